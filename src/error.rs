@@ -18,6 +18,14 @@ pub enum Error {
         /// What the system said.
         cause: std::io::Error,
     },
+    /// Git has a pointer of Git LFS instead of a file.
+    #[error("cannot read `{}`{why}", display_path(path))]
+    Pointer {
+        /// Which file.
+        path: PathBuf,
+        /// Where that is, and what to do, behind the path.
+        why: String,
+    },
     /// A file or folder could not be written.
     #[error("cannot write `{}`: {}", display_path(path), reason(cause))]
     Write {
@@ -82,6 +90,15 @@ pub enum Error {
     Fetch {
         /// What failed, each with its advice.
         failures: Vec<Failure>,
+    },
+    /// The system has no thread to spare.
+    #[error(
+        "no thread can be started: {}\nhelp: allow more processes and memory (`ulimit -u`, `ulimit -v`, the limits of the container)",
+        reason(cause)
+    )]
+    Thread {
+        /// What the system said.
+        cause: std::io::Error,
     },
     /// What was to be printed could not be.
     #[error("cannot print: {}", reason(cause))]

@@ -164,13 +164,14 @@ fn printed(stage: &Stage, lines: &[&str]) -> String {
     all
 }
 
-const LINES: [&str; 8] = [
+const LINES: [&str; 9] = [
     "check",
     "check --output json",
     "explain edge",
     "explain edge --output json",
     "images --output json",
     "values edge",
+    "values edge --raw",
     "values edge --output json",
     "page --to page.report",
 ];
@@ -299,34 +300,291 @@ fn a_secret_is_one_however_its_kind_is_written_and_what_shows_it_again() {
         "x: {kind: Secret, stringData: {a: &p 48151623}}\ny: {data: {q: *p}}\n",
         "p: &p {a: SEKRET-1}\nx: {kind: Secret, stringData: *p}\n",
         "x: '[{\"kind\": \"Secret\", \"stringData\": {\"a\": \"SEKRET-1\"}}]'\n",
+        "x: {kind: SecretList, items: [{metadata: {name: a}, data: {a: U0VLUkVU}, stringData: {b: SEKRET-1}}]}\n",
+        "x: {kind: List, items: [{kind: List, items: [{kind: Secret, stringData: {b: SEKRET-1}}]}]}\n",
+        "x: {metadata: {name: a}, stringData: {b: SEKRET-1}}\n",
+        "x: {secretGenerator: {literals: 'a=SEKRET-1'}}\n",
+        "x: {secretGenerator: [{name: a, literals: 'a=SEKRET-1', other: {b: SEKRET-2}}]}\n",
+        "x: {apiVersion: builtin, kind: SecretGenerator, metadata: {name: a}, literals: [a=SEKRET-1]}\n",
+        "patches: [{target: {kind: Secret}, patch: '[{op: add, path: /data/a, value: SEKRET-1}]'}]\n",
+        "patches: [{target: {kind: Sec.*}, patch: 'data: {a: SEKRET-1}'}]\n",
+        "patches: [{target: {kind: Secret}, patch: [{op: add, path: /stringData, value: {a: SEKRET-1}}]}]\n",
+        "postRenderers: [{kustomize: {patches: [{target: {kind: Secret}, patch: \"data:\\n  a: SEKRET-1\\n\"}]}}]\n",
+        "x: [{op: add, path: /stringData/a, value: SEKRET-1}]\n",
+        "x: {clusters: [], contexts: [], users: [{user: {token: SEKRET-1}}]}\n",
+        "x: \"\\n ENC[AES256_GCM,data:SEKRET]\"\n",
+        "x: [{a: SEKRET-1, sops: {mac: a}}]\n",
+        "x: |\n  {{- if true }}\n  kind: Secret\n  stringData: {a: SEKRET-1}\n  {{- end }}\n",
+        "x: |\n  kind: Secret\n  data:\n    a: SEKRET-1{{ 1 }}\n    b: {{ 1 }}\n",
+        "x: |\n  kind: Secret\n  stringData:\n    values.yaml: |\n      a: {{ 1 }}\n      b: SEKRET-1\n",
+        "x: |\n  kind: Secret\n  stringData:\n    {{- if true }}\n    a: SEKRET-1\n    {{- else }}\n    a: SEKRET-2\n    {{- end }}\n",
+        "x: |\n  kind: {{ \"Secret\" }}\n  data:\n    a: SEKRET-1\n    b: {{ \"SEKRET-2\" | b64enc }}\n",
+        "x: {kind: Secret, binaryData: {a: SEKRET-1}}\n",
+        "x: |\n  {{ if false }}{{ end }}{\n  kind: Secret\n  stringData:\n    a: SEKRET-1\n  data: SEKRET-2\n",
+        "x: '{{ printf \"kind: Secret\\nstringData: {a: %s}\\n\" (list \"SEK\" \"RET\" | join \"\") }}'\ny: {kind: Secret, data: {a: eA==}}\n",
     ] {
         let shown = printed(&with_secrets(values), &LINES);
         assert!(shown.contains("<secret edge.yaml"), "{values}: {shown}");
     }
 }
 
-/// It is not compared as the version `hidden`.
+/// Whatever reads it: each of these names has a reader of its own.
 #[test]
-fn a_version_in_a_secret_of_a_release_is_unknown() {
-    let template = "apiVersion: controlplane.cluster.x-k8s.io/v1beta1\nkind: KubeadmControlPlane\nmetadata: {name: {{ .Release.Name }}, labels: \
+fn a_link_to_a_file_of_secrets_is_one_whatever_it_is_called() {
+    let manifest = crate::support::manifests::cluster(
+        "${VERSION}",
+        "{filter: {name: 'ubuntu-2204-kube-${VERSION}'}}",
+    );
+    for (name, text) in [
+        (
+            "metalmark.lock",
+            "version: SEKRET-1\nimages: [{key: SEKRET-2}]\nSEKRET-key: 1\n",
+        ),
+        ("images.facts", "noble-31: {k8s-version: v1.31.8-SEKRETf}\n"),
+        (".env", "VERSION=v1.31.8-SEKRET\n"),
+        ("charts/edge/values.yaml", "v: v1.34.1-SEKRET\n"),
+        (
+            "charts/edge/templates/a.yaml",
+            "kind: SEKRET\nv: {{ SEKRET }}\ncluster.x-k8s.io\n",
+        ),
+        (
+            "charts/edge/templates/b.yaml",
+            "SEKRET: {{ .Values.SEKRET\n",
+        ),
+        (
+            "charts/edge/Chart.yaml",
+            "name: SEKRET\nversion: [SEKRET]\n",
+        ),
+        (
+            "charts/edge/values.schema.json",
+            "{\"properties\": {\"v\": {\"enum\": [\"SEKRET\"]}}}\n",
+        ),
+        (
+            "kustomization.yaml",
+            "namePrefix: [SEKRET]\nresources: [SEKRET.yaml]\n",
+        ),
+        (
+            "plain.yaml",
+            "apiVersion: cluster.x-k8s.io/v1beta1\nkind: Cluster\nmetadata: {name: a}\nspec: {topology: {version: v1.31.8-SEKRET, class: a}}\n",
+        ),
+    ] {
+        let stage = project()
+            .settings("images: {facts: [images.facts]}\nmanifests: ['.']")
+            .file("edge.yaml", &manifest)
+            .file("images.facts", "noble-31: {k8s-version: v1.31.8}\n")
+            .file(
+                "charts/edge/Chart.yaml",
+                "apiVersion: v2\nname: edge\nversion: 1.0.0\n",
+            )
+            .file("charts/edge/values.yaml", "v: v1.34.1\n")
+            .file("charts/edge/templates/a.yaml", CHART_TEMPLATE)
+            .file("folder/secrets.yaml", text);
+        let link = stage.path().join(name);
+        drop(std::fs::remove_file(&link));
+        std::os::unix::fs::symlink(stage.path().join("folder/secrets.yaml"), link).expect("linked");
+        printed(
+            &stage,
+            &[
+                "check",
+                "check --output json",
+                "images",
+                "page --to page.report",
+                "render",
+                "lock --check",
+            ],
+        );
+        let page = stage.path().join("page.report");
+        let page = std::fs::read_to_string(page).unwrap_or_default();
+        assert!(!page.contains("SEKRET"), "{name}");
+    }
+}
+
+/// Patches and variables make a Secret of what is none where it is written.
+#[test]
+fn a_secret_that_a_build_makes_is_one() {
+    let cluster =
+        crate::support::manifests::cluster("v1.30.1", "{filter: {name: ubuntu-2204-kube-v1.30.1}}");
+    let secret = "apiVersion: v1\nkind: Secret\nmetadata: {name: a, labels: {x: ok}}\nstringData: {other: z}\n";
+    let taken = "replacements:\n- source: {kind: Secret, fieldPath: stringData.v}\n  targets:\n  - {select: {kind: KubeadmControlPlane}, fieldPaths: [spec.version]}\n";
+    for patches in [
+        "- {target: {kind: Secret}, patch: '[{\"op\": \"add\", \"path\": \"/stringData/v\", \"value\": \"v1.31.8-SEKRET\"}]'}",
+        "- {target: {name: a}, path: json.yaml}",
+        "- {target: {labelSelector: x=ok}, path: bare.yaml}",
+        "- {target: {kind: Secret}, path: bare.yaml}",
+        "- {target: {name: a}, patch: \"- {op: add, path: /data, value: {v: v1.31.8-SEKRET}}\\n- {op: copy, from: /data/v, path: /stringData/v}\"}",
+        "- {path: whole.yaml}",
+        "- {target: {kind: Se.*}, patch: \"- op: add\\n  path: /metadata/labels/v\\n  value: x\\n- {op: replace, path: /stringData, value: {v: v1.31.8-SEKRET}}\\n\"}",
+    ] {
+        let stage = project()
+            .file("edge.yaml", &cluster)
+            .file("made.yaml", secret)
+            .file("json.yaml", "- {op: add, path: /stringData/v, value: v1.31.8-SEKRET}\n")
+            .file("bare.yaml", "metadata: {name: a}\nstringData: {v: v1.31.8-SEKRET}\n")
+            .file("whole.yaml", "apiVersion: v1\nkind: Secret\nmetadata: {name: a}\nstringData: {v: v1.31.8-SEKRET}\n")
+            .file("kustomization.yaml", format!("resources: [edge.yaml, made.yaml]\npatches:\n{patches}\n{taken}"));
+        let shown = printed(
+            &stage,
+            &[
+                "check",
+                "check --output json",
+                "images",
+                "page --to page.report",
+            ],
+        );
+        assert!(
+            shown.contains("its image or version depends on a secret"),
+            "{patches}: {shown}"
+        );
+        assert!(!stage.read("page.report").contains("SEKRET"), "{patches}");
+    }
+}
+
+/// Whatever its target may be.
+#[test]
+fn what_is_wrong_with_a_patch_quotes_nothing_that_it_may_put_into_a_secret() {
+    let cluster =
+        crate::support::manifests::cluster("v1.30.1", "{filter: {name: ubuntu-2204-kube-v1.30.1}}");
+    let secret = "apiVersion: v1\nkind: Secret\nmetadata: {name: a}\n";
+    for (patch, file) in [
+        (
+            "{target: {name: a}, patch: '- {op: replace, path: /data/v/w, value: SEKRET}'}",
+            "",
+        ),
+        (
+            "{target: {name: a}, path: patch.yaml}",
+            "- {op: replace, path: /data/v/w, value: SEKRET}\n",
+        ),
+        (
+            "{target: {kind: Secret}, path: patch.yaml}",
+            "data: {a: *SEKRET}\n",
+        ),
+    ] {
+        let stage = project()
+            .file("edge.yaml", &cluster)
+            .file("made.yaml", secret)
+            .file("patch.yaml", file)
+            .file(
+                "kustomization.yaml",
+                format!("resources: [edge.yaml, made.yaml]\npatches:\n- {patch}\n"),
+            );
+        let shown = printed(&stage, &["check", "check --output json"]);
+        assert!(shown.contains("does not build"), "{patch}: {shown}");
+    }
+}
+
+#[test]
+fn what_sops_encrypts_in_an_environment_is_unknown() {
+    let manifest = crate::support::manifests::cluster(
+        "${VERSION}",
+        "{filter: {name: 'ubuntu-2204-kube-${VERSION}'}}",
+    );
+    for text in [
+        "VERSION=ENC[AES256_GCM,data:SEKRET,iv:a,tag:b,type:str]\n",
+        "VERSION=v1.31.8-SEKRET\nsops_version=3.9.0\n",
+    ] {
+        let stage = project().file("edge.yaml", &manifest).file(".env", text);
+        let shown = printed(&stage, &["check", "check --output json"]);
+        assert!(
+            shown.contains("its image or version depends on a secret"),
+            "{shown}"
+        );
+    }
+}
+
+/// The label of a secret is its place, so that both sides have the same.
+#[test]
+fn a_change_of_a_secret_that_selects_an_image_is_not_known() {
+    let values = "cluster: {k8s_version: v1.31.8+rke2r1, capi_providers: {infra_provider: capm3, bootstrap_provider: cabpr}, capm3: {image_key: '{{ .Values.pw }}'}}\n";
+    let Some(stage) = with_secrets(values).commit("before") else {
+        return;
+    };
+    let same = printed(&stage, &["impact", "impact --output json"]);
+    assert!(same.contains("no machine is re-provisioned"), "{same}");
+    stage.edit("secrets.yaml", "VALUE99", "VALUE98");
+    let shown = printed(
+        &stage,
+        &["impact", "impact --output json", "impact --output markdown"],
+    );
+    assert!(
+        shown.contains("not known: it depends on a secret that may change"),
+        "{shown}"
+    );
+    assert!(shown.contains("\"rollout\": \"unknown\""), "{shown}");
+    assert!(!shown.contains("no machine is re-provisioned"), "{shown}");
+}
+
+/// What a chart renders is read as any other file, and the lines of its template are not shown.
+#[test]
+fn what_a_template_of_a_secret_holds_is_a_label() {
+    for template in [
+        "kind: Secret\nstringData:\n  v: v1.31.8-SEKRET\n  b: {{ .Values.v }}-SEKRET\n  c: {{ nosuch }}\n",
+        "{{ if true }}{{ end }}a: [\nkind: Secret\nstringData:\n  v: *SEKRET\n",
+        "apiVersion: v1\nkind: Secret\nmetadata: {name: {{ .Release.Name }}}\nstringData: {v: *SEKRET }\n",
+    ] {
+        let stage = project()
+            .file(
+                "charts/edge/Chart.yaml",
+                "apiVersion: v2\nname: edge\nversion: 1.0.0\n",
+            )
+            .file("charts/edge/values.yaml", "v: v1.34.1\n")
+            .file("charts/edge/templates/a.yaml", CHART_TEMPLATE)
+            .file("charts/edge/templates/b.yaml", template);
+        let shown = printed(&stage, &["check", "check --output json", "explain edge"]);
+        assert!(shown.contains("b.yaml"), "{shown}");
+    }
+}
+
+const CHART_TEMPLATE: &str = "apiVersion: controlplane.cluster.x-k8s.io/v1beta1\nkind: KubeadmControlPlane\nmetadata: {name: {{ .Release.Name }}, labels: \
                     {cluster.x-k8s.io/cluster-name: edge}}\nspec:\n  version: {{ .Values.v }}\n  machineTemplate: {infrastructureRef: {apiVersion: \
                     infrastructure.cluster.x-k8s.io/v1beta1, kind: OpenStackMachineTemplate, name: a}}\n---\napiVersion: \
                     infrastructure.cluster.x-k8s.io/v1beta1\nkind: OpenStackMachineTemplate\nmetadata: {name: a}\nspec: {template: {spec: {image: \
                     {filter: {name: ubuntu-2204-kube-v1.34.1}}}}}\n";
+
+/// A repository with a chart that a release deploys with `made`, a Secret.
+fn released(values: &str, made: &str) -> Stage {
     let release = "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: paris, namespace: clusters}\nspec:\n  chart: {spec: \
                    {chart: charts/edge, sourceRef: {kind: GitRepository, name: fleet}}}\n  valuesFrom: [{kind: Secret, name: made}]\n---\n\
-                   apiVersion: v1\nkind: Secret\nmetadata: {name: made, namespace: clusters}\nstringData: {values.yaml: 'v: v1.33.9'}\n";
-    let stage = project()
+                   apiVersion: v1\nkind: Secret\nmetadata: {name: made, namespace: clusters}\nstringData: {values.yaml: 'MADE'}\n";
+    project()
         .file(
             "charts/edge/Chart.yaml",
             "apiVersion: v2\nname: edge\nversion: 1.0.0\n",
         )
-        .file("charts/edge/values.yaml", "v: v1.34.1\n")
-        .file("charts/edge/templates/a.yaml", template)
-        .file("paris.yaml", release);
+        .file("charts/edge/values.yaml", values)
+        .file("charts/edge/templates/a.yaml", CHART_TEMPLATE)
+        .file("paris.yaml", release.replace("MADE", made))
+}
+
+/// It is not compared as the version `hidden`.
+#[test]
+fn a_version_in_a_secret_of_a_release_is_unknown() {
+    let stage = released("v: v1.34.1\n", "v: v1.33.9");
     stage.check().is(str![[r#"
 error[nothing-checked] => --allow-empty
 edge/control-plane: unknown (its image or version depends on a secret)
+
+"#]]);
+    let Some(stage) = stage.commit("before") else {
+        return;
+    };
+    stage.edit("paris.yaml", "v1.33.9", "v1.33.8");
+    let shown = printed(&stage, &["impact"]);
+    assert!(
+        shown.contains("not known: it depends on a secret that may change"),
+        "{shown}"
+    );
+}
+
+/// A look at a secret makes what depends on it unknown, and nothing else of the chart.
+#[test]
+fn a_template_without_machines_that_looks_at_a_secret_leaves_the_pools_known() {
+    let stage = released("v: v1.34.1\n", "pw: SEKRET").file(
+        "charts/edge/templates/b.yaml",
+        "{{ if eq .Values.pw \"x\" }}\nkind: ConfigMap\n{{ end }}\n",
+    );
+    printed(&stage, &["check", "explain edge"]);
+    stage.check().is(str![[r#"
+edge/control-plane v1.34.1 (charts/edge/values.yaml:1:4): by_name, ubuntu-2204-kube-v1.34.1 (charts/edge/templates/a.yaml:11:49) holds 1.34.1
 
 "#]]);
 }

@@ -184,8 +184,11 @@ fn each_way_to_change_a_committed_folder_is_seen() {
         (
             "new and ignored",
             "echo c > .git/info/exclude; echo x > in/c",
-            false,
+            true,
         ),
+        ("one that no bundle takes", "echo x > in/.metalmark-x", false),
+        ("executable", "chmod +x in/a", true),
+        ("a file in the submodule", "mkdir -p in/submodule; echo x > in/submodule/x", true),
         (
             "a link to the same bytes",
             "rm in/a; ln -s ../elsewhere in/a",
@@ -196,7 +199,7 @@ fn each_way_to_change_a_committed_folder_is_seen() {
         (
             "left out of a sparse checkout",
             "git update-index --skip-worktree in/a; rm in/a",
-            false,
+            true,
         ),
         (
             "edited, and said to be left out",
@@ -227,7 +230,7 @@ fn each_way_to_change_a_committed_folder_is_seen() {
         assert_eq!(is_changed(), expected, "{way}");
         run(
             "git replace -d HEAD 2>/dev/null || true; git update-index --no-skip-worktree in/a; git update-index --no-assume-unchanged in/a;
-             git reset -q --hard; rm -f in/c .git/info/exclude",
+             git reset -q --hard; rm -rf in/c in/.metalmark-x in/submodule/x .git/info/exclude",
         );
     }
 }

@@ -257,6 +257,16 @@ map --raw
     );
 }
 
+/// A program that reads the output takes an empty one for an answer.
+#[test]
+fn a_value_whose_expression_is_refused_is_no_answer() {
+    let project = project().cluster("edge", "{x: '{{ now }}', known: 1}");
+    for (words, status) in [("x --output json", 1), ("x", 1), ("known --output json", 0)] {
+        let run = project.run(&format!("values edge {words}"));
+        run.exit(status);
+    }
+}
+
 #[test]
 fn values_that_need_each_other_end_in_a_finding() {
     let both = "x: '{{ .Values.z }}'\nz: '{{ .Values.x }}'\n";

@@ -64,7 +64,7 @@ impl Memory {
 impl Files for Memory {
     fn file(&self, path: &Path) -> Result<Found, Error> {
         let found = self.0.get(&plain(path));
-        Ok(found.map_or(Found::Nothing, |bytes| Found::File(bytes.clone())))
+        Ok(found.map_or(Found::Nothing, |bytes| Found::File(bytes.clone().into())))
     }
 
     fn folder(&self, path: &Path) -> Result<Option<Vec<String>>, Error> {

@@ -33,7 +33,8 @@ pub(super) fn print_script(
 /// Prints what may come next, where a shell's script runs metalmark for that; none in any other run.
 pub(super) fn complete(terminal: &mut Terminal) -> Option<Result<(), Error>> {
     let shell = std::env::var(SHELL).ok()?;
-    watchdog::start(Limits::SERVED, Watched::Run);
+    // A shell shows nothing of a completion that fails.
+    watchdog::start(Limits::SERVED, Watched::Run, shell.clone()).ok()?;
     let shells = Shells::builtins();
     let completer = shells.completer(&shell)?;
     let mut printed = Vec::new();

@@ -9,8 +9,6 @@ mod watchdog;
 use std::io::Write;
 use std::process::ExitCode;
 
-use clap::Parser;
-
 use args::Arguments;
 
 /// A usage, I/O or network error.
@@ -27,11 +25,11 @@ pub fn run() -> ExitCode {
             Err(_) => FAILED,
         });
     }
-    let arguments = Arguments::parse();
+    let (arguments, name) = Arguments::parse_named();
     let (limits, watched) = arguments.budget();
-    watchdog::start(limits, watched);
     let mut terminal = terminal::open(arguments.color);
-    let outcome = today::today()
+    let outcome = watchdog::start(limits, watched, name)
+        .and_then(|()| today::today())
         .and_then(|today| arguments.run(today, &mut terminal))
         .and_then(|verdict| {
             terminal.out.flush()?;

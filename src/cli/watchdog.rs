@@ -10,6 +10,7 @@ use std::thread;
 use std::time::Duration;
 
 use crate::budget::{self, Limits};
+use crate::error::Error;
 
 use super::FAILED;
 use super::terminal::{self, ColorMode};
@@ -32,15 +33,18 @@ pub(super) enum Watched {
     Turns,
 }
 
-/// Watches the process from now on. Where no thread can be started, nothing is watched.
-pub(super) fn start(limits: Limits, watched: Watched) {
-    let meter = Meter::new();
+/// Watches the process from now on. `name` is the work where no part of it says what it is at.
+///
+/// # Errors
+/// No thread can be started.
+pub(super) fn start(limits: Limits, watched: Watched, name: String) -> Result<(), Error> {
+    let meter = Meter::new(name);
     let watch = move || match watched {
         Watched::Run => watch_run(&meter, &limits),
         Watched::Turns => watch_turns(&meter, &limits),
     };
-    // A system without a thread to spare ends the run by itself.
-    let _ = { thread::Builder::new().name("budget".to_owned()) }.spawn(watch);
+    let started = { thread::Builder::new().name("budget".to_owned()) }.spawn(watch);
+    started.map(drop).map_err(|cause| Error::Thread { cause })
 }
 
 /// Lets the run end with status 2 where it would end by a signal: the standard library aborts where memory cannot be had, after a
@@ -99,6 +103,7 @@ fn end(passed: &str) -> ! {
 
 /// What the process has taken.
 struct Meter {
+    name: String,
     #[cfg(target_os = "linux")]
     memory: Option<std::fs::File>,
     #[cfg(not(unix))]
@@ -106,8 +111,9 @@ struct Meter {
 }
 
 impl Meter {
-    fn new() -> Self {
+    fn new(name: String) -> Self {
         Self {
+            name,
             // Opened now: a sandbox may forbid it later.
             #[cfg(target_os = "linux")]
             memory: std::fs::File::open("/proc/self/statm").ok(),
@@ -162,11 +168,11 @@ impl Meter {
             .map(|work| work.to_string())
             .collect();
         let place = match &*named.join(", ") {
-            "" => String::new(),
-            works => format!(" in work on {works}"),
+            "" => self.name.clone(),
+            works => works.to_owned(),
         };
         Some(format!(
-            "more than {what} were taken{place}\nhelp: this much is for input that is wrong or hostile; for a repository that you trust, pass `{flag}`"
+            "more than {what} were taken in work on {place}\nhelp: this much is for input that is wrong or hostile; for a repository that you trust, pass `{flag}`"
         ))
     }
 }

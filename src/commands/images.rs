@@ -11,9 +11,11 @@ use crate::error::Error;
 use crate::model::cluster::ClusterOrigin;
 use crate::model::cluster_view::{ClusterView, SelectedPool};
 use crate::model::date::Date;
+use crate::model::finding::Judged;
+use crate::model::rule::RuleId;
 use crate::model::selection::PoolImage;
 use crate::read::{self, Request};
-use crate::report::{self, ImageRow, ListFormat};
+use crate::report::{self, Format, ImageRow, ListFormat};
 
 use crate::pipeline::fleet::Fleet;
 use crate::pipeline::{Terminal, Verdict};
@@ -52,6 +54,13 @@ pub fn images(
     }
     let rows: Vec<ImageRow> = all.into_values().collect();
     report::images(&rows, options.format, &mut terminal.out)?;
+    if !fleet.workspace.is_whole() {
+        let found = fleet_check.judged.iter();
+        let found = found.filter(|judged| judged.finding.rule == RuleId::ProjectFile);
+        let found: Vec<Judged> = found.cloned().collect();
+        let clusters = fleet.workspace.clusters.len();
+        report::print_findings(&mut terminal.err, &found, clusters, Format::Human)?;
+    }
     Ok(Verdict::Clean)
 }
 

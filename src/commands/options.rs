@@ -27,7 +27,7 @@ impl FrozenOption {
 /// Which part of the clusters is processed.
 #[derive(Clone, Debug, Default, Args)]
 pub struct PartOptions {
-    /// Process only these clusters: of the others nothing is looked at, and nothing of theirs is written.
+    /// Look at these clusters alone: nothing of the others is read, and no file of theirs is written or deleted.
     #[arg(value_name = "CLUSTER", conflicts_with = "shard")]
     pub selected: Vec<String>,
     /// Process only the I-th of N parts of the clusters, selected by their names: the same on each machine.

@@ -54,7 +54,7 @@ pub fn values(
     let templates = TemplateCache::default();
     let evaluator = Evaluator::with_trace(&values.tree, &values.options, &templates);
     let query = ValueQuery::new(&entry.name, &path, &values, &evaluator);
-    let mut failures = Vec::new();
+    let (mut failures, mut is_missing) = (Vec::new(), false);
     match (options.why, options.raw) {
         (true, _) => {
             let account = query.account(&mut failures)?;
@@ -64,11 +64,10 @@ pub fn values(
             }
         }
         (false, true) => print(&query, &query.raw()?, options, terminal)?,
-        (false, false) => {
-            if let Some(node) = query.evaluate(&mut failures)? {
-                print(&query, &node, options, terminal)?;
-            }
-        }
+        (false, false) => match query.evaluate(&mut failures)? {
+            Some(node) => print(&query, &node, options, terminal)?,
+            None => is_missing = true,
+        },
     }
     let broken = workspace.findings.iter().chain(&values.findings);
     // `check` reports what is merely odd about the values.
@@ -80,7 +79,12 @@ pub fn values(
     if !checked.findings.is_empty() {
         print_findings(&mut terminal.err, &checked.findings, 1, Format::Human)?;
     }
-    Ok(checked.verdict())
+    // Without output there is no answer, however mild the reason.
+    Ok(if is_missing {
+        Verdict::Findings
+    } else {
+        checked.verdict()
+    })
 }
 
 /// The rules of findings that say that a layer is not read, or not whole.

@@ -47,7 +47,7 @@ pub fn verify(
     let required = lock::requirements(&fleet)?;
     let mut found = required.findings;
     found.extend(workspace.findings.iter().cloned());
-    let store = pipeline::open_stores(workspace, terminal);
+    let store = pipeline::open_stores(workspace, terminal)?;
     let architecture = pipeline::architecture(workspace);
     let sources = fleet.lock_sources();
     let answers = lock::pages(workspace, &store);

@@ -23,6 +23,9 @@ pub struct PoolCounts {
     pub unproven: usize,
     /// Those that were not checked, by the reason.
     pub skipped: BTreeMap<&'static str, usize>,
+    /// The files that mention clusters and were not read, by the reason.
+    #[serde(rename = "files_not_read", skip_serializing_if = "BTreeMap::is_empty")]
+    pub unread_files: BTreeMap<&'static str, usize>,
 }
 
 /// What was checked of one node pool.
@@ -93,13 +96,15 @@ impl PoolCounts {
 
     /// `3 node pools checked: 2 proven, 1 unproven; 1 skipped: no image selected`. Nothing where there is no pool.
     pub fn text(&self) -> String {
-        let skipped: Vec<String> = self
-            .skipped
-            .iter()
-            .map(|(reason, count)| format!("{count} skipped: {reason}"))
-            .collect();
+        let skipped = self.skipped.iter();
+        let skipped = skipped.map(|(reason, count)| format!("{count} skipped: {reason}"));
+        let unread = self.unread_files.iter().map(|(reason, count)| {
+            let plural = if *count == 1 { "" } else { "s" };
+            format!("{count} file{plural} not read: {reason}")
+        });
+        let others: Vec<String> = skipped.chain(unread).collect();
         let plural = if self.checked == 1 { "" } else { "s" };
-        let mut text = match (self.checked, skipped.is_empty()) {
+        let mut text = match (self.checked, others.is_empty()) {
             (0, true) => return String::new(),
             (checked, _) => format!("{checked} node pool{plural} checked"),
         };
@@ -116,8 +121,8 @@ impl PoolCounts {
         if !kinds.is_empty() {
             text += &format!(": {}", kinds.join(", "));
         }
-        for skipped in skipped {
-            text += &format!("; {skipped}");
+        for other in others {
+            text += &format!("; {other}");
         }
         text
     }

@@ -179,10 +179,10 @@ impl Answers<'_> {
             .workspace()
             .files
             .file(Path::new(PROJECT_FILE_NAME));
-        let Ok(Found::File(bytes)) = found else {
+        let Ok(Found::File(content)) = found else {
             return None;
         };
-        let text = String::from_utf8(bytes).ok()?;
+        let text = std::str::from_utf8(content.plain()?).ok()?;
         Some(Arc::new(Source::new(PROJECT_FILE_NAME, text)))
     }
 

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender};
 use lsp_types::Diagnostic;
+use parking_lot::Mutex;
 
 use crate::budget::Turn;
 use crate::error::Error;
@@ -29,6 +30,22 @@ pub(super) struct Document {
 
 /// The open documents, by their path.
 pub(super) type Documents = BTreeMap<PathBuf, Document>;
+
+/// Does some work on a thread of its own; on this one where the system has none to spare.
+fn start_beside(work: impl FnOnce() + Send + 'static) {
+    fn run(work: &Mutex<Option<impl FnOnce()>>) {
+        let taken = work.lock().take();
+        if let Some(work) = taken {
+            work();
+        }
+    }
+    let work = Arc::new(Mutex::new(Some(work)));
+    let theirs = Arc::clone(&work);
+    let started = thread::Builder::new().spawn(move || run(&theirs));
+    if started.is_err() {
+        run(&work);
+    }
+}
 
 /// Diagnostics, by file.
 pub(super) type Diagnostics = BTreeMap<PathBuf, Vec<Diagnostic>>;
@@ -276,7 +293,7 @@ impl Projects {
             };
             project.comparison = Comparison::Running { is_stale: false };
             let (sender, bases) = (self.sender.clone(), Arc::clone(bases));
-            thread::spawn(move || {
+            start_beside(move || {
                 let _turn = Turn::begin();
                 let (request, texts) = (&analysis.request, &analysis.texts);
                 let start = Instant::now();
@@ -314,7 +331,7 @@ impl Projects {
                 first.push(number);
             }
             let sender = self.sender.clone();
-            thread::spawn(move || {
+            start_beside(move || {
                 let _turn = Turn::begin();
                 let send = |what| {
                     // Nobody waits for it any more where the server has ended.

@@ -32,9 +32,12 @@ struct Query {
 
 impl Bases {
     /// Starts the thread.
-    pub fn start() -> Self {
+    ///
+    /// # Errors
+    /// The system has none to spare.
+    pub fn start() -> Result<Self, Error> {
         let (queries, received) = unbounded::<Query>();
-        thread::spawn(move || {
+        let started = thread::Builder::new().spawn(move || {
             let mut known: BTreeMap<PathBuf, Base> = BTreeMap::new();
             for query in received {
                 let Query {
@@ -50,7 +53,8 @@ impl Bases {
                 let _ = answer.send(base);
             }
         });
-        Self { queries }
+        started.map_err(|cause| Error::Thread { cause })?;
+        Ok(Self { queries })
     }
 
     fn query(&self, request: &Request, root: PathBuf) -> Result<Base, Error> {

@@ -1,10 +1,12 @@
 //! Renders the templates of a chart as `helm template` does.
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use go_template::root::{self, Chart, Release, Root};
-use go_template::{Budget, Definition, Engine, Error, Host, Rendered, Template, convert};
+use go_template::value::Map;
+use go_template::{Budget, Definition, Engine, Error, Host, Rendered, Template, Value, convert};
 use yaml_tree::value::Node;
 
 use super::Texts;
@@ -43,6 +45,8 @@ pub struct Dependency {
     pub key: Arc<str>,
     /// Whether the chart declares it. One that is only there is always on.
     pub is_declared: bool,
+    /// Whether it is declared, and not there.
+    pub is_missing: bool,
     /// The paths of values that switch it on or off; the first one that is set decides.
     pub conditions: Vec<String>,
     /// The keys of `tags` that switch it on or off, where no condition does.
@@ -75,7 +79,7 @@ impl ChartTree {
     pub fn render<'c>(
         &'c self,
         values: &Node,
-        release: &'c Release,
+        release: &Release,
         engine: Engine,
         budget: &Rc<Budget>,
         is_wanted: impl Fn(&str) -> bool,
@@ -88,17 +92,26 @@ impl ChartTree {
         // Helm parses the deepest files first, and a later definition replaces an earlier one.
         all.sort_by_key(|template| (template.name.matches('/').count(), &template.name));
         let host = ChartHost { engine, all };
+        let of_chart = Rendering {
+            release,
+            engine,
+            budget,
+        };
         let mut roots = Vec::new();
-        self.add_roots(values, release, engine, budget, &mut roots);
-        roots.retain(|(template, _)| is_wanted(&template.name));
+        let map = values.value.as_map().cloned().unwrap_or_default();
+        let own = convert::from_map(root::values_type(engine), &map);
+        self.add_roots(&of_chart, own, &mut roots);
+        roots.retain(|root| is_wanted(&root.template.name));
         // Helm renders the deepest files first, and each group of equal depth backwards: one may change the values of the next.
-        roots.sort_by_key(|(template, _)| {
-            let depth = template.name.matches('/').count();
-            std::cmp::Reverse((depth, &template.name))
+        roots.sort_by_key(|root| {
+            let depth = root.template.name.matches('/').count();
+            std::cmp::Reverse((depth, &root.template.name))
         });
-        let render = |(template, root): (&'c ChartTemplate, Root<'_>)| {
+        let render = |root: TemplateRoot<'c>| {
+            let TemplateRoot { template, dot, .. } = root;
+            root::set_template(&dot, root.base, Arc::clone(&template.name));
             let result = match &template.template {
-                Ok(parsed) => go_template::render(parsed, &root.dot(), &host, budget),
+                Ok(parsed) => go_template::render(parsed, &Value::Map(dot), &host, budget),
                 Err(error) => Err(error.clone()),
             };
             RenderedFile { template, result }
@@ -122,37 +135,68 @@ impl ChartTree {
         }
     }
 
-    /// Adds each file that is rendered, with its root. The files of one chart share their values.
+    /// Adds each file that is rendered, with the root that all files of one chart share. Returns that root.
     fn add_roots<'c>(
         &'c self,
-        values: &Node,
-        release: &'c Release,
-        engine: Engine,
-        budget: &Rc<Budget>,
-        roots: &mut Vec<(&'c ChartTemplate, Root<'c>)>,
-    ) {
-        let map = values.value.as_map().cloned().unwrap_or_default();
-        let own = convert::from_map(root::values_type(engine), &map);
-        let base: Arc<str> = format!("{}/templates", self.path).into();
-        for template in self.templates.iter().filter(|one| self.renders(one)) {
-            let root = Root {
-                engine,
-                release,
-                chart: &self.chart,
-                base: Arc::clone(&base),
-                template: Arc::clone(&template.name),
-                files: Files::value(&self.files, budget),
-                values: own.clone(),
-            };
-            roots.push((template, root));
-        }
-        for dependency in &self.dependencies {
-            if let Some(own) = values.get_path(&[&*dependency.key]) {
-                let chart = &dependency.chart;
-                chart.add_roots(own, release, engine, budget, roots);
+        rendering: &Rendering<'_>,
+        own: Value,
+        roots: &mut Vec<TemplateRoot<'c>>,
+    ) -> Value {
+        let Rendering {
+            release,
+            engine,
+            budget,
+        } = *rendering;
+        let below = |key: &str| match &own {
+            Value::Map(own) => match own.get(key) {
+                Ok(Some(Value::Map(below))) => Some(below),
+                _ => None,
+            },
+            _ => None,
+        };
+        let mut subcharts = BTreeMap::new();
+        for Dependency { key, chart, .. } in &self.dependencies {
+            // What a template of one changes in a map is changed for the other.
+            if let Some(below) = below(key) {
+                let values = Map::lazy(root::values_type(engine), Rc::new(below));
+                let root = chart.add_roots(rendering, Value::Map(Rc::new(values)), roots);
+                subcharts.insert(Arc::clone(key), root);
             }
         }
+        let root = Root {
+            engine,
+            release,
+            chart: &self.chart,
+            files: Files::value(&self.files, budget),
+            values: own,
+            subcharts: Value::map(subcharts),
+        };
+        let dot = root.dot();
+        let base: Arc<str> = format!("{}/templates", self.path).into();
+        for template in self.templates.iter().filter(|one| self.renders(one)) {
+            roots.push(TemplateRoot {
+                template,
+                dot: Rc::clone(&dot),
+                base: Arc::clone(&base),
+            });
+        }
+        Value::Map(dot)
     }
+}
+
+/// What all charts of a release are rendered with.
+struct Rendering<'r> {
+    release: &'r Release,
+    engine: Engine,
+    budget: &'r Rc<Budget>,
+}
+
+/// A file that is rendered, with what it sees.
+struct TemplateRoot<'c> {
+    template: &'c ChartTemplate,
+    dot: Rc<Map>,
+    /// `.Template.BasePath`
+    base: Arc<str>,
 }
 
 /// The templates of a chart and its dependencies.

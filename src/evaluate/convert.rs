@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use capi::secrets;
 use go_template::{Budget, Error, ErrorClass, Value};
 use yaml_tree::json::{Html, to_json};
 use yaml_tree::opaque::{Opaque, OpaqueKind, is_opaque, labels};
@@ -51,7 +52,9 @@ fn node_at(value: &Value, place: Place, depth: u32) -> Result<Node, Error> {
             kind: OpaqueKind::Scalar,
         }
         .into(),
-        Value::String(text) => tree::Value::String(Arc::clone(text)),
+        // What an expression makes may be the manifest of a Secret.
+        Value::String(text) => secrets::seal_made(text, "values")
+            .unwrap_or_else(|| tree::Value::String(Arc::clone(text))),
         Value::List(list) => {
             let mut items = Vec::with_capacity(list.items.len());
             for item in &list.items {

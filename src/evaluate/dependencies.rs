@@ -2,6 +2,9 @@
 //!
 //! Source: `processDependencyEnabled`, `processImportValues` and `coalesce` of Helm's pkg/chartutil.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use go_template::Engine;
@@ -40,6 +43,16 @@ impl ChartTree {
 }
 
 impl ChartTree {
+    /// The names of the dependencies that are not there, also of those below.
+    pub fn missing(&self) -> Vec<&str> {
+        let dependencies = self.dependencies.iter();
+        let missing = dependencies.flat_map(|one| {
+            let own = one.is_missing.then_some(&*one.key);
+            own.into_iter().chain(one.chart.missing())
+        });
+        missing.collect()
+    }
+
     /// Whether dependencies change the values of the chart, as far as their own values do.
     pub fn has_values_below(&self) -> bool {
         self.dependencies.iter().any(|one| {
@@ -109,21 +122,106 @@ fn with_imports(own: &Node, dependencies: &[Dependency]) -> Node {
         return own.clone();
     }
     let all = layer_values(own, dependencies, &empty(), &merge::merge);
-    let mut imported = empty();
+    let (all, imported) = (Table::new(&all), Rc::new(Table::default()));
     for (dependency, import) in { dependencies.iter() }
         .flat_map(|dependency| dependency.imports.iter().map(move |one| (dependency, one)))
     {
-        let path: Vec<&str> = { [&*dependency.key].into_iter() }
-            .chain(import.child.split('.'))
-            .collect();
-        let Some(node) = map_at(&all, &path) else {
+        let path = { [&*dependency.key].into_iter() }.chain(import.child.split('.'));
+        let Some(table) = all.find(path) else {
             continue;
         };
         let parent = import.parent.split('.').filter(|key| !key.is_empty());
-        let node = { parent.rev() }.fold(node.clone(), |node, key| with_entry(empty(), key, node));
-        imported = merge::merge(&node, &imported);
+        let table = parent
+            .rev()
+            .fold(table, |table, key| Rc::new(Table::holding(key, table)));
+        imported.fill(&table);
     }
-    merge::merge(&imported, &all)
+    // Helm copies these values, so that what fills them leaves what was imported as it is.
+    let values = Table::new(&all.node());
+    values.fill(&imported);
+    values.node()
+}
+
+/// A map as Helm has it: one under several keys is changed under all of them.
+#[derive(Default)]
+struct Table(RefCell<BTreeMap<Arc<str>, TableEntry>>);
+
+#[derive(Clone)]
+struct TableEntry {
+    /// Without what is in the table.
+    entry: Entry,
+    table: Option<Rc<Table>>,
+}
+
+impl Table {
+    fn new(node: &Node) -> Rc<Self> {
+        let entries = node.value.as_map().into_iter().flat_map(|map| map.iter());
+        let entries = entries.map(|entry| {
+            let is_map = entry.node.value.as_map().is_some();
+            let own = TableEntry {
+                entry: entry.clone(),
+                table: is_map.then(|| Self::new(&entry.node)),
+            };
+            (Arc::clone(&entry.key), own)
+        });
+        Rc::new(Self(RefCell::new(entries.collect())))
+    }
+
+    fn holding(key: &str, table: Rc<Self>) -> Self {
+        let own = TableEntry {
+            entry: Entry::holding(key, empty()),
+            table: Some(table),
+        };
+        Self(RefCell::new([(Arc::from(key), own)].into()))
+    }
+
+    /// The table at a path.
+    fn find<'k>(self: &Rc<Self>, path: impl Iterator<Item = &'k str>) -> Option<Rc<Self>> {
+        let mut table = Rc::clone(self);
+        for key in path {
+            let next = table.0.borrow().get(key)?.table.clone()?;
+            table = next;
+        }
+        Some(table)
+    }
+
+    /// Adds what another one has and it has not (`MergeTables` of Helm's pkg/chartutil): the tables of the other one themselves.
+    fn fill(&self, other: &Rc<Self>) {
+        let added: Vec<TableEntry> = other.0.borrow().values().cloned().collect();
+        for added in added {
+            let known = self.0.borrow().get(&added.entry.key).cloned();
+            match (known, &added.table) {
+                (None, _) => {
+                    let key = Arc::clone(&added.entry.key);
+                    self.0.borrow_mut().insert(key, added);
+                }
+                (Some(known), Some(more)) => {
+                    if let Some(own) = known.table.filter(|own| !Rc::ptr_eq(own, more)) {
+                        own.fill(more);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn node(&self) -> Node {
+        let entries = self.0.borrow();
+        let entries = entries.values().map(|TableEntry { entry, table }| {
+            let node = match table {
+                Some(table) => Node {
+                    place: entry.node.place,
+                    ..table.node()
+                },
+                None => entry.node.clone(),
+            };
+            Entry {
+                node,
+                ..entry.clone()
+            }
+        });
+        Node::from_value(Value::from(entries.collect::<Map>()))
+    }
 }
 
 /// A user's values over a chart's own ones and those of its dependencies. `over` lays one map over another.

@@ -47,7 +47,7 @@ pub use chart::{ChartTemplate, ChartTree, Dependency, Import, RenderedFile};
 pub use dependencies::ChartRelease;
 pub use failure::{Failure, FailureStep};
 pub use files::Texts;
-pub use go_template::root::{Chart, Release};
+pub use go_template::root::{Chart, Release, Served};
 pub use order::OrderDifference;
 pub use trace::Reading;
 
@@ -101,6 +101,7 @@ impl Default for Options {
             release: Release {
                 name: "sylva-units".into(),
                 namespace: "sylva-system".into(),
+                cluster: Served::default(),
             },
             chart: Chart {
                 name: "sylva-units".into(),

@@ -233,13 +233,16 @@ impl Session {
             engine,
             release: &options.release,
             chart,
-            base: format!("{}/templates", chart.name).into(),
-            template: format!("{}/templates/values.yaml", chart.name).into(),
             files: Files::for_chart(options.templates.as_ref(), &self.budget),
             values: Value::Map(Rc::clone(&values)),
+            subcharts: Value::map(BTreeMap::new()),
         };
+        let dot = root.dot();
+        let base = format!("{}/templates", chart.name);
+        let template = format!("{base}/values.yaml");
+        root::set_template(&dot, base.into(), template.into());
         Scope {
-            dot: root.dot(),
+            dot: Value::Map(dot),
             values,
             internal: internal.flatten(),
         }

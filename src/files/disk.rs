@@ -8,8 +8,9 @@ use std::sync::Arc;
 use cap_std::fs::{FileType, ReadDir};
 use parking_lot::{Mutex, MutexGuard};
 
+use super::left_out::LeftOut;
 use super::scope::is_outside;
-use super::{Files, Found, Scope};
+use super::{Content, Files, Found, Scope, plain_path};
 use crate::error::Error;
 use crate::model::manifest::STAGED;
 
@@ -25,6 +26,8 @@ pub struct Disk {
     scope: Scope,
     /// The paths of files that were read last without a link on the way, so that [`Files::leads_to`] need not look again.
     linkless: Arc<Mutex<HashSet<PathBuf>>>,
+    /// What is not there although git has it: not known, where others are gone.
+    left_out: Arc<LeftOut>,
 }
 
 impl Disk {
@@ -48,18 +51,35 @@ impl Disk {
             inner,
             scope,
             linkless: Arc::default(),
+            left_out: Arc::new(LeftOut::from_work_tree(root)?),
         })
     }
 
-    fn read(&self, scope: &Scope, path: &Path) -> io::Result<Vec<u8>> {
-        let read = scope.read(&self.real.join(path))?;
-        let mut linkless = self.linkless();
+    fn read(&self, scope: &Scope, path: &Path) -> io::Result<Content> {
+        let full = self.real.join(path);
+        let read = scope.read(&full).map_err(|cause| {
+            let is_link = || full.symlink_metadata().is_ok_and(|it| it.is_symlink());
+            let leads_nowhere = cause.kind() == ErrorKind::NotFound && is_link();
+            if leads_nowhere {
+                io::Error::other(LEADS_NOWHERE)
+            } else {
+                cause
+            }
+        })?;
+        if read.bytes.starts_with(LFS_POINTER) {
+            return Err(io::Error::other(Pointer));
+        }
         if read.is_linkless {
-            linkless.insert(path.to_owned())
-        } else {
-            linkless.remove(path)
-        };
-        Ok(read.bytes)
+            self.linkless().insert(path.to_owned());
+            return Ok(read.bytes.into());
+        }
+        self.linkless().remove(path);
+        Ok(Content::new(read.bytes, self.leads_to(path)))
+    }
+
+    /// Whether nothing is at a path because git has not checked it out.
+    fn is_left_out(&self, path: &Path) -> bool {
+        self.left_out.has(&plain_path(&self.real.join(path)))
     }
 
     fn linkless(&self) -> MutexGuard<'_, HashSet<PathBuf>> {
@@ -68,9 +88,15 @@ impl Disk {
 
     fn unreadable(&self, path: &Path) -> impl Fn(io::Error) -> Error {
         let path = self.root.join(path);
-        move |cause| Error::Read {
-            path: path.clone(),
-            cause,
+        move |cause| match cause.get_ref() {
+            Some(inner) if inner.is::<Pointer>() => Error::Pointer {
+                path: path.clone(),
+                why: format!(": {Pointer}"),
+            },
+            _ => Error::Read {
+                path: path.clone(),
+                cause,
+            },
         }
     }
 }
@@ -78,9 +104,12 @@ impl Disk {
 impl Files for Disk {
     fn file(&self, path: &Path) -> Result<Found, Error> {
         match self.read(&self.inner, path) {
-            Ok(bytes) => Ok(Found::File(bytes)),
+            Ok(content) => Ok(Found::File(content)),
             Err(cause) if is_outside(&cause) => Ok(Found::Outside),
-            Err(cause) if is_no_file(&cause) => Ok(Found::Nothing),
+            Err(cause) if is_no_file(&cause) => {
+                self.is_left_out(path);
+                Ok(Found::Nothing)
+            }
             Err(cause) => Err(self.unreadable(path)(cause)),
         }
     }
@@ -91,17 +120,37 @@ impl Files for Disk {
         } else {
             &self.inner
         };
-        let entries = match scope.entries(&self.real.join(path)) {
-            Ok(entries) => entries,
+        let full = plain_path(&self.real.join(path));
+        let mut lacking = self.left_out.names(&full);
+        let names = match scope.entries(&self.real.join(path)) {
+            Ok(entries) => names(entries).map_err(self.unreadable(path))?,
+            Err(cause) if is_no_file(&cause) && !lacking.is_empty() => Vec::new(),
             Err(cause) if is_outside(&cause) || is_no_file(&cause) => return Ok(None),
             Err(cause) => return Err(self.unreadable(path)(cause)),
         };
-        let names = names(entries).map_err(self.unreadable(path))?;
-        Ok(Some(names.into_iter().map(|(name, _)| name).collect()))
+        self.left_out.has(&full);
+        let names = names.into_iter().map(|(name, _)| name);
+        if lacking.is_empty() {
+            return Ok(Some(names.collect()));
+        }
+        lacking.extend(names);
+        Ok(Some(lacking.into_iter().collect()))
     }
 
-    fn read_file(&self, path: &Path) -> Result<Vec<u8>, Error> {
-        self.read(&self.scope, path).map_err(self.unreadable(path))
+    fn content(&self, path: &Path) -> Result<Content, Error> {
+        self.read(&self.scope, path).map_err(|cause| {
+            let is_left_out = is_no_file(&cause) && self.is_left_out(path);
+            self.unreadable(path)(if is_left_out {
+                io::Error::other(NOT_CHECKED_OUT)
+            } else {
+                cause
+            })
+        })
+    }
+
+    fn repository_files(&self, _root: &Path) -> Option<Arc<dyn Files>> {
+        let disk = Self::with_scope(self.scope.top(), self.scope.clone());
+        Some(Arc::new(disk.ok()?))
     }
 
     fn leads_to(&self, path: &Path) -> Option<PathBuf> {
@@ -125,7 +174,11 @@ impl Files for Disk {
 
     fn is_file(&self, path: &Path) -> bool {
         let found = self.scope.metadata(&self.real.join(path));
-        found.is_ok_and(|found| found.is_file())
+        let is_file = found.is_ok_and(|found| found.is_file());
+        if !is_file {
+            self.is_left_out(path);
+        }
+        is_file
     }
 
     fn is_there(&self, path: &Path) -> bool {
@@ -134,12 +187,28 @@ impl Files for Disk {
 
     fn is_folder(&self, path: &Path) -> bool {
         let found = self.scope.metadata(&self.real.join(path));
-        found.is_ok_and(|found| found.is_dir())
+        let is_folder = found.is_ok_and(|found| found.is_dir());
+        is_folder || self.left_out.is_folder(&plain_path(&self.real.join(path)))
+    }
+
+    fn absent_paths(&self) -> Vec<PathBuf> {
+        let missed = self.left_out.absent_paths().into_iter();
+        let below = missed.map(|path| {
+            let below = path.strip_prefix(&self.real);
+            below.map_or(path.clone(), Path::to_owned)
+        });
+        below.collect()
     }
 
     fn list_recursive(&self, folder: &Path) -> Result<Vec<PathBuf>, Error> {
-        let root = self.scope.open_folder(&self.real.join(folder));
-        let root = root.map_err(self.unreadable(folder))?;
+        let full = plain_path(&self.real.join(folder));
+        self.left_out.look_below(&full);
+        let root = match self.scope.open_folder(&full) {
+            Err(cause) if is_no_file(&cause) && self.left_out.is_folder(&full) => {
+                return Ok(Vec::new());
+            }
+            root => root.map_err(self.unreadable(folder))?,
+        };
         let (mut found, mut open) = (Vec::new(), vec![PathBuf::new()]);
         while let Some(inner) = open.pop() {
             let inside = if inner.as_os_str().is_empty() {
@@ -159,6 +228,20 @@ impl Files for Disk {
         Ok(found)
     }
 }
+
+const LEADS_NOWHERE: &str = "it is a link that leads nowhere\n\
+     help: restore what it leads to, or remove the link";
+
+/// How a file begins that Git LFS has not fetched (<https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md>).
+pub(super) const LFS_POINTER: &[u8] = b"version https://git-lfs.github.com/spec/";
+
+/// That such a file is in place of another one.
+#[derive(Debug, thiserror::Error)]
+#[error("Git LFS has not fetched it\nhelp: `git lfs pull`")]
+struct Pointer;
+
+const NOT_CHECKED_OUT: &str = "git has not checked it out\n\
+     help: check it out: `git sparse-checkout add`, `git submodule update --init`";
 
 /// The sorted names in a folder, without the files that a run is writing. A folder or YAML file that no path of a project can name
 /// is an error: without one, a cluster would be left out in silence.
@@ -236,7 +319,7 @@ mod tests {
         std::os::unix::fs::symlink("../b", &a).expect("linked");
         assert_eq!(disk.read_file(path).expect("read"), b"2");
         assert_eq!(disk.leads_to(path).as_deref(), Some(Path::new("b")));
-        let below = disk.file(path).expect("read");
-        assert_eq!(below, crate::files::Found::File(b"2".into()));
+        let below = disk.content(path).expect("read");
+        assert_eq!(below.raw_bytes(), b"2");
     }
 }

@@ -19,7 +19,9 @@ use url::Url;
 
 use crate::error::Error;
 
-use super::{FILE_LIMIT, repository_top, too_large};
+use super::tree::metadata_kind;
+use super::{FILE_LIMIT, InsideKind, repository_top, too_large, tree};
+use crate::model::output_path::RESERVED_PREFIX;
 
 /// Settings of every run, so that git executes no program from a configuration (<https://git-scm.com/docs/git-config>).
 const FIXED: [&str; 3] = [
@@ -45,14 +47,15 @@ const LOCAL: [&str; 11] = [
 ];
 
 /// Variables of every run: no lock is taken, nothing is fetched by any protocol, nobody is prompted, and an object is what its ID
-/// says, whatever `refs/replace` has in its place.
-const VARIABLES: [(&str, &str); 6] = [
+/// says, whatever `refs/replace` and `info/grafts` have in its place.
+const VARIABLES: [(&str, &str); 7] = [
     ("LC_ALL", "C"),
     ("GIT_OPTIONAL_LOCKS", "0"),
     ("GIT_NO_LAZY_FETCH", "1"),
     ("GIT_ALLOW_PROTOCOL", ""),
     ("GIT_TERMINAL_PROMPT", "0"),
     ("GIT_NO_REPLACE_OBJECTS", "1"),
+    ("GIT_GRAFT_FILE", "/dev/null"),
 ];
 
 /// What git is run for, and nothing else: each reads objects, their names, the index or a setting, and starts no program.
@@ -64,6 +67,8 @@ enum Query {
     Index,
     /// The files below the folder that are neither tracked nor ignored.
     New,
+    /// The files below the folder that are not tracked, ignored or not.
+    Untracked,
     /// The files of a commit.
     Tree,
     /// Where two histories part.
@@ -87,6 +92,7 @@ impl Query {
                 "--exclude-standard",
                 ".",
             ],
+            Self::Untracked => &["ls-files", "-z", "--others", "--", "."],
             Self::Tree => &["ls-tree", "-r", "-z"],
             Self::MergeBase => &["merge-base"],
             Self::Name => &["rev-parse"],
@@ -227,9 +233,10 @@ impl Repository {
         self.run(Query::Tree, &["--full-tree", commit])
     }
 
-    /// Whether the folder has uncommitted changes; submodules are left out. Git lists its objects, and the bytes of each file are
-    /// compared here: git's own comparison runs the filters that attributes name, which are programs. So a file that a filter
-    /// produced (Git LFS), or one whose line endings were converted, counts as changed.
+    /// Whether the folder is anything else than what is committed: an ignored file is in no commit, and a checkout may lack
+    /// files. Git lists its objects, and the bytes and the mode of each file are compared here: git's own comparison runs the filters
+    /// that attributes name, which are programs. So a file that a filter produced (Git LFS), or one whose line endings were
+    /// converted, counts as changed, and so does a submodule whose files are there.
     fn is_changed(&self, objects: &mut Objects) -> Result<bool, Failure> {
         let committed = self.run(Query::Tree, &["HEAD", "--", "."])?;
         let committed: BTreeSet<Tracked<'_>> = records(&committed)
@@ -242,12 +249,13 @@ impl Repository {
             let Some(tracked) = Tracked::new(&words, [1, 2], path) else {
                 continue;
             };
-            // A file that a sparse checkout leaves out (`S`) is none here.
-            let is_left_out = || words[0] == "S" && tracked.is_missing(&self.folder);
-            is_any_edited |= !is_left_out() && !tracked.is_in(&self.folder, objects);
+            is_any_edited |= !tracked.is_in(&self.folder, objects);
             in_index.insert(tracked);
         }
-        Ok(is_any_edited || committed != in_index || !self.list_new()?.is_empty())
+        let untracked = self.run(Query::Untracked, &[])?;
+        let mut untracked = names(&untracked).map(path);
+        let is_any_new = untracked.any(|path| !is_reserved(&path));
+        Ok(is_any_edited || committed != in_index || is_any_new)
     }
 
     /// The files and folders below the folder that are new to git: neither tracked nor ignored.
@@ -255,18 +263,21 @@ impl Repository {
     /// # Errors
     /// Git cannot read its index.
     pub fn new_files(&self) -> Result<BTreeSet<PathBuf>, Error> {
-        let listed = self.list_new();
+        let listed = self.run(Query::New, &[]);
         let listed = listed.map_err(|failure| git_error(failure, &self.folder))?;
-        let names = listed
-            .split(|byte| *byte == 0)
-            .filter(|name| !name.is_empty());
-        Ok(names
+        Ok(names(&listed)
             .map(|name| path(name.strip_suffix(b"/").unwrap_or(name)))
             .collect())
     }
 
-    fn list_new(&self) -> Result<Vec<u8>, Failure> {
-        self.run(Query::New, &[])
+    /// The files below the folder that git tracks.
+    ///
+    /// # Errors
+    /// Git cannot read its index.
+    pub fn index_files(&self) -> Result<BTreeSet<PathBuf>, Error> {
+        let listed = self.run(Query::Index, &[]);
+        let listed = listed.map_err(|failure| git_error(failure, &self.folder))?;
+        Ok(records(&listed).map(|(_, name)| path(name)).collect())
     }
 
     /// Starts a process that returns the content of objects.
@@ -384,21 +395,16 @@ impl<'a> Tracked<'a> {
         Some(Self { mode, object, path })
     }
 
-    /// Whether the folder has nothing in its place.
-    fn is_missing(&self, folder: &Path) -> bool {
-        let found = folder.join(path(self.path)).symlink_metadata();
-        found.is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
-    }
-
-    /// Whether the folder has its content. A link or a pipe in place of a file is another content, and is not read.
+    /// Whether the folder has its content and mode. A link or a pipe in place of a file is another content, and is not read.
     fn is_in(&self, folder: &Path, objects: &mut Objects) -> bool {
         let file = folder.join(path(self.path));
         let is_file = || {
-            let entry = file.symlink_metadata();
-            entry.is_ok_and(|entry| entry.is_file())
+            let kind = file.symlink_metadata().map(|entry| metadata_kind(&entry));
+            matches!(kind, Ok(InsideKind::File { is_executable, .. }) if is_executable == (self.mode == "100755"))
         };
         let found = match self.mode {
-            "160000" => return true,
+            // Nobody compares what a submodule has.
+            "160000" => return !tree(&file).is_ok_and(|inside| !inside.is_empty()),
             "120000" => {
                 std::fs::read_link(file).map(|target| target.into_os_string().into_encoded_bytes())
             }
@@ -408,6 +414,18 @@ impl<'a> Tracked<'a> {
         let content = objects.content(self.object).ok().flatten();
         content.is_some_and(|content| found.is_ok_and(|found| found == content))
     }
+}
+
+/// The names in a listing of git.
+fn names(listing: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let names = listing.split(|byte| *byte == 0);
+    names.filter(|name| !name.is_empty())
+}
+
+/// Whether a bundle leaves a file out, for its name or its folder's is metalmark's own.
+fn is_reserved(path: &Path) -> bool {
+    let mut parts = path.iter();
+    parts.any(|name| name.to_string_lossy().starts_with(RESERVED_PREFIX))
 }
 
 /// The records of a listing of git: the words before the tab, and the path behind it.

@@ -1,8 +1,10 @@
 //! Reads the user's files. The workspace is read through [`Files`], so that a revision can be read that is not checked out.
 
+mod content;
 mod disk;
 mod folder;
 mod git;
+mod left_out;
 mod overlay;
 mod revision;
 mod sandbox;
@@ -11,10 +13,12 @@ mod tree;
 
 use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
 use crate::error::Error;
 use scope::no_regular_file;
 
+pub use content::{Content, SECRET};
 pub use disk::Disk;
 pub use folder::{Folder, PathState, Walk};
 pub use git::Provenance;
@@ -22,7 +26,7 @@ pub use git::Repository;
 pub use overlay::Overlay;
 pub use overlay::Tracked;
 pub use revision::Revision;
-pub use sandbox::sandbox;
+pub use sandbox::{sandbox, start_threads};
 pub use scope::Scope;
 pub use tree::{Inside, InsideKind, body, open, path_kind, read_argument, real, tree};
 
@@ -83,14 +87,22 @@ pub trait Files: Send + Sync {
     ///
     /// # Errors
     /// There is no such file, or it cannot be read.
-    fn read_file(&self, path: &Path) -> Result<Vec<u8>, Error> {
+    fn content(&self, path: &Path) -> Result<Content, Error> {
         match self.file(path)? {
-            Found::File(bytes) => Ok(bytes),
+            Found::File(content) => Ok(content),
             Found::Nothing | Found::Outside => Err(Error::Read {
                 path: path.to_owned(),
                 cause: ErrorKind::NotFound.into(),
             }),
         }
+    }
+
+    /// The bytes of such a file, for a reader that knows no secrets.
+    ///
+    /// # Errors
+    /// There is no such file, it cannot be read, or a link leads to a file of secrets.
+    fn read_file(&self, path: &Path) -> Result<Vec<u8>, Error> {
+        self.content(path)?.into_plain(path)
     }
 
     /// Whether a path is a file. It may lead out of the root.
@@ -135,6 +147,16 @@ pub trait Files: Send + Sync {
         None
     }
 
+    /// What was looked for and is not known, for git has not checked it out.
+    fn absent_paths(&self) -> Vec<PathBuf> {
+        Vec::new()
+    }
+
+    /// The same files, relative to the top of the repository, in which the root is this folder; none where there is no repository.
+    fn repository_files(&self, _root: &Path) -> Option<Arc<dyn Files>> {
+        None
+    }
+
     /// A path from the command line, relative to the root if it is below it; the path may be absolute.
     fn relative_path(&self, path: &Path) -> PathBuf {
         path.to_owned()
@@ -144,8 +166,8 @@ pub trait Files: Send + Sync {
 /// What exists at a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Found {
-    /// A file with these bytes.
-    File(Vec<u8>),
+    /// A file that holds this.
+    File(Content),
     /// No file.
     Nothing,
     /// A symbolic link that leads out of the repository.

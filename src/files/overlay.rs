@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 
 use crate::error::Error;
 
-use super::{Files, Found};
+use super::{Content, Files, Found, plain_path};
 
 /// Other files with some added or replaced.
 pub struct Overlay {
@@ -38,7 +38,7 @@ fn plain(path: &Path) -> PathBuf {
 impl Files for Overlay {
     fn file(&self, path: &Path) -> Result<Found, Error> {
         match self.get(path) {
-            Some(bytes) => Ok(Found::File(bytes.clone())),
+            Some(bytes) => Ok(Found::File(bytes.clone().into())),
             None => self.files.file(path),
         }
     }
@@ -47,10 +47,10 @@ impl Files for Overlay {
         self.files.folder(path)
     }
 
-    fn read_file(&self, path: &Path) -> Result<Vec<u8>, Error> {
+    fn content(&self, path: &Path) -> Result<Content, Error> {
         match self.get(path) {
-            Some(bytes) => Ok(bytes.clone()),
-            None => self.files.read_file(path),
+            Some(bytes) => Ok(bytes.clone().into()),
+            None => self.files.content(path),
         }
     }
 
@@ -70,11 +70,24 @@ impl Files for Overlay {
         self.files.list_recursive(folder)
     }
 
+    fn repository_files(&self, root: &Path) -> Option<Arc<dyn Files>> {
+        let added = self.added.iter();
+        let added = added.map(|(path, bytes)| (plain_path(&root.join(path)), bytes.clone()));
+        Some(Arc::new(Self::new(
+            self.files.repository_files(root)?,
+            added,
+        )))
+    }
+
     fn leads_to(&self, path: &Path) -> Option<PathBuf> {
         match self.get(path) {
             Some(_) => None,
             None => self.files.leads_to(path),
         }
+    }
+
+    fn absent_paths(&self) -> Vec<PathBuf> {
+        self.files.absent_paths()
     }
 
     fn relative_path(&self, path: &Path) -> PathBuf {
@@ -88,7 +101,7 @@ pub struct Tracked {
     /// The new files and folders, below the root.
     new: BTreeSet<PathBuf>,
     /// Those of them that somebody looked for.
-    missed: Mutex<BTreeSet<PathBuf>>,
+    missed: Arc<Mutex<BTreeSet<PathBuf>>>,
 }
 
 impl Tracked {
@@ -97,7 +110,7 @@ impl Tracked {
         Self {
             files,
             new,
-            missed: Mutex::default(),
+            missed: Arc::default(),
         }
     }
 
@@ -137,14 +150,14 @@ impl Files for Tracked {
         Ok(names)
     }
 
-    fn read_file(&self, path: &Path) -> Result<Vec<u8>, Error> {
+    fn content(&self, path: &Path) -> Result<Content, Error> {
         if self.is_new(path) {
             Err(Error::Read {
                 path: path.to_owned(),
                 cause: std::io::Error::other("git does not track it: `git add` it"),
             })
         } else {
-            self.files.read_file(path)
+            self.files.content(path)
         }
     }
 
@@ -166,8 +179,20 @@ impl Files for Tracked {
         Ok(below)
     }
 
+    fn repository_files(&self, root: &Path) -> Option<Arc<dyn Files>> {
+        Some(Arc::new(Self {
+            files: self.files.repository_files(root)?,
+            new: self.new.iter().map(|path| root.join(path)).collect(),
+            missed: Arc::clone(&self.missed),
+        }))
+    }
+
     fn leads_to(&self, path: &Path) -> Option<PathBuf> {
         self.files.leads_to(path)
+    }
+
+    fn absent_paths(&self) -> Vec<PathBuf> {
+        self.files.absent_paths()
     }
 
     fn relative_path(&self, path: &Path) -> PathBuf {

@@ -10,14 +10,13 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
+use super::disk::LFS_POINTER;
 use super::git::{self, Failure, Objects, Repository};
-use super::{Disk, Files, Found, Scope};
+use super::{Content, Disk, Files, Found, Scope};
 use crate::error::Error;
 
 /// The most links that are followed for one path, as in Linux.
 const LINKS: usize = 40;
-/// The start of a Git LFS pointer, which git stores instead of a file (<https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md>).
-const LFS_POINTER: &[u8] = b"version https://git-lfs.github.com/spec/v1";
 
 /// The files of one commit, relative to a folder in it. Cloning is cheap.
 #[derive(Clone)]
@@ -219,7 +218,7 @@ impl Revision {
                     if links > LINKS {
                         return Ok(Target::Nothing);
                     }
-                    let target = self.content(&here, object)?;
+                    let target = self.bytes(&here, object)?;
                     let target = git::path(&target);
                     if target.is_absolute() {
                         let rest: PathBuf = todo.iter().collect();
@@ -291,7 +290,7 @@ impl Revision {
         }
     }
 
-    fn content(&self, path: &str, object: &Object) -> Result<Vec<u8>, Error> {
+    fn bytes(&self, path: &str, object: &Object) -> Result<Vec<u8>, Error> {
         let objects = &self.repositories[object.repository];
         let mut objects = objects.lock();
         let content = objects.content(&object.id);
@@ -304,10 +303,29 @@ impl Revision {
             )
         })?;
         if content.starts_with(LFS_POINTER) {
-            let why = "git holds only the Git LFS pointer to it\nhelp: keep what metalmark reads out of LFS";
-            return Err(self.unreadable(path, why));
+            return Err(Error::Pointer {
+                path: path.into(),
+                why: format!(
+                    " at {}: git holds only the Git LFS pointer to it\n\
+                     help: keep what metalmark reads out of LFS",
+                    self.short()
+                ),
+            });
         }
         Ok(content)
+    }
+
+    /// The content of the file that a path leads to.
+    fn read_object(&self, real: String, object: &Object) -> Result<Content, Error> {
+        let bytes = self.bytes(&real, object)?;
+        Ok(Content::new(bytes, Some(self.path_from_root(real))))
+    }
+
+    /// A path in the repository, relative to the root if it is below it.
+    fn path_from_root(&self, real: String) -> PathBuf {
+        let real = PathBuf::from(real);
+        let below = real.strip_prefix(&self.prefix).map(Path::to_owned);
+        below.unwrap_or(real)
     }
 
     fn unreadable(&self, path: &str, why: &str) -> Error {
@@ -335,7 +353,7 @@ impl Files for Revision {
     fn file(&self, path: &Path) -> Result<Found, Error> {
         Ok(match self.resolve(path)? {
             Target::File(real, _) if !self.is_below_folder(&real) => Found::Outside,
-            Target::File(real, object) => Found::File(self.content(&real, object)?),
+            Target::File(real, object) => Found::File(self.read_object(real, object)?),
             Target::Outside(_) => Found::Outside,
             Target::Submodule(submodule) => return Err(self.submodule_error(path, &submodule)),
             Target::Nothing | Target::Folder(_) => Found::Nothing,
@@ -354,10 +372,10 @@ impl Files for Revision {
         })
     }
 
-    fn read_file(&self, path: &Path) -> Result<Vec<u8>, Error> {
+    fn content(&self, path: &Path) -> Result<Content, Error> {
         match self.resolve(path)? {
-            Target::File(real, object) => self.content(&real, object),
-            Target::Outside(on_disk) => self.outside.read_file(&on_disk),
+            Target::File(real, object) => self.read_object(real, object),
+            Target::Outside(on_disk) => self.outside.content(&on_disk),
             Target::Submodule(submodule) => Err(self.submodule_error(path, &submodule)),
             Target::Nothing | Target::Folder(_) => {
                 let shown = path.to_string_lossy().replace('\\', "/");
@@ -366,13 +384,13 @@ impl Files for Revision {
         }
     }
 
+    fn repository_files(&self, _root: &Path) -> Option<Arc<dyn Files>> {
+        Some(Arc::new(self.with_root("")))
+    }
+
     fn leads_to(&self, path: &Path) -> Option<PathBuf> {
         match self.resolve(path).ok()? {
-            Target::File(real, _) => {
-                let real = PathBuf::from(real);
-                let below = real.strip_prefix(&self.prefix).map(Path::to_owned);
-                Some(below.unwrap_or(real))
-            }
+            Target::File(real, _) => Some(self.path_from_root(real)),
             Target::Outside(on_disk) => Some(on_disk),
             _ => None,
         }

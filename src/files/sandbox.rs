@@ -1,7 +1,23 @@
 //! A sandbox enforced by the kernel, for runs as a plugin of another program: the process can read one folder, and can neither
-//! write files, execute programs nor open connections.
+//! write files, execute programs nor open connections. And the threads that work, which are started in it.
 
+use std::error::Error as _;
 use std::path::Path;
+
+use crate::error::Error;
+
+/// Starts the threads that work. Those that are started before the sandbox are not in it.
+///
+/// # Errors
+/// The system has none to spare.
+pub fn start_threads() -> Result<(), Error> {
+    let started = rayon::ThreadPoolBuilder::new().build_global();
+    let refused = started.err().filter(|error| error.source().is_some());
+    refused.map_or(Ok(()), |error| {
+        let cause = std::io::Error::other(error);
+        Err(Error::Thread { cause })
+    })
+}
 
 /// Restricts this process to reading below a folder. Linux enforces it with Landlock
 /// (<https://docs.kernel.org/userspace-api/landlock.html>), as far as its version supports it. On other systems, or if the kernel

@@ -144,7 +144,7 @@ fn kind(entry: &walkdir::DirEntry) -> Result<InsideKind, Error> {
     Ok(metadata_kind(&metadata))
 }
 
-fn metadata_kind(metadata: &fs::Metadata) -> InsideKind {
+pub(super) fn metadata_kind(metadata: &fs::Metadata) -> InsideKind {
     let kind = metadata.file_type();
     if kind.is_file() {
         InsideKind::File {

@@ -12,6 +12,7 @@ use yaml_tree::value::Node;
 use super::endpoint::ControlPlaneEndpoint;
 use super::selector::Selector;
 use crate::model::selector::Library;
+use crate::model::version::Version;
 
 /// What a cluster was read from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -65,6 +66,39 @@ pub struct Cluster {
     pub default_storage: Option<Located<Arc<str>>>,
     /// How its API server is reached. None where neither the values nor the project request an endpoint: nothing was read then.
     pub endpoint: Option<Box<ControlPlaneEndpoint>>,
+    /// What its ClusterClass says of upgrades.
+    pub upgrades: Upgrades,
+}
+
+/// The minors that Cluster API takes a cluster through by itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Upgrades {
+    /// None: each is a change of the cluster.
+    #[default]
+    Single,
+    /// Those of these versions.
+    Through(Vec<Arc<str>>),
+    /// Those that a runtime extension plans.
+    Planned,
+}
+
+impl Upgrades {
+    /// Whether it takes a cluster through all of these minors.
+    pub fn pass(&self, minors: &[String]) -> bool {
+        match self {
+            Self::Single => false,
+            Self::Through(versions) => {
+                let versions = versions
+                    .iter()
+                    .filter_map(|version| Version::parse(version));
+                let known: Vec<String> = versions
+                    .map(|version| format!("{}.{}", version.major, version.minor))
+                    .collect();
+                minors.iter().all(|minor| known.contains(minor))
+            }
+            Self::Planned => true,
+        }
+    }
 }
 
 impl Cluster {

@@ -87,14 +87,15 @@ pub struct Keeps {
     pub part: Part,
     /// Every cluster that there is, in whatever part.
     pub clusters: BTreeSet<Arc<str>>,
-    /// Whether the run renders other outputs than the project has: then all stays that others rendered there.
-    pub is_elsewhere: bool,
+    /// Whether all stays that is not rendered: the run renders other outputs than the project has, or knows not all that the
+    /// clusters are made of.
+    pub is_all: bool,
 }
 
 impl Keeps {
     /// Whether an owner's earlier files survive.
     pub fn keeps(&self, owner: &Owner) -> bool {
-        !self.part.owns(owner) || self.is_elsewhere
+        !self.part.owns(owner) || self.is_all
     }
 
     fn has(&self, owner: &Owner) -> bool {
@@ -175,6 +176,11 @@ impl ChangeSet {
     /// Whether the folder differs from what is rendered.
     pub fn drift(&self) -> bool {
         !self.changes.is_empty()
+    }
+
+    /// Whether applying does anything: a killed run may have left no more than litter.
+    pub fn is_to_apply(&self) -> bool {
+        self.drift() || !self.litter.is_empty()
     }
 
     /// The leading folders of the outputs that paths are in, each once, as the user would type them.

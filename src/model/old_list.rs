@@ -36,12 +36,23 @@ impl OldList {
         self.files.keys().map(String::as_str)
     }
 
-    /// Whose a file is, if it has the bytes that the list names.
+    /// Whose a file is, if it has the bytes that the list names. A clone may convert line ends.
     pub fn owner(&self, path: &str, bytes: &[u8]) -> Option<&Owner> {
         let (digests, owner) = self.files.get(path)?;
-        let digest = Digest::compute(bytes).to_string();
-        digests.contains(&digest).then_some(owner)
+        let is_listed = |bytes: &[u8]| digests.contains(&Digest::compute(bytes).to_string());
+        let is_converted = || is_listed(&with_plain_ends(bytes));
+        (is_listed(bytes) || is_converted()).then_some(owner)
     }
+}
+
+/// A text with the line ends that a run writes.
+fn with_plain_ends(bytes: &[u8]) -> Vec<u8> {
+    let lines = bytes.split_inclusive(|byte| *byte == b'\n');
+    let lines = lines.map(|line| match line.strip_suffix(b"\r\n") {
+        Some(line) => [line, b"\n"].concat(),
+        None => line.to_vec(),
+    });
+    lines.flatten().collect()
 }
 
 /// A path is obeyed only where a rendered file could have it.

@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use oci_artifacts::sha256;
 
+use super::settings::PROJECT_FILE_NAME;
+
 /// The SHA-256 of a file's bytes.
 pub type Sum = [u8; 32];
 
@@ -26,6 +28,9 @@ const FOR: &str = " for ";
 const CLUSTER: &str = "cluster ";
 const ALL: &str = "all clusters";
 const END: &str = "; edit the values, not this file.";
+
+/// How git marks a conflict.
+const CONFLICT: &[u8] = b"<<<<<<< ";
 
 /// The most bytes of a first line: the longest name, with each letter escaped.
 pub const LONGEST_LINE: usize = 4096;
@@ -64,10 +69,21 @@ impl Owner {
         (named == project).then_some(owner)
     }
 
+    /// The name of the project file that a first line names, where it is another one than this.
+    pub fn other_project(project: &str, bytes: &[u8]) -> Option<String> {
+        let (named, _) = Self::with_project(bytes)?;
+        (named != project).then(|| match &*named {
+            "" => PROJECT_FILE_NAME.to_owned(),
+            named => named.to_owned(),
+        })
+    }
+
     /// The project file that a first line names, if it is not called as usual, and the owner.
     fn with_project(bytes: &[u8]) -> Option<(String, Self)> {
         let start = &bytes[..bytes.len().min(LONGEST_LINE)];
-        let line = start.split(|byte| *byte == b'\n').next()?;
+        let mut lines = start.split(|byte| *byte == b'\n');
+        // Where two branches made a file of two clusters, git's mark comes first.
+        let line = lines.find(|line| !line.starts_with(CONFLICT))?;
         // A clone may convert line ends.
         let line = std::str::from_utf8(line).ok()?.trim_end_matches('\r');
         let line = line.strip_prefix(START)?.strip_suffix(END)?;
@@ -160,6 +176,13 @@ mod tests {
             assert_eq!(Owner::from_start(other.as_bytes()), None, "{other}");
             assert_eq!(body(other), other);
         }
+    }
+
+    #[test]
+    fn a_mark_of_a_conflict_hides_no_owner() {
+        let text = format!("<<<<<<< HEAD:a.yaml\n{}=======\n", Owner::All.line(""));
+        assert_eq!(Owner::from_start(text.as_bytes()), Some(Owner::All));
+        assert_eq!(Owner::from_start(b"<<<<<<< HEAD\na: 1\n"), None);
     }
 
     proptest! {

@@ -58,6 +58,12 @@ impl Part {
         }
     }
 
+    /// The clusters of the part among those that are known, and nothing beside them.
+    #[must_use]
+    pub fn name<'n>(&self, known: impl Iterator<Item = &'n Arc<str>>) -> Self {
+        Self::Named(known.filter(|name| self.holds(name)).cloned().collect())
+    }
+
     /// Whether the run answers for what all clusters share. One of named clusters does not know the others' part of it.
     pub fn has_shared(&self) -> bool {
         match self {

@@ -10,6 +10,7 @@ use rayon::prelude::{IndexedParallelIterator, IntoParallelRefIterator, ParallelI
 
 use super::plan::{unreadable, walk};
 use super::unchanged;
+use crate::budget;
 use crate::error::Error;
 use crate::files::{Folder, Walk};
 use crate::model::manifest::{ChangeSet, FileChange, STAGED};
@@ -25,8 +26,20 @@ pub fn apply(changes: &ChangeSet) -> Result<(), Error> {
     if phases.is_empty() {
         return Ok(());
     }
+    let _work = budget::enter("the writing of rendered files")?;
     let _locked = lock_folder(changes)?;
     run(changes, &phases)
+}
+
+/// Whether all files are still as the plan saw them.
+///
+/// # Errors
+/// One of them cannot be read.
+pub fn is_as_planned(changes: &ChangeSet) -> Result<bool, Error> {
+    match unchanged::all(changes, &folder(changes)) {
+        Err(Error::Changed { .. }) => Ok(false),
+        answer => answer.map(|()| true),
+    }
 }
 
 /// Locks the folder, and verifies that it is in the state that the plan was made for.

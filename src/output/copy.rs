@@ -169,7 +169,7 @@ impl CopyPlan {
                     self.writes.push(Writing { file, seen });
                     return Ok(());
                 }
-                refusal::not_owned(&shown, subject)
+                refusal::not_owned(&shown, None, subject)
             }
             PathState::Link(link) => refusal::link(&shown, &self.display_path(&link), subject),
             PathState::BelowFile(obstacle) => {

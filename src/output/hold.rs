@@ -1,11 +1,10 @@
 //! One writing run at a time per project: the run locks a file in git's folder of the work tree, or in the user's folder for state
-//! where there is no git. What lies in a work tree may be a stranger's, and is not believed.
+//! where there is no git ([`super::run_file`]).
 //!
 //! The file names the process and host of the run, and its edits ([`super::journal`]). The operating system's lock on the file
 //! excludes other runs and ends with the process: a dead run blocks nobody, and the next run undoes its edits. On file systems
 //! without locks the file itself is the lock, unless its process is known to be dead.
 
-use std::env;
 use std::ffi::OsStr;
 use std::fs::{self, File, TryLockError};
 use std::io::{ErrorKind, Read, Seek, Write};
@@ -13,12 +12,10 @@ use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::Duration;
 
-use oci_artifacts::Digest;
-
 use super::journal::{self, Edit};
+use super::run_file::places;
 use super::staged;
 use crate::error::Error;
-use crate::files::{git_folder, real};
 
 /// How often another run's lock is retried, and the pause between two attempts: two seconds in all.
 const ATTEMPTS: u32 = 200;
@@ -33,31 +30,6 @@ pub struct Held {
     edits: Vec<Edit>,
     /// The files whose edits by a killed run were undone.
     pub undone: Vec<PathBuf>,
-}
-
-/// Where a project's run file may lie, the first choice first.
-fn places(root: &Path) -> Vec<PathBuf> {
-    let Ok(root) = real(root) else {
-        return Vec::new();
-    };
-    let file = |folder: PathBuf, key: &Path| {
-        let key = Digest::compute(key.as_os_str().as_encoded_bytes());
-        folder.join("metalmark").join(&key.hex()[..16])
-    };
-    let in_git = git_folder(&root).map(|git| {
-        let top = journal::top(&root).unwrap_or_default();
-        // A moved work tree keeps its file.
-        file(git, root.strip_prefix(&top).unwrap_or(&root))
-    });
-    let in_state = state_folder().map(|state| file(state, &root));
-    in_git.into_iter().chain(in_state).collect()
-}
-
-/// The user's folder for state (<https://specifications.freedesktop.org/basedir-spec/latest/>); none where there is no home.
-fn state_folder() -> Option<PathBuf> {
-    let variable = |name: &str| env::var_os(name).map(PathBuf::from);
-    let state = variable("XDG_STATE_HOME").filter(|state| state.is_absolute());
-    state.or_else(|| Some(variable("HOME")?.join(".local/state")))
 }
 
 /// Locks a project's folder. Waits at most two seconds for another run, and undoes the edits of a dead one.
@@ -112,6 +84,17 @@ pub fn recover(root: &Path) -> Result<Vec<PathBuf>, Error> {
     } else {
         Ok(Vec::new())
     }
+}
+
+/// The files that a killed run has edited, and no run has undone or completed. Those of a run that goes on are none.
+pub fn leftovers(root: &Path) -> Vec<PathBuf> {
+    let left = places(root).into_iter().filter_map(|path| {
+        let file = File::open(path).ok()?;
+        let text = text_of(&file)?;
+        file.try_lock_shared().ok()?;
+        Some(journal::files_with_edits(root, &text))
+    });
+    left.flatten().collect()
 }
 
 /// Runs `act` with the folder locked: with the caller's lock, or one for this call.

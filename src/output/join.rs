@@ -9,6 +9,7 @@ use rayon::prelude::{IndexedParallelIterator, IntoParallelRefIterator, ParallelI
 
 use super::plan::{Entry, FileOutcome, Part, Plan, join, strip_folder, walk};
 use super::refusal::{self, Side};
+use crate::budget;
 use crate::error::Error;
 use crate::files::{PathState, Walk};
 use crate::model::finding::Finding;
@@ -18,8 +19,16 @@ use crate::model::ownership::{self, LONGEST_LINE, Owner};
 use crate::model::settings::PROJECT_FILE_NAME;
 
 impl Plan {
+    /// Refuses a run of some clusters over what an earlier version rendered: half of each layout would be neither.
+    pub fn refuse_old_lists(&self) -> Vec<Finding> {
+        let lists = { self.old_lists.iter() }.map(|(folder, _)| join(folder, OLD_LIST));
+        let findings = lists.map(|list| refusal::old_list(&self.display_path(&list)));
+        findings.collect()
+    }
+
     /// Joins the parts: finds collisions, and files to delete.
     pub fn finish(self, parts: Vec<Part>, keeps: &Keeps) -> Result<ChangeSet, Error> {
+        let _work = budget::enter("the comparison of rendered files with the disk")?;
         let count = parts.iter().map(|part| part.entries.len()).sum();
         let (mut entries, mut findings) = (Vec::with_capacity(count), Vec::new());
         // Files with an illegal path have no entry.
@@ -33,8 +42,10 @@ impl Plan {
         refuse_collisions(&self, &mut entries, &mut findings);
         refuse_elsewhere(&self, keeps, &mut entries, &mut findings);
         refuse_inputs(&self, keeps, &entries, &mut findings)?;
-        let found = search(&self, &entries)?;
+        let mut found = search(&self, &entries)?;
         let mut changes = found.deletions(&self, &entries, keeps)?;
+        findings.append(&mut found.findings);
+        findings.extend(find_moved(&self, &entries)?);
         let in_the_way = refuse_blocked(&self, &changes, &mut entries, &mut findings)?;
         let folders = folders_to_remove(&changes, &found.litter, &in_the_way);
         let rendered = entries.len() + unnamed;
@@ -157,7 +168,8 @@ fn refuse_inputs(
     {
         let path = path.to_string_lossy();
         // What another part of the fleet renders is not known here.
-        let owned = find_owner(plan, &path)?.filter(|owned| !keeps.keeps(&owned.owner));
+        let owned = find_owner(plan, &path)?;
+        let owned = owned.filter(|owned| owned.other.is_none() && !keeps.keeps(&owned.owner));
         findings.extend(owned.map(|_| refusal::input(&plan.display_path(&path))));
     }
     Ok(())
@@ -169,6 +181,54 @@ struct Found {
     files: Vec<String>,
     /// What a killed run was writing.
     litter: Vec<String>,
+    /// What stays although nothing renders it.
+    findings: Vec<Finding>,
+}
+
+/// Files in other folders than the outputs' that say that this project rendered them. They are looked for where an output's folder
+/// is new, so that it may have been another one.
+fn find_moved(plan: &Plan, entries: &[Entry]) -> Result<Option<Finding>, Error> {
+    let roots = plan.options.outputs.roots();
+    let is_new = |root: &&str| {
+        let mut inside = entries
+            .iter()
+            .filter(|entry| strip_folder(&entry.path, root).is_some());
+        let is_created = |outcome: &FileOutcome| match outcome {
+            FileOutcome::Change(change) => change.kind == ChangeKind::Created,
+            _ => false,
+        };
+        inside.clone().next().is_some() && inside.all(|entry| is_created(&entry.outcome))
+    };
+    if plan.options.base.is_none() || roots.contains(&"") || !roots.iter().any(is_new) {
+        return Ok(None);
+    }
+    let (mut walk, mut open) = (walk(&plan.folder, &plan.root)?, vec![String::new()]);
+    let mut moved = Vec::new();
+    while let Some(folder) = open.pop() {
+        let inside = walk.list(&folder).map_err(plan.unreadable(&folder))?;
+        let is_other = |(name, _): &(String, PathState)| name == PROJECT_FILE_NAME;
+        if !folder.is_empty() && inside.iter().any(is_other) {
+            continue;
+        }
+        for (name, state) in inside {
+            let path = join(&folder, &name);
+            match state {
+                PathState::Folder if name != ".git" && !roots.contains(&&*path) => open.push(path),
+                PathState::File(_) if name.ends_with(".yaml") => {
+                    let owned = find_owner(plan, &path)?;
+                    moved.extend(
+                        owned
+                            .is_some_and(|owned| owned.other.is_none())
+                            .then_some(path),
+                    );
+                }
+                _ => {}
+            }
+        }
+    }
+    moved.sort();
+    let what = "says that metalmark rendered it, and no output has its folder any more";
+    Ok(refusal::stale(&moved, what))
 }
 
 fn search(plan: &Plan, entries: &[Entry]) -> Result<Found, Error> {
@@ -208,7 +268,12 @@ impl Found {
             ".git" => !folder.is_empty() && !is_output,
             _ => false,
         };
-        if inside.iter().any(|(name, _)| is_other(name)) {
+        if let Some((name, _)) = inside.iter().find(|(name, _)| is_other(name)) {
+            let is_ours = |path: &&str| strip_folder(path, folder).is_some();
+            if name == PROJECT_FILE_NAME && rendered.iter().any(is_ours) {
+                let shown = plan.display_path(&join(folder, name));
+                self.findings.push(refusal::nesting(&shown));
+            }
             return Ok(());
         }
         for (name, state) in inside {
@@ -226,7 +291,7 @@ impl Found {
 
     /// The deletions of files whose owner is gone, or renders them no more; and of old lists that nothing needs.
     fn deletions(
-        &self,
+        &mut self,
         plan: &Plan,
         entries: &[Entry],
         keeps: &Keeps,
@@ -239,8 +304,16 @@ impl Found {
             .map(|path| Ok(find_owner(plan, path)?.map(|owned| (path, owned))))
             .filter_map(Result::transpose)
             .collect::<Result<_, Error>>()?;
+        let mut stale: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        let owned = owned.into_iter().filter(|(path, owned)| {
+            if let Some(other) = &owned.other {
+                let files = stale.entry(other.clone()).or_default();
+                files.push(plan.display_path(path));
+            }
+            owned.other.is_none()
+        });
         let (kept, gone): (Vec<_>, Vec<_>) =
-            { owned.into_iter() }.partition(|(_, owned)| keeps.keeps(&owned.owner));
+            owned.partition(|(_, owned)| keeps.keeps(&owned.owner));
         let is_refused = |entry: &&Entry| {
             entry.before.is_some() && matches!(entry.outcome, FileOutcome::Refused)
         };
@@ -253,11 +326,28 @@ impl Found {
         let old_lists = { plan.old_lists.iter() }
             .filter(|(folder, list)| !list.paths().any(|path| kept.contains(&*join(folder, path))))
             .map(|(folder, _)| join(folder, OLD_LIST));
+        let listed = { gone.iter() }.filter(|(_, owned)| owned.is_listed);
+        let listed: Vec<String> = listed.map(|(path, _)| plan.display_path(path)).collect();
         let gone = { gone.iter() }
             .filter(|(_, owned)| !owned.is_listed)
             .map(|(path, _)| (*path).clone());
         let mut walk = walk(&plan.folder, &plan.root)?;
-        gone.chain(old_lists)
+        let mut findings = Vec::new();
+        for (other, files) in stale {
+            let is_there = walk.inspect(&other).map_err(plan.unreadable(&other))?;
+            // What another project in this folder rendered is its own.
+            if is_there == PathState::Nothing {
+                let what =
+                    format!("says that `{other}` rendered it, and there is no such project file");
+                findings.extend(refusal::stale(&files, &what));
+            }
+        }
+        let what = format!(
+            "is named by a list `{OLD_LIST}` of an earlier version, and nothing renders it"
+        );
+        findings.extend(refusal::stale(&listed, &what));
+        let changes = gone
+            .chain(old_lists)
             .map(|path| {
                 let old = plan.present(&mut walk, &path)?;
                 Ok(FileChange {
@@ -269,13 +359,17 @@ impl Found {
                     is_adopted: false,
                 })
             })
-            .collect()
+            .collect();
+        self.findings.append(&mut findings);
+        changes
     }
 }
 
 /// Whose a file is that is not rendered.
 struct Owned {
     owner: Owner,
+    /// The project file that rendered it, where it is another one.
+    other: Option<String>,
     /// Whether a list of an earlier version says so, and not the file.
     is_listed: bool,
 }
@@ -286,6 +380,7 @@ fn find_owner(plan: &Plan, path: &str) -> Result<Option<Owned>, Error> {
         let bytes = plan.present(&mut walk, path)?.unwrap_or_default();
         return Ok(plan.owner(path, &bytes).map(|owner| Owned {
             owner,
+            other: None,
             is_listed: Owner::from_start(&bytes).is_none(),
         }));
     }
@@ -295,9 +390,9 @@ fn find_owner(plan: &Plan, path: &str) -> Result<Option<Owned>, Error> {
     file.take(LONGEST_LINE as u64)
         .read_to_end(&mut start)
         .map_err(&unreadable)?;
-    let owner = Owner::from_start_of(&plan.options.project, &start);
-    Ok(owner.map(|owner| Owned {
+    Ok(Owner::from_start(&start).map(|owner| Owned {
         owner,
+        other: Owner::other_project(&plan.options.project, &start),
         is_listed: false,
     }))
 }

@@ -52,12 +52,23 @@ impl Edit {
         run.write_all(format!("{EDITED}{line}\n").as_bytes())
     }
 
+    /// The bytes of the file; none where there is none.
+    fn current(&self) -> io::Result<Option<Vec<u8>>> {
+        match fs::read(&self.path) {
+            Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(None),
+            current => current.map(Some),
+        }
+    }
+
+    /// Whether the file has what the run has written.
+    fn is_done(&self) -> bool {
+        let current = self.current();
+        current.is_ok_and(|current| current.as_deref().map(ownership::sum) == self.after)
+    }
+
     /// Undoes the edit if the file has the digest of the new text. Returns whether it did.
     pub(super) fn undo(&self) -> io::Result<bool> {
-        let current = match fs::read(&self.path) {
-            Err(cause) if cause.kind() == ErrorKind::NotFound => None,
-            current => Some(current?),
-        };
+        let current = self.current()?;
         if current.as_deref().map(ownership::sum) != self.after {
             return Ok(false);
         }
@@ -100,6 +111,20 @@ fn edits(text: &str) -> Vec<Edit> {
         .collect();
     edits.reverse();
     edits
+}
+
+/// The files that have what a run has written, below its repository.
+pub(super) fn files_with_edits(root: &Path, text: &str) -> Vec<PathBuf> {
+    let top = top(root).unwrap_or_default();
+    let edits = edits(text).into_iter().filter(|edit| {
+        let path = top.join(&edit.path);
+        Edit {
+            path,
+            ..edit.clone()
+        }
+        .is_done()
+    });
+    edits.map(|edit| edit.path).collect()
 }
 
 /// Undoes the edits of a run file, and removes staged files. Returns the paths of the edits, those in the project relative to

@@ -21,13 +21,14 @@ mod journal;
 mod plan;
 mod refusal;
 mod replace;
+mod run_file;
 mod staged;
 mod unchanged;
 
-pub use apply::{ApplyStep, apply, phases};
+pub use apply::{ApplyStep, apply, is_as_planned, phases};
 pub use copy::{Copied, CopyPlan, Incoming, copy_plan};
 pub use file::{body, file, new_file};
-pub use hold::{Held, hold, holding, recover};
+pub use hold::{Held, hold, holding, leftovers, recover};
 pub use plan::{Foreign, Options, Part, Plan, Previous, plan};
 pub use replace::write_owned_file;
 pub use replace::{Replacement, replace_all};

@@ -231,7 +231,10 @@ impl Plan {
         *before = old.as_deref().and_then(|old| self.owner(&file.path, old));
         if before.is_none() && self.options.foreign == Foreign::Refuse {
             let shown = self.display_path(&file.path);
-            findings.push(refusal::not_owned(&shown, file.subject));
+            let start = old.as_deref().unwrap_or_default();
+            let by = Owner::other_project(&self.options.project, start);
+            let finding = refusal::not_owned(&shown, by.as_deref(), file.subject);
+            findings.push(finding);
             return Ok(FileOutcome::Refused);
         }
         Ok(FileOutcome::Change(Box::new(FileChange {

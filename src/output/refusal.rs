@@ -4,13 +4,15 @@ use oci_artifacts::portable_path;
 use yaml_tree::place::Spot;
 
 use crate::model::finding::{Finding, Subject};
-use crate::model::rule::RuleId;
+use crate::model::rule::{Level, RuleId};
 
-/// `shown` is the foreign file, as the user would write it.
-pub(super) fn not_owned(shown: &str, subject: Subject) -> Finding {
-    let message = format!(
-        "`{shown}` would be overwritten, and its first line does not say that metalmark rendered it"
-    );
+/// `shown` is the foreign file, as the user would write it, and `by` the other project file that its first line names.
+pub(super) fn not_owned(shown: &str, by: Option<&str>, subject: Subject) -> Finding {
+    let line = match by {
+        Some(by) => format!("says that `{by}` rendered it"),
+        None => "does not say that metalmark rendered it".to_owned(),
+    };
+    let message = format!("`{shown}` would be overwritten, and its first line {line}");
     refusal(RuleId::FileNotOwned, message, shown, subject)
         .help("move the file away if it is yours, or run with `--adopt` to overwrite it")
 }
@@ -23,6 +25,39 @@ pub(super) fn input(shown: &str) -> Finding {
     refusal(RuleId::FileNotOwned, message, shown, Subject::default()).help(
         "remove its first line if it holds a cluster's values, or let `clusters` match other files",
     )
+}
+
+/// Files that nothing renders any more and that stay, for it is not known whether somebody needs them. `what` says which they are.
+pub(super) fn stale(files: &[String], what: &str) -> Option<Finding> {
+    let first = files.first()?;
+    let more = match files.len() {
+        1 => String::new(),
+        count => format!(" (and {} more)", count - 1),
+    };
+    let message = format!("`{first}` {what}{more}");
+    let finding = refusal(RuleId::FileNotOwned, message, first, Subject::default());
+    let finding = finding.help("delete what nothing needs: `git rm`");
+    Some(finding.unless_set(Level::Warning))
+}
+
+/// A project file in an output's folder keeps what is beside it from being looked at.
+pub(super) fn nesting(shown: &str) -> Finding {
+    let message = format!(
+        "`{shown}` is a project file in a folder that this project renders into: what is no longer rendered there stays"
+    );
+    let finding = refusal(RuleId::FileNotOwned, message, shown, Subject::default());
+    let finding =
+        finding.help("move it away, or give the outputs of each project a folder of its own");
+    finding.unless_set(Level::Warning)
+}
+
+/// An earlier version rendered into a folder, and a run of some clusters would leave half of it.
+pub(super) fn old_list(shown: &str) -> Finding {
+    let message = format!(
+        "`{shown}` is of an earlier version, whose files are of one piece: some clusters alone cannot be rendered over it"
+    );
+    refusal(RuleId::FileNotOwned, message, shown, Subject::default())
+        .help("run `metalmark render` without names once")
 }
 
 /// A folder that files are copied into has others, of which `other` is the first.

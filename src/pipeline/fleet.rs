@@ -179,9 +179,12 @@ impl Fleet {
             lock: shared.lock.as_deref().map(|lock| (lock, &shared.sources)),
         };
         let found = self.workspace.findings.clone();
+        let _work = budget::enter("the rules over all clusters")?;
         let whole = check::workspace(&input, found, &clusters.waivers_used, self.today);
         let mut fleet_check = clusters.fleet_check;
         fleet_check.judged.extend(whole.findings);
+        let unread_files = self.workspace.unread_files.clone();
+        fleet_check.counts.unread_files = unread_files;
         Ok(fleet_check)
     }
 
@@ -236,6 +239,10 @@ impl Fleet {
             checked.add(entry, cluster?);
         }
         checked.uses = std::mem::take(&mut *uses.lock());
+        let left_out = self.workspace.absence_finding();
+        checked
+            .fleet_check
+            .add(left_out.into_iter().collect(), self);
         Ok(checked)
     }
 

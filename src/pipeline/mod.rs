@@ -16,6 +16,8 @@ use oci_artifacts::registry::Progress;
 
 use crate::catalog::sources::{self, Stores};
 use crate::error::Error;
+use crate::model::finding::Finding;
+use crate::model::rule::{Level, RuleId};
 use crate::output;
 use crate::printer::Printer;
 use crate::read::{self, Request, Workspace};
@@ -29,6 +31,23 @@ pub(crate) fn recover(request: &Request, terminal: &mut Terminal) -> Result<(), 
         writeln!(
             terminal.err,
             "undid the edit of `{path}` that a killed run left"
+        )?;
+    }
+    Ok(())
+}
+
+/// Says where a killed run has left its edits, which a command that only reads takes for the user's.
+pub(crate) fn mention_unfinished(request: &Request, terminal: &mut Terminal) -> Result<(), Error> {
+    let Ok(location) = read::location(request) else {
+        return Ok(());
+    };
+    let left = output::leftovers(&location.root);
+    if let Some(first) = left.first() {
+        let (first, count) = (first.display(), left.len());
+        writeln!(
+            terminal.err,
+            "a run that was killed has left its edits, {count} in all, the first in `{first}`\n\
+             help: run the killed command again; any that writes, such as `metalmark render`, takes them back first"
         )?;
     }
     Ok(())
@@ -65,13 +84,25 @@ impl Verdict {
 }
 
 /// The stores of a project. No registry is contacted before the first query; a terminal is shown how far a batch is.
-pub(crate) fn open_stores(workspace: &Workspace, terminal: &Terminal) -> Stores {
+///
+/// # Errors
+/// The project file cannot be relied on: without a mirror in it, the wrong registry would be queried.
+pub(crate) fn open_stores(workspace: &Workspace, terminal: &Terminal) -> Result<Stores, Error> {
+    let is_fault = |finding: &&Finding| {
+        finding.rule == RuleId::ProjectFile && finding.unless_set != Some(Level::Warning)
+    };
+    if let Some(fault) = workspace.findings.iter().find(is_fault) {
+        return Err(Error::usage(format!(
+            "the project file cannot be relied on: {}\nhelp: `metalmark check` shows where",
+            fault.message
+        )));
+    }
     let settings = &workspace.settings;
-    sources::stores(
+    Ok(sources::stores(
         &settings.root,
         &settings.registries,
         terminal.progress.clone(),
-    )
+    ))
 }
 
 /// The architecture whose manifest is taken of an index.

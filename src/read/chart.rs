@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use go_template::Template;
 use parking_lot::Mutex;
+use yaml_tree::engine::Engine;
 use yaml_tree::merge::{Layer, LayerKind};
 use yaml_tree::place::Sources;
 use yaml_tree::value::Node;
@@ -74,10 +75,10 @@ pub(super) struct Chart {
 
 impl Chart {
     fn read(files: &Arc<dyn Files>, folder: &Path, changes: Vec<ChangedValue>) -> Option<Self> {
-        let Ok(Found::File(bytes)) = files.file(&folder.join("Chart.yaml")) else {
+        let Ok(Found::File(content)) = files.file(&folder.join("Chart.yaml")) else {
             return None;
         };
-        let metadata = metadata(&bytes)?;
+        let metadata = metadata(&content)?;
         let text = |key: &str| metadata.text(&[key]).map(Arc::from);
         let mut templates = ChartTemplates {
             files: Arc::clone(files),
@@ -130,7 +131,7 @@ fn with_dependencies(
         return Ok(None);
     }
     tree.remove("values.yaml");
-    let (chart, ..) = Loader::new(&tree, &mut Sources::default()).chart()?;
+    let (chart, ..) = Loader::new(&tree, &mut Sources::default(), Engine::Helm4).chart()?;
     Ok(chart.has_values_below().then(|| chart.strip_places()))
 }
 
@@ -179,9 +180,9 @@ impl ChartTemplates {
         let (templates, rest): (Tree, Tree) = all.partition(|(name, _)| is_template(name));
         *tree = rest;
         for (name, file) in templates {
-            match String::from_utf8(file.bytes) {
-                Ok(text) => self.texts.push((name, text)),
-                Err(_) => self
+            match file.content.plain().map(std::str::from_utf8) {
+                Some(Ok(text)) => self.texts.push((name, text.to_owned())),
+                _ => self
                     .unread
                     .push(format!("`{name}` of the chart is not UTF-8")),
             }

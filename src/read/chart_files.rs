@@ -16,7 +16,7 @@ use capi::secrets;
 
 use crate::error::Error;
 use crate::evaluate::Texts;
-use crate::files::{Files, Found};
+use crate::files::{Content, Files, Found, SECRET};
 use crate::model::finding::Finding;
 use crate::model::rule::{Level, RuleId};
 
@@ -47,7 +47,7 @@ const DEEPEST: usize = 8;
 /// A file of a chart, as it is shown.
 pub(super) struct File {
     pub(super) shown: String,
-    pub(super) bytes: Vec<u8>,
+    pub(super) content: Content,
 }
 
 /// The files of a chart by their paths below its folder.
@@ -56,9 +56,12 @@ pub(super) type Tree = BTreeMap<String, File>;
 /// What Chart.yaml, or requirements.yaml over it, says of dependencies.
 const METADATA: [&str; 2] = ["Chart.yaml", "requirements.yaml"];
 
+/// The schema of a chart's values.
+pub(super) const SCHEMA: &str = "values.schema.json";
+
 /// What a Chart.yaml says; none where it cannot be read.
-pub(super) fn metadata(bytes: &[u8]) -> Option<Node> {
-    let text = yaml_tree::decode(bytes, Engine::Helm3).ok()?;
+pub(super) fn metadata(content: &Content) -> Option<Node> {
+    let text = yaml_tree::decode(content.plain()?, Engine::Helm3).ok()?;
     yaml_tree::values(&text, FileId(0), Engine::Helm3).ok()
 }
 
@@ -73,12 +76,7 @@ pub(super) fn is_template(path: &str) -> bool {
 
 /// Whether a file of a chart is in `.Files`: it has no meaning of its own.
 pub(super) fn is_text(path: &str) -> bool {
-    const OWN: [&str; 4] = [
-        "Chart.yaml",
-        "Chart.lock",
-        "values.yaml",
-        "values.schema.json",
-    ];
+    const OWN: [&str; 4] = ["Chart.yaml", "Chart.lock", "values.yaml", SCHEMA];
     let is_below = |folder: &&str| path.starts_with(folder);
     !OWN.contains(&path) && !["templates/", "charts/"].iter().any(is_below)
 }
@@ -92,16 +90,15 @@ pub(super) fn texts(files: &dyn Files, folder: &Path) -> Result<Texts, String> {
     let mut reader = FolderReader::new(files, |_| false);
     let added = reader.add_files(folder, is_text, &mut tree);
     added.map_err(|error| error.to_string())?;
-    let text = |(name, file): (String, File)| {
-        let text = std::str::from_utf8(&file.bytes).ok()?;
-        Some((name.into(), file_text(&file.shown, text)))
-    };
+    let text = |(name, file): (String, File)| Some((name.into(), file_text(&file)?));
     Ok(tree.into_iter().filter_map(text).collect())
 }
 
-/// A file as `.Files` reads it.
-pub(super) fn file_text(path: &str, text: &str) -> Arc<str> {
-    secrets::text(&secrets::source(path, text, false)).into()
+/// A file as `.Files` reads it; none if it is not text.
+pub(super) fn file_text(file: &File) -> Option<Arc<str>> {
+    let content = Some(&file.content).filter(|content| content.is_text())?;
+    let source = content.source(file.shown.clone(), Engine::Helm4).ok()?;
+    Some(secrets::text(&source).into())
 }
 
 /// Reads charts that are folders.
@@ -112,6 +109,8 @@ pub(super) struct FolderReader<'f> {
     pub(super) folders: Vec<PathBuf>,
     /// One sentence for each template and package that cannot be read.
     pub(super) unread: Vec<String>,
+    /// What is in a `charts/` and is no chart: Helm refuses it.
+    pub(super) strange: Vec<PathBuf>,
     /// Whether charts are deeper in one another than they are read.
     is_cut: bool,
 }
@@ -123,6 +122,7 @@ impl<'f> FolderReader<'f> {
             is_wanted,
             folders: Vec::new(),
             unread: Vec::new(),
+            strange: Vec::new(),
             is_cut: false,
         }
     }
@@ -166,7 +166,7 @@ impl<'f> FolderReader<'f> {
             self.is_cut = true;
             return Ok(());
         }
-        for name in METADATA.into_iter().chain(["values.yaml"]) {
+        for name in METADATA.into_iter().chain(["values.yaml", SCHEMA]) {
             if !is_ignored(name) {
                 self.add_file(&folder.join(name), format!("{at}{name}"), tree)?;
             }
@@ -179,23 +179,32 @@ impl<'f> FolderReader<'f> {
                     continue;
                 }
                 let path = templates.join(path);
-                if !self.add_file(&path, format!("{at}{name}"), tree)? {
+                let name = format!("{at}{name}");
+                if !self.add_file(&path, name.clone(), tree)? {
                     self.skip(&path, LINK);
+                } else if tree[&name].content.plain().is_none() {
+                    tree.remove(&name);
+                    self.skip(&path, SECRET);
                 }
             }
         }
         let inside = folder.join("charts");
         for name in self.files.folder(&inside)?.unwrap_or_default() {
             let path = inside.join(&name);
-            if name.ends_with(".tgz") && !is_ignored(&format!("charts/{name}")) {
+            let is_left_out = name.starts_with(['_', '.']) || name.ends_with(".prov");
+            if is_left_out || is_ignored(&format!("charts/{name}")) {
+                continue;
+            }
+            if name.ends_with(".tgz") {
                 let package = display(&path);
-                match unpack(self.files, &path) {
+                match self.unpack(&path) {
                     Ok(inner) => {
                         for (inside, bytes) in inner {
                             let name = format!("charts/{inside}");
                             if !is_template(&name) || (self.is_wanted)(&name) {
                                 let shown = format!("{package}/{inside}");
-                                tree.insert(format!("{at}{name}"), File { shown, bytes });
+                                let content = bytes.into();
+                                tree.insert(format!("{at}{name}"), File { shown, content });
                             }
                         }
                     }
@@ -205,6 +214,8 @@ impl<'f> FolderReader<'f> {
                 let at = format!("{at}charts/{name}/");
                 let below = format!("{below}charts/{name}/");
                 self.add_inside(&path, &at, depth + 1, ignored, &below, tree)?;
+            } else {
+                self.strange.push(path);
             }
         }
         for (name, path) in self.elsewhere(folder, at, tree) {
@@ -219,7 +230,7 @@ impl<'f> FolderReader<'f> {
     fn elsewhere(&self, folder: &Path, at: &str, tree: &Tree) -> Vec<(String, PathBuf)> {
         let metadata = METADATA
             .into_iter()
-            .filter_map(|name| metadata(&tree.get(&format!("{at}{name}"))?.bytes));
+            .filter_map(|name| metadata(&tree.get(&format!("{at}{name}"))?.content));
         let metadata: Vec<Node> = metadata.collect();
         let path = |dependency: &Node| {
             let path = dependency.text(&["repository"])?.strip_prefix("file://")?;
@@ -253,6 +264,14 @@ impl<'f> FolderReader<'f> {
         Ok(())
     }
 
+    fn unpack(&self, path: &Path) -> Result<Vec<(String, Vec<u8>)>, String> {
+        match self.files.file(path) {
+            Ok(Found::File(package)) => unpack(package.raw_bytes(), 1),
+            Ok(_) => Err(LINK.to_owned()),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
     fn skip(&mut self, path: &Path, why: &str) {
         let path = display(path);
         self.unread.push(format!("`{path}` cannot be read: {why}"));
@@ -260,26 +279,21 @@ impl<'f> FolderReader<'f> {
 
     /// Adds a file. Returns whether it is one in the repository.
     fn add_file(&mut self, path: &Path, name: String, tree: &mut Tree) -> Result<bool, Error> {
-        let Found::File(bytes) = self.files.file(path)? else {
+        let Found::File(content) = self.files.file(path)? else {
             return Ok(false);
         };
         let shown = display(path);
-        tree.insert(name, File { shown, bytes });
+        tree.insert(name, File { shown, content });
         Ok(true)
     }
 }
 
-/// The files of a packaged chart, below the folder of its name.
+/// The files of a packaged chart, below the folder of its name, with those of the packages in it.
 ///
 /// # Errors
 /// Why it cannot be read.
-fn unpack(files: &dyn Files, path: &Path) -> Result<Vec<(String, Vec<u8>)>, String> {
-    let bytes = match files.file(path) {
-        Ok(Found::File(bytes)) => bytes,
-        Ok(_) => return Err(LINK.to_owned()),
-        Err(error) => return Err(error.to_string()),
-    };
-    let tree = match archive::read(&*bytes, PACKAGED) {
+fn unpack(bytes: &[u8], depth: usize) -> Result<Vec<(String, Vec<u8>)>, String> {
+    let tree = match archive::read(bytes, PACKAGED) {
         Ok(tree) => tree,
         Err(archive::ReadError::Refused(refusal)) => return Err(refusal.to_string()),
         Err(archive::ReadError::World(error)) => return Err(error.to_string()),
@@ -291,7 +305,18 @@ fn unpack(files: &dyn Files, path: &Path) -> Result<Vec<(String, Vec<u8>)>, Stri
         content
             .and_then(|mut content| content.read_to_end(&mut bytes))
             .map_err(|error| error.to_string())?;
-        inside.push((name, bytes));
+        match name.rsplit_once('/') {
+            Some((charts, package)) if charts.ends_with("/charts") && package.ends_with(".tgz") => {
+                if depth == DEEPEST {
+                    return Err(format!(
+                        "packages are more than {DEEPEST} deep in one another"
+                    ));
+                }
+                let below = unpack(&bytes, depth + 1)?.into_iter();
+                inside.extend(below.map(|(below, bytes)| (format!("{charts}/{below}"), bytes)));
+            }
+            _ => inside.push((name, bytes)),
+        }
     }
     Ok(inside)
 }
@@ -331,7 +356,9 @@ impl Ignored {
     /// The file exists and cannot be read.
     fn read(files: &dyn Files, folder: &Path) -> Result<Self, Error> {
         let text = match files.file(&folder.join(".helmignore"))? {
-            Found::File(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+            Found::File(rules) => {
+                String::from_utf8_lossy(rules.plain().unwrap_or_default()).into_owned()
+            }
             Found::Nothing | Found::Outside => String::new(),
         };
         // What Helm adds itself.

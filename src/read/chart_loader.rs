@@ -5,9 +5,10 @@ use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use go_template::root::metadata_text;
 use go_template::{Error, Template};
 use yaml_tree::engine::Engine;
-use yaml_tree::place::{FileId, Source, Sources};
+use yaml_tree::place::{FileId, Sources};
 use yaml_tree::value::{Node, Value};
 
 use capi::secrets;
@@ -15,8 +16,10 @@ use capi::secrets;
 use crate::evaluate::{self, ChartTemplate, ChartTree, Dependency, Import, Texts};
 use crate::model::finding::Finding;
 
-use super::chart_files::{Tree, file_text, is_text};
+use super::chart_files::{SCHEMA, Tree, file_text, is_text};
+use super::chart_metadata::{is_in_range, key, refusal};
 use super::files::{source, syntax_finding};
+use super::values_schema::SchemaFile;
 
 /// What is read of a chart, whatever depends on it.
 struct ReadFiles {
@@ -24,27 +27,36 @@ struct ReadFiles {
     /// The templates by their paths below the chart's folder, each with its file.
     templates: Vec<(String, FileId, Result<Template, Error>)>,
     texts: Arc<Texts>,
+    schema: Option<Arc<SchemaFile>>,
 }
 
 /// Makes charts of files.
 pub(super) struct Loader<'l> {
     tree: &'l Tree,
     sources: &'l mut Sources,
+    engine: Engine,
     /// The files of the templates, by name.
     pub(super) templates: BTreeMap<Arc<str>, FileId>,
-    /// The dependencies that are not in the repository.
-    pub(super) missing: Vec<String>,
+    /// The schemas of values, by the path of the chart.
+    pub(super) schemas: BTreeMap<String, Arc<SchemaFile>>,
+    /// Why Helm refuses the chart or one in it, as sentences.
+    pub(super) refusals: Vec<String>,
+    /// One sentence for each template that is no text.
+    pub(super) unread: Vec<String>,
     /// What is read of each chart, by its path: several may depend on one, and one under several names.
     read: BTreeMap<String, Rc<ReadFiles>>,
 }
 
 impl<'l> Loader<'l> {
-    pub(super) fn new(tree: &'l Tree, sources: &'l mut Sources) -> Self {
+    pub(super) fn new(tree: &'l Tree, sources: &'l mut Sources, engine: Engine) -> Self {
         Self {
             tree,
             sources,
+            engine,
             templates: BTreeMap::new(),
-            missing: Vec::new(),
+            schemas: BTreeMap::new(),
+            refusals: Vec::new(),
+            unread: Vec::new(),
             read: BTreeMap::new(),
         }
     }
@@ -67,7 +79,12 @@ impl<'l> Loader<'l> {
         alias: Option<&str>,
         metadata: &Node,
     ) -> Result<ChartTree, Box<Finding>> {
-        let word = |key: &str| metadata.text(&[key]).map(Arc::<str>::from);
+        let word = |key: &str| metadata_text(metadata, key);
+        if let Some(why) = refusal(metadata, self.engine) {
+            let file = self.tree.get(&format!("{at}Chart.yaml"));
+            let file = file.map_or("Chart.yaml", |file| &file.shown);
+            self.refusals.push(format!("Helm refuses `{file}`: {why}"));
+        }
         let chart = evaluate::Chart {
             name: { alias.map(Arc::from) }
                 .or(word("name"))
@@ -88,6 +105,9 @@ impl<'l> Loader<'l> {
             ChartTemplate { name, template }
         });
         let templates = Arc::new(templates.collect::<Vec<_>>());
+        if let Some(schema) = &files.schema {
+            self.schemas.insert(path.clone(), Arc::clone(schema));
+        }
         let dependencies = self.dependencies(at, metadata, &path)?;
         Ok(ChartTree {
             chart,
@@ -110,21 +130,29 @@ impl<'l> Loader<'l> {
             let Some(below) = name.strip_prefix(at) else {
                 break;
             };
-            let Ok(text) = std::str::from_utf8(&file.bytes) else {
-                continue;
-            };
             if below.starts_with("templates/") {
-                let source = self.sources.add(template_source(&file.shown, text));
+                let plain = file.content.plain().unwrap_or_default();
+                let Ok(text) = std::str::from_utf8(plain) else {
+                    let shown = &file.shown;
+                    self.unread
+                        .push(format!("`{shown}` cannot be read: it is not UTF-8"));
+                    continue;
+                };
+                let source = secrets::template_source(&*file.shown, text);
+                let source = self.sources.add(source);
                 let template = go_template::parse(&format!("{path}/{below}"), text);
                 templates.push((below.to_owned(), source, template));
             } else if is_text(below) {
-                texts.insert(below.into(), file_text(&file.shown, text));
+                texts.extend(file_text(file).map(|text| (below.into(), text)));
             }
         }
+        let schema = self.tree.get(&format!("{at}{SCHEMA}"));
+        let schema = schema.map(|file| SchemaFile::parse(file.shown.clone(), &file.content));
         let read = Rc::new(ReadFiles {
             values,
             templates,
             texts: Arc::new(texts),
+            schema: schema.map(Arc::new),
         });
         self.read.insert(at.to_owned(), Rc::clone(&read));
         Ok(read)
@@ -142,38 +170,53 @@ impl<'l> Loader<'l> {
             .map_while(|(name, _)| name.strip_prefix(&*inside))
             .filter_map(|below| below.strip_suffix("/Chart.yaml"))
             .filter(|name| !name.contains('/'));
-        let mut known = BTreeMap::new();
+        let mut known = Vec::new();
         for name in names.map(str::to_owned).collect::<Vec<_>>() {
             let at = format!("{inside}{name}/");
             let (metadata, _) = self.values(&format!("{at}Chart.yaml"))?;
-            let name = metadata.text(&["name"]).unwrap_or_default().to_owned();
-            known.insert(name, (at, metadata, false));
+            let text = |key: &str| metadata_text(&metadata, key).unwrap_or_default();
+            let (name, version) = (text("name"), text("version"));
+            known.push(Inside {
+                at,
+                name,
+                version,
+                metadata,
+            });
         }
         let (required, _) = self.values(&format!("{at}requirements.yaml"))?;
         let declared = match required.get_path(&["dependencies"]) {
             Some(_) => &required,
             None => metadata,
         };
+        let declared = declared.items(&["dependencies"]);
         let mut dependencies = Vec::new();
-        for declared in declared.items(&["dependencies"]) {
-            let name = declared.text(&["name"]).unwrap_or_default();
-            let Some((at, metadata, is_declared)) = known.get_mut(name) else {
-                self.missing.push(name.to_owned());
-                continue;
+        for declared in declared {
+            let key = key(declared);
+            let found = { known.iter() }.find(|one| one.is_declared(declared, self.engine));
+            let is_other = || {
+                let name = metadata_text(declared, "name").unwrap_or_default();
+                known.iter().any(|one| one.name == name)
             };
-            *is_declared = true;
-            let key = declared.text(&["alias"]).unwrap_or(name);
-            dependencies.push(dependency(
-                declared,
-                key,
-                self.load(at, Some(path), Some(key), metadata)?,
-            ));
+            let chart = match found {
+                Some(Inside { at, metadata, .. }) => {
+                    self.load(at, Some(path), Some(&key), metadata)?
+                }
+                // Of another version, it is there as if nobody declared it.
+                None if is_other() => continue,
+                None => missing_chart(&key),
+            };
+            dependencies.push(Dependency {
+                is_missing: found.is_none(),
+                ..dependency(declared, &key, chart)
+            });
         }
-        for (name, (at, metadata, is_declared)) in &known {
-            if !is_declared {
-                let chart = self.load(at, Some(path), None, metadata)?;
+        for one in &known {
+            let is_declared = |declared: &&Node| one.is_declared(declared, self.engine);
+            if declared.iter().all(|declared| !is_declared(&declared)) {
+                let chart = self.load(&one.at, Some(path), None, &one.metadata)?;
                 let nothing = Node::from_value(Value::empty_map());
-                dependencies.push(dependency(&nothing, name, chart));
+                let declared = declared.iter().find(|declared| key(declared) == one.name);
+                dependencies.push(dependency(declared.unwrap_or(&nothing), &one.name, chart));
             }
         }
         Ok(dependencies)
@@ -184,13 +227,48 @@ impl<'l> Loader<'l> {
         let Some(file) = self.tree.get(name) else {
             return Ok((Node::from_value(Value::empty_map()), FileId(0)));
         };
-        let source = source(Path::new(&file.shown), None, &file.bytes, Engine::Helm4)?;
+        let source = source(Path::new(&file.shown), &file.content, self.engine)?;
         let source = Arc::new(source);
         let id = self.sources.add(Arc::clone(&source));
-        let values = secrets::documents(&source, id, Engine::Helm4);
+        let values = secrets::documents(&source, id, self.engine);
         let values = values.and_then(|read| read.values());
         let values = values.map_err(|error| Box::new(syntax_finding(error, self.sources)))?;
         Ok((values, id))
+    }
+}
+
+/// A chart below `charts/`.
+struct Inside {
+    /// The path to its files.
+    at: String,
+    name: Arc<str>,
+    version: Arc<str>,
+    metadata: Node,
+}
+
+impl Inside {
+    /// Whether it is the one that a dependency names.
+    fn is_declared(&self, dependency: &Node, engine: Engine) -> bool {
+        let text = |key: &str| metadata_text(dependency, key).unwrap_or_default();
+        self.name == text("name") && is_in_range(&text("version"), &self.version, engine)
+    }
+}
+
+/// An empty chart instead of a dependency that is not there.
+fn missing_chart(name: &Arc<str>) -> ChartTree {
+    let nothing = || Node::from_value(Value::empty_map());
+    ChartTree {
+        chart: evaluate::Chart {
+            name: Arc::clone(name),
+            version: "0.0.0".into(),
+            metadata: nothing(),
+            is_root: false,
+        },
+        path: name.to_string(),
+        values: nothing(),
+        templates: Arc::default(),
+        files: Arc::default(),
+        dependencies: Vec::new(),
     }
 }
 
@@ -212,6 +290,7 @@ fn dependency(declared: &Node, key: &str, chart: ChartTree) -> Dependency {
     Dependency {
         key: key.into(),
         is_declared: declared.get_path(&["name"]).is_some(),
+        is_missing: false,
         conditions: conditions.filter(|path| !path.is_empty()).collect(),
         tags: tags
             .filter_map(|tag| Some(tag.value.as_str()?.to_string()))
@@ -221,10 +300,4 @@ fn dependency(declared: &Node, key: &str, chart: ChartTree) -> Dependency {
             .collect(),
         chart: Arc::new(chart),
     }
-}
-
-/// A template. It gets no secrets, but no line of one named after secrets is shown.
-fn template_source(shown: &str, text: &str) -> Source {
-    let is_hidden = secrets::is_named_secret(Path::new(shown));
-    Source::new(shown, text).with_marks(yaml_tree::place::Secrets::None, is_hidden)
 }

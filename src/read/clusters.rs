@@ -9,7 +9,7 @@ use globset::Glob;
 use rayon::prelude::{IntoParallelRefIterator, ParallelIterator};
 
 use crate::error::Error;
-use crate::files::{Files, Found};
+use crate::files::{Content, Files, Found};
 
 use super::layers;
 use crate::model::finding::Finding;
@@ -85,8 +85,8 @@ impl Files for Absolute<'_> {
         self.0.folder(&absolute(path))
     }
 
-    fn read_file(&self, path: &Path) -> Result<Vec<u8>, Error> {
-        self.0.read_file(&absolute(path))
+    fn content(&self, path: &Path) -> Result<Content, Error> {
+        self.0.content(&absolute(path))
     }
 
     fn is_there(&self, path: &Path) -> bool {
@@ -117,7 +117,7 @@ fn matches_in(
         let is_file = files.is_file(path);
         if !is_file && !files.is_folder(path) && files.is_there(path) {
             // A link that leads out, a pipe: without an error, the cluster would be gone, and its rendered files with it.
-            files.read_file(path)?;
+            files.content(path)?;
         }
         let is_values = is_file && !folders;
         Ok((is_values, is_values && own_output.has(files, path)?))

@@ -2,12 +2,16 @@
 
 use std::sync::Arc;
 
-use yaml_tree::place::{FileId, Located, Place};
+use yaml_tree::opaque::label;
+use yaml_tree::place::{FileId, Located, Place, Source};
 
 /// The variables of a text, in its order: `NAME=value`, `export NAME="value"`. Each may be a secret: a caller shows only what it uses as a
-/// version, an image or a name.
-pub(super) fn variables(text: &str, file: FileId) -> Vec<(Arc<str>, Located<Arc<str>>)> {
+/// version, an image or a name. Those of a file of secrets, and of one that SOPS has encrypted, are labels.
+pub(super) fn variables(source: &Source, file: FileId) -> Vec<(Arc<str>, Located<Arc<str>>)> {
+    let text = &source.text;
     let lines = text.lines();
+    let is_of_sops = |line| variable(line).is_some_and(|(name, _)| name.starts_with("sops_"));
+    let is_secret = source.is_secret_file || lines.clone().any(is_of_sops);
     let variable = |line| {
         let (name, value) = variable(line)?;
         let start = value.as_ptr() as usize - text.as_ptr() as usize;
@@ -16,7 +20,13 @@ pub(super) fn variables(text: &str, file: FileId) -> Vec<(Arc<str>, Located<Arc<
             start: start as u32,
             end: (start + value.len()) as u32,
         };
-        Some((name.into(), Located::new(value.into(), place)))
+        let is_secret = is_secret && !value.is_empty() || value.starts_with("ENC[");
+        let value = if is_secret {
+            label(&source.path, name).into()
+        } else {
+            value.into()
+        };
+        Some((name.into(), Located::new(value, place)))
     };
     lines.filter_map(variable).collect()
 }
@@ -53,7 +63,7 @@ fn variable(line: &str) -> Option<(&str, &str)> {
 #[cfg(test)]
 mod tests {
     use super::variables;
-    use yaml_tree::place::FileId;
+    use yaml_tree::place::{FileId, Source};
 
     #[test]
     fn a_line_of_an_environment_has_a_name_and_a_value() {
@@ -68,7 +78,7 @@ mod tests {
             ("just text", None),
         ] {
             let text = format!("# first\n{line}\n");
-            let found = variables(&text, FileId(0));
+            let found = variables(&Source::new(".env", text.as_str()), FileId(0));
             let found = found.first().map(|(name, value)| {
                 let (start, end) = (value.place.start as usize, value.place.end as usize);
                 assert_eq!(&text[start..end], &*value.value);

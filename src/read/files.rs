@@ -13,31 +13,20 @@ use yaml_tree::{Documents, Misreading, Notice, NoticeKind, SyntaxError};
 use crate::{budget, files};
 
 use crate::error::Error;
-use crate::files::{Files, read_argument};
+use crate::files::{Content, Files, read_argument};
 use crate::model::finding::Finding;
 use crate::model::rule::{Level, RuleId};
 
-/// A file as text, with its secrets marked: those of a secrets file also where only the path that it leads to has such a name.
+/// A file as text, with its secrets marked.
 ///
 /// # Errors
 /// It is not text.
 pub(super) fn source(
     path: &Path,
-    leads_to: Option<&Path>,
-    bytes: &[u8],
+    content: &Content,
     engine: Engine,
 ) -> Result<Source, Box<Finding>> {
-    let text = text(path, bytes, engine)?;
-    let is_secret = leads_to.is_some_and(secrets::is_named_secret);
-    Ok(secrets::source(display(path), text, is_secret))
-}
-
-/// The text of a file.
-///
-/// # Errors
-/// It is not text.
-pub(super) fn text(path: &Path, bytes: &[u8], engine: Engine) -> Result<String, Box<Finding>> {
-    yaml_tree::decode(bytes, engine).map_err(|error| {
+    content.source(display(path), engine).map_err(|error| {
         let message = format!("`{}` is not text: {error}", display(path));
         Box::new(Finding::new(RuleId::YamlSyntax, message))
     })
@@ -54,7 +43,7 @@ pub(super) fn values(
 ) -> Result<Node, Error> {
     let empty = || Node::from_value(Value::empty_map());
     let _work = budget::enter(format!("the file `{}`", display(file)))?;
-    let bytes = match files.read_file(file) {
+    let content = match files.content(file) {
         Err(Error::Read { cause, .. }) if cause.kind() == ErrorKind::FileTooLarge => {
             let message = format!("`{}` is not read: {cause}", display(file));
             findings.push(Finding::new(RuleId::YamlSyntax, message));
@@ -62,9 +51,7 @@ pub(super) fn values(
         }
         read => read?,
     };
-    let leads_to = files.leads_to(file);
-    let tree = source(file, leads_to.as_deref(), &bytes, engine).and_then(|mut source| {
-        source.is_hidden |= leads_to.as_deref().unwrap_or(file).is_absolute();
+    let tree = source(file, &content, engine).and_then(|source| {
         let source = Arc::new(source);
         let id = sources.add(Arc::clone(&source));
         values_of(
@@ -120,7 +107,7 @@ pub(super) fn syntax_finding(error: SyntaxError, sources: &Sources) -> Finding {
 }
 
 /// What would surprise a file's author.
-fn notice_finding(notice: &Notice, sources: &Sources) -> Option<Finding> {
+pub(super) fn notice_finding(notice: &Notice, sources: &Sources) -> Option<Finding> {
     raw_finding(notice, sources).map(Finding::hide_quoted_secrets)
 }
 
@@ -271,9 +258,9 @@ pub fn key_text(files: &dyn Files, value: &str) -> Result<String, String> {
 /// # Errors
 /// The file cannot be read, or is no YAML.
 pub fn objects(path: &Path) -> Result<Vec<Node>, Error> {
-    let bytes = read_argument(path)?;
+    let content = read_argument(path)?.into();
     let usage = |message| Error::Usage { message };
-    let source = source(path, None, &bytes, Engine::Kubectl);
+    let source = source(path, &content, Engine::Kubectl);
     let source = source.map_err(|finding| usage(finding.message))?;
     let read = secrets::documents(&source, FileId(0), Engine::Kubectl).map_err(|error| {
         let (line, column) = source.line_column(error.place.start);

@@ -3,14 +3,15 @@
 //! Of a folder every YAML file counts that holds an `apiVersion`, but for hidden folders and files that metalmark wrote
 //! itself. Files named after secrets are never read.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use capi::objects::{MARKER, ManifestObject, Unread, objects};
 use capi::providers::PROVIDERS;
 use yaml_tree::engine::Engine;
-use yaml_tree::place::{FileId, Source, Spot};
+use yaml_tree::place::{FileId, Source, Sources, Spot};
+use yaml_tree::{Notice, NoticeKind};
 
 use capi::secrets;
 
@@ -38,7 +39,23 @@ pub struct ManifestFiles {
     pub skipped: Vec<Arc<Source>>,
     /// What is wrong with the others.
     pub findings: Vec<Finding>,
+    /// The files that may hold such manifests and are not read, with the reason.
+    pub unread: BTreeMap<PathBuf, &'static str>,
 }
+
+/// Why a file is not read.
+mod unread {
+    pub(super) const TEMPLATE: &str = "a template of another program";
+    pub(super) const POINTER: &str = "a pointer of Git LFS";
+    pub(super) const ENCRYPTED: &str = "encrypted by git-crypt";
+    pub(super) const SECRET: &str = "named after secrets";
+}
+
+/// The ends of the names of templates for programs that are not run here.
+const TEMPLATES: [&str; 6] = ["gotmpl", "j2", "jinja", "jinja2", "tmpl", "tpl"];
+
+/// The start of a file that git-crypt encrypted.
+const ENCRYPTED: &[u8] = b"\0GITCRYPT\0";
 
 impl ManifestFiles {
     /// What breaks the files that were to be manifests. The objects in such a file would be missing in silence. A template, whose
@@ -67,7 +84,7 @@ impl ManifestFiles {
         });
         let named = self.findings.iter().cloned();
         named
-            .filter(|finding| finding.rule == RuleId::YamlSyntax)
+            .filter(|finding| finding.rule != RuleId::ImageUnstamped)
             .chain(broken)
             .collect()
     }
@@ -165,7 +182,8 @@ pub(super) fn collect(
     for path in named {
         let is_folder = tree.is_folder(path);
         let inside = if is_folder {
-            folder_files(tree, path, own_output)?
+            let is_meant = |path: &Path| is_yaml(path) || has_end(path, &TEMPLATES);
+            folder_files(tree, path, own_output, is_meant)?
         } else {
             vec![path.clone()]
         };
@@ -177,7 +195,21 @@ pub(super) fn collect(
             } else if name == "Chart.yaml" {
                 found.charts.insert(folder());
             }
-            if known.insert(files::display(&file)) && !secrets::is_named_secret(&file) {
+            if !known.insert(files::display(&file)) {
+                continue;
+            }
+            let is_template = is_folder && has_end(&file, &TEMPLATES);
+            if is_template || secrets::is_named_secret(&file) {
+                let content = tree.content(&file)?;
+                let why = if is_template {
+                    unread::TEMPLATE
+                } else {
+                    unread::SECRET
+                };
+                if is_meant(&String::from_utf8_lossy(content.raw_bytes())) {
+                    found.unread.insert(file, why);
+                }
+            } else {
                 one(tree, &file, is_folder, &is_meant, &mut found)?;
             }
         }
@@ -196,32 +228,58 @@ fn path_from_root(workspace: &Workspace, request: &Request, path: &Path) -> Resu
     }))
 }
 
-/// The YAML files below a folder that are somebody's own: what metalmark rendered is not.
+/// The YAML files below these paths, and those that an engine of templates makes YAML of, that are somebody's own and not named after
+/// secrets.
+///
+/// # Errors
+/// A folder cannot be read.
+pub(super) fn texts(
+    tree: &dyn Files,
+    named: &[PathBuf],
+    own_output: &OwnOutput,
+) -> Result<BTreeSet<PathBuf>, Error> {
+    let is_text = |path: &Path| is_yaml(path) || has_end(path, &["gotmpl"]);
+    let mut found = BTreeSet::new();
+    for path in named.iter().filter(|path| tree.is_folder(path)) {
+        let files = folder_files(tree, path, own_output, is_text)?.into_iter();
+        found.extend(files.filter(|file| !secrets::is_named_secret(file)));
+    }
+    Ok(found)
+}
+
+fn is_yaml(path: &Path) -> bool {
+    has_end(path, &["yaml", "yml", "json"])
+}
+
+/// The files below a folder that are wanted and somebody's own: what metalmark rendered is not.
 fn folder_files(
     tree: &dyn Files,
     folder: &Path,
     own_output: &OwnOutput,
+    is_wanted: impl Fn(&Path) -> bool,
 ) -> Result<Vec<PathBuf>, Error> {
     let is_hidden = |path: &Path| {
         path.iter()
             .any(|name| name.to_string_lossy().starts_with('.'))
     };
-    let is_yaml = |path: &Path| {
-        path.extension()
-            .is_some_and(|end| end == "yaml" || end == "yml" || end == "json")
-    };
     let mut own = Vec::new();
     for below in tree.list_recursive(folder)? {
+        let is_hidden = is_hidden(&below);
         let path = if folder.as_os_str() == "." {
             below
         } else {
             folder.join(&below)
         };
-        if is_yaml(&path) && !is_hidden(&path) && !is_rendered(tree, &path, own_output)? {
+        if is_wanted(&path) && !is_hidden && !is_rendered(tree, &path, own_output)? {
             own.push(path);
         }
     }
     Ok(own)
+}
+
+fn has_end(path: &Path, ends: &[&str]) -> bool {
+    let end = path.extension().unwrap_or_default();
+    ends.iter().any(|known| end == *known)
 }
 
 /// Whether metalmark rendered a file. It renders no Cluster: its first line over one, which anybody can write, hides none.
@@ -229,11 +287,12 @@ fn is_rendered(tree: &dyn Files, path: &Path, own_output: &OwnOutput) -> Result<
     if !own_output.has(tree, path)? {
         return Ok(false);
     }
-    let bytes = tree.read_file(path)?;
-    let source = Source::new(files::display(path), String::from_utf8_lossy(&bytes));
+    let source = files::source(path, &tree.content(path)?, Engine::Kubectl);
     let is_cluster = |object: &ManifestObject| &*object.kind == "Cluster";
-    let read = objects(&Arc::new(source));
-    Ok(read.is_ok_and(|read| !read.objects.iter().any(is_cluster)))
+    let read = source
+        .ok()
+        .and_then(|source| objects(&Arc::new(source)).ok());
+    Ok(read.is_some_and(|read| !read.objects.iter().any(is_cluster)))
 }
 
 fn one(
@@ -244,9 +303,22 @@ fn one(
     found: &mut ManifestFiles,
 ) -> Result<(), Error> {
     let _work = budget::enter(format!("the file `{}`", files::display(file)))?;
-    let bytes = tree.read_file(file)?;
-    let text = match files::text(file, &bytes, Engine::Kubectl) {
-        Ok(text) => text,
+    let content = match tree.content(file) {
+        Err(Error::Pointer { .. }) if may_skip => {
+            found.unread.insert(file.to_owned(), unread::POINTER);
+            return Ok(());
+        }
+        read => read?,
+    };
+    if content.raw_bytes().starts_with(ENCRYPTED) {
+        found.unread.insert(file.to_owned(), unread::ENCRYPTED);
+    }
+    // One that is not meant has no secrets to look for.
+    if std::str::from_utf8(content.raw_bytes()).is_ok_and(|text| !is_meant(text)) {
+        return Ok(());
+    }
+    let source = match files::source(file, &content, Engine::Kubectl) {
+        Ok(source) => Arc::new(source),
         Err(_) if may_skip => {
             let path = files::display(file);
             found.skipped.push(Arc::new(Source::new(path, "")));
@@ -257,21 +329,29 @@ fn one(
             return Ok(());
         }
     };
+    let text = &source.text;
     let is_manifest = text.contains("apiVersion") || text.contains(MARKER);
-    if !is_meant(&text) {
-        return Ok(());
-    }
-    // Only now: a file that is not meant has no secrets to look for.
-    let source = Arc::new(secrets::source(files::display(file), text, false));
     match objects(&source) {
         Ok(inside) => {
             found.read += usize::from(is_manifest || !inside.objects.is_empty());
+            let is_twice =
+                |notice: &&Notice| matches!(notice.kind, NoticeKind::DuplicateKey { .. });
+            let mut sources = Sources::default();
+            sources.add(Arc::clone(&source));
+            let twice = inside.notices.iter().filter(is_twice);
+            let twice = twice.filter_map(|notice| files::notice_finding(notice, &sources));
+            found.findings.extend(twice);
             found.objects.extend(inside.objects);
             found
                 .findings
                 .extend(inside.unread.into_iter().filter_map(unreadable_manifest));
         }
-        Err(_) if may_skip && !source.text.contains(MARKER) => found.skipped.push(source),
+        Err(_) if may_skip && !source.text.contains(MARKER) => {
+            if blank_expressions(&source.text).is_some() {
+                found.unread.insert(file.to_owned(), unread::TEMPLATE);
+            }
+            found.skipped.push(source);
+        }
         Err(_) if !is_manifest => found.skipped.push(source),
         Err(error) => {
             let spot = Spot::new(&source, error.place);

@@ -5,6 +5,7 @@ mod changed_values;
 mod chart;
 mod chart_files;
 mod chart_loader;
+mod chart_metadata;
 mod cluster;
 mod clusters;
 mod environment;
@@ -47,6 +48,7 @@ use crate::files::Files;
 use crate::model::cluster_view::ClusterRead;
 use crate::model::finding::Finding;
 use crate::model::lock::Locking;
+use crate::model::rule::Level;
 use crate::model::selector::{Library, Matching};
 use crate::model::settings::{ChecksumStyle, Settings};
 use crate::model::shard::{Part, Shard};
@@ -57,7 +59,7 @@ pub use cluster::{SharedCatalog, cluster, cluster_without_nodes, read_shared_cat
 pub use clusters::ClusterEntry;
 pub use files::{argument_text, key_text, objects};
 pub use graph::{Stamped, clusters_of_objects, has_pair};
-pub use helm_charts::{RenderedTexts, render_chart};
+pub use helm_charts::{RenderedTexts, chart_objects, render_chart};
 pub use layers::Shared;
 pub use location::{
     Location, PROJECT_FILE_NAME, folder_in_repository, location, project_file, scope,
@@ -150,6 +152,8 @@ pub struct Workspace {
     pub clusters: Vec<ClusterEntry>,
     /// The clusters of manifests, by name.
     of_manifests: BTreeMap<Arc<str>, ClusterRead>,
+    /// How many files mention clusters of manifests and are not read, by the reason.
+    pub unread_files: BTreeMap<&'static str, usize>,
     /// The part of them that this run looks at.
     pub part: Part,
     /// What management clusters give others at run time.
@@ -174,6 +178,8 @@ pub struct Workspace {
     pub files: Arc<dyn Files>,
     /// Whether this run checks who signed images: where there is a lock, where the project requires signatures, and to lock.
     pub checks_signers: bool,
+    /// What the list of clusters is made of and git has not checked out: more clusters than these may exist.
+    left_out: usize,
     /// What reading found.
     pub findings: Vec<Finding>,
 }
@@ -182,6 +188,17 @@ impl Workspace {
     /// Whether any cluster is read from values.
     pub fn has_values(&self) -> bool {
         self.clusters.len() > self.of_manifests.len()
+    }
+
+    /// What a cluster is made of and git has not checked out, in a finding.
+    pub fn absence_finding(&self) -> Option<Finding> {
+        let missed = self.files.absent_paths();
+        (missed.len() > self.left_out).then(|| workspace::absence_finding(&missed, Level::Error))?
+    }
+
+    /// Whether all that the clusters are made of is there. If not, what a run does not render may still be somebody's.
+    pub fn is_whole(&self) -> bool {
+        self.files.absent_paths().is_empty()
     }
 
     /// The clusters that this run looks at.

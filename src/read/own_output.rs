@@ -13,11 +13,15 @@ use crate::model::old_list::{OLD_LIST, OldList};
 use crate::model::output_path::OutputFolders;
 use crate::model::ownership::Owner;
 
+use super::files::display;
+
 /// The rendered files of a project: those below its outputs whose first line says so. Elsewhere the line means nothing, because
 /// anybody can write it.
 #[derive(Debug, Default)]
 pub struct OwnOutput {
     folders: OutputFolders,
+    /// Their paths.
+    outputs: Vec<String>,
     /// The lists of an earlier version.
     old_lists: Mutex<HashMap<PathBuf, Option<Arc<OldList>>>>,
     /// The files that `clusters` matches and that are left out, for they say that they are rendered.
@@ -27,11 +31,20 @@ pub struct OwnOutput {
 impl OwnOutput {
     /// The rendered files of a project with these output paths.
     pub fn new<'p>(outputs: impl Iterator<Item = &'p str>) -> Self {
+        let outputs: Vec<String> = outputs.map(str::to_owned).collect();
         Self {
-            folders: OutputFolders::new(outputs),
+            folders: OutputFolders::new(outputs.iter().map(|path| &**path)),
+            outputs,
             old_lists: Mutex::default(),
             omissions: Mutex::default(),
         }
+    }
+
+    /// The same files, as seen from a folder that the project is in.
+    pub(super) fn rebase(&self, root: &Path) -> Self {
+        let outputs = self.outputs.iter().map(|path| root.join(path));
+        let outputs: Vec<String> = outputs.map(|path| display(&path)).collect();
+        Self::new(outputs.iter().map(|path| &**path))
     }
 
     /// Notes that a file is no cluster because it says that it is rendered. Where nothing renders it, a run must not delete it: a
@@ -53,10 +66,11 @@ impl OwnOutput {
         if !self.folders.holds(path) {
             return Ok(false);
         }
-        let Found::File(bytes) = files.file(path)? else {
+        let Found::File(content) = files.file(path)? else {
             return Ok(false);
         };
-        Ok(Owner::from_start(&bytes).is_some() || self.is_listed(files, path, &bytes)?)
+        let bytes = content.raw_bytes();
+        Ok(Owner::from_start(bytes).is_some() || self.is_listed(files, path, bytes)?)
     }
 
     /// Whether metalmark renders files at or below a path where nothing exists yet.
@@ -82,7 +96,7 @@ impl OwnOutput {
             return Ok(known.clone());
         }
         let list = match files.file(&folder.join(OLD_LIST))? {
-            Found::File(text) => Some(OldList::parse(&String::from_utf8_lossy(&text))),
+            Found::File(list) => Some(OldList::parse(&String::from_utf8_lossy(list.raw_bytes()))),
             Found::Nothing | Found::Outside => None,
         };
         let list = list.map(Arc::new);

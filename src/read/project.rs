@@ -192,17 +192,17 @@ pub(super) enum EvaluationOption {
     with = "serde_json::Value",
     extend("enum" = [3, 4, "3.17", "3.18", "3.19", "3.20", "4.0", "4.1", "4.2", "4.3"])
 )]
-pub(super) struct HelmVersion(pub Engine);
+pub(super) struct HelmVersion(pub Option<Engine>);
 
 impl From<serde_json::Value> for HelmVersion {
     /// A version of the schema's list.
     fn from(version: serde_json::Value) -> Self {
-        Self(match version.as_str() {
+        Self(Some(match version.as_str() {
             Some("3.17" | "3.18") => Engine::Helm3_18,
             Some(minor) if minor.starts_with('4') => Engine::Helm4,
             None if version == 4 => Engine::Helm4,
             _ => Engine::Helm3,
-        })
+        }))
     }
 }
 

@@ -53,6 +53,7 @@ pub(super) fn for_release(
         release: Release {
             name: release.map_or(defaults.release.name, Arc::from),
             namespace: namespace.unwrap_or(defaults.release.namespace),
+            ..defaults.release
         },
         ..defaults
     }

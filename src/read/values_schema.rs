@@ -9,10 +9,11 @@ use yaml_tree::engine::Engine;
 use yaml_tree::place::Sources;
 use yaml_tree::value::Node;
 
-use crate::files::{Files, Found};
+use crate::files::{Content, Files, Found, SECRET};
 use crate::model::finding::Finding;
 use crate::model::rule::{Level, RuleId};
 
+use super::chart_files::SCHEMA;
 use super::files::display;
 
 /// A chart's schema of its values.
@@ -26,18 +27,29 @@ pub(super) struct SchemaFile {
 impl SchemaFile {
     /// The schema of the chart in a folder, if it has one.
     pub(super) fn read(files: &dyn Files, folder: &Path) -> Option<Self> {
-        let path = folder.join("values.schema.json");
-        let text = match files.file(&path) {
-            Ok(Found::File(bytes)) => {
-                yaml_tree::decode(&bytes, Engine::Helm3).map_err(|error| error.to_string())
+        let path = folder.join(SCHEMA);
+        match files.file(&path) {
+            Ok(Found::File(content)) => Some(Self::parse(display(&path), &content)),
+            Ok(_) => None,
+            Err(error) => Some(Self {
+                path: display(&path),
+                schema: Err(error.to_string()),
+            }),
+        }
+    }
+
+    /// The schema in a file.
+    pub(super) fn parse(path: String, content: &Content) -> Self {
+        let text = match content.plain() {
+            Some(bytes) => {
+                yaml_tree::decode(bytes, Engine::Helm3).map_err(|error| error.to_string())
             }
-            Ok(_) => return None,
-            Err(error) => Err(error.to_string()),
+            None => Err(SECRET.to_owned()),
         };
-        Some(Self {
-            path: display(&path),
+        Self {
+            path,
             schema: text.and_then(|text| ValuesSchema::parse(&text)),
-        })
+        }
     }
 
     /// What is wrong with values, whose places are in these files.

@@ -53,7 +53,8 @@ pub fn workspace(request: &Request) -> Result<Workspace, Error> {
             .findings
             .extend(new_files_finding(&tracked.misses()));
     }
-    let is_empty = workspace.clusters.is_empty() && workspace.findings.is_empty();
+    let is_read = workspace.unread_files.is_empty();
+    let is_empty = workspace.clusters.is_empty() && workspace.findings.is_empty() && is_read;
     if request.flags.discovers && location.file.is_none() && is_empty {
         Err(super::location::no_project())
     } else {
@@ -61,14 +62,32 @@ pub fn workspace(request: &Request) -> Result<Workspace, Error> {
     }
 }
 
+/// The first of some files, and how many more there are.
+fn first_of(missed: &[PathBuf]) -> Option<String> {
+    let first = files::display(missed.first()?);
+    Some(match missed.len() - 1 {
+        0 => format!("`{first}`"),
+        more => format!("`{first}` and {more} more"),
+    })
+}
+
+/// What nobody knows because git has not checked it out. It is an error of a run over all clusters: those that are not there would
+/// count as gone.
+pub(super) fn absence_finding(missed: &[PathBuf], level: Level) -> Option<Finding> {
+    let files = first_of(missed)?;
+    let message = format!("git has not checked out {files}, so not all clusters are known");
+    let finding = Finding::new(RuleId::ProjectFile, message).help(LEFT_OUT);
+    Some(finding.unless_set(level))
+}
+
+const LEFT_OUT: &str = "check them out (`git sparse-checkout add`, `git submodule update --init`), or name the clusters that are here: \
+     `metalmark check CLUSTER…`";
+
 /// What is left out because git does not track it.
 fn new_files_finding(missed: &[PathBuf]) -> Option<Finding> {
     let first = files::display(missed.first()?);
-    let more = match missed.len() - 1 {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    let message = format!("git does not track `{first}`{more}, which this run leaves out");
+    let files = first_of(missed)?;
+    let message = format!("git does not track {files}, which this run leaves out");
     let help = format!("`git add {first}` where it belongs to this commit");
     let finding = Finding::new(RuleId::ProjectFile, message).help(help);
     Some(finding.unless_set(Level::Warning))
@@ -98,12 +117,19 @@ pub fn workspace_in(
     findings.extend(unknown::names(&settings, &places));
 
     let HelmVersion(engine) = project.file.helm;
+    let engine = engine.unwrap_or_default();
     let outputs = settings.outputs.iter().map(|output| &*output.path);
     let own_output = Arc::new(OwnOutput::new(outputs));
     let values = flags.values.iter().chain(&project.file.values);
     let values: Vec<PathBuf> = values.map(PathBuf::from).collect();
+    // A host that confines the run shows nothing above the folder.
+    let root = match flags.confined {
+        Some(_) => String::new(),
+        None => super::folder_in_repository(&location.root),
+    };
     let stated = Stated {
         file: &project.file,
+        root: Path::new(&root),
         flags,
         places: &places,
         discovers: location.file.is_none() && flags.discovers && values.is_empty(),
@@ -120,13 +146,26 @@ pub fn workspace_in(
     let templates = flags.templates.as_ref().or(project.file.templates.as_ref());
     let templates = templates.map(|folder| texts(&*tree, &location.root, folder, |_| true));
     let schemas = schemas(&*tree, &location.root, &stated, findings)?;
+    let mut part = part(flags, &fleet.clusters)?;
+    let missed = tree.absent_paths();
+    if !missed.is_empty() {
+        // Objects of one cluster may be in any manifest.
+        let is_of_values = fleet.of_manifests.is_empty();
+        let level = match part {
+            Part::Named(_) if is_of_values => Level::Warning,
+            _ => Level::Error,
+        };
+        findings.extend(absence_finding(&missed, level));
+        part = part.name(fleet.clusters.iter().map(|entry| &entry.name));
+    }
     Ok(Workspace {
         engine,
         evaluation: project.file.evaluation,
         library: project.file.sylva_library.as_deref().map(chart::library_of),
         shared,
         of_manifests: fleet.of_manifests,
-        part: part(flags, &fleet.clusters)?,
+        unread_files: fleet.unread_files,
+        part,
         clusters: fleet.clusters,
         management: Management::default(),
         out: flags.out.as_ref().map(PathBuf::from),
@@ -140,6 +179,7 @@ pub fn workspace_in(
         stamps: fleet.stamps,
         settings,
         files: tree,
+        left_out: missed.len(),
         findings: project.findings,
     })
 }
@@ -149,6 +189,8 @@ struct Stated<'a> {
     file: &'a ProjectFile,
     flags: &'a Flags,
     places: &'a Places<'a>,
+    /// The project's folder in its repository.
+    root: &'a Path,
     /// Whether clusters are searched in the manifests below the folder, where neither names any.
     discovers: bool,
 }
@@ -157,6 +199,7 @@ struct Stated<'a> {
 struct Fleet {
     clusters: Vec<ClusterEntry>,
     of_manifests: BTreeMap<Arc<str>, ClusterRead>,
+    unread_files: BTreeMap<&'static str, usize>,
     manifests: Vec<PathBuf>,
     stamps: Vec<StampEntry>,
 }
@@ -184,9 +227,10 @@ fn clusters(
     } else {
         manifests.clone()
     };
-    let read = graph::clusters(tree, &looked_at, own_output, findings)?;
+    let HelmVersion(engine) = file.helm;
+    let read = graph::clusters(tree, stated.root, &looked_at, engine, own_output, findings)?;
     let pairs = graph::read_pairs(tree, &file.pairs, places, findings)?;
-    let mut graph: BTreeMap<_, _> = { read.into_iter().chain(pairs) }
+    let mut graph: BTreeMap<_, _> = { read.clusters.into_iter().chain(pairs) }
         .map(|read| (Arc::clone(&read.cluster.name), read))
         .collect();
     // Of a cluster that values make, the objects beside them are a part.
@@ -200,6 +244,7 @@ fn clusters(
     Ok(Fleet {
         clusters,
         of_manifests: graph,
+        unread_files: read.unread_files,
         manifests,
         stamps,
     })

@@ -81,7 +81,7 @@ pub(super) fn check(
     if found.is_empty() {
         return display_identities(&identities);
     }
-    let source = Arc::new(secrets::source(path, text, false));
+    let source = Arc::new(secrets::source(path, text));
     for fault in found {
         let spot = Spot::new(&source, fault.place);
         let message = format!("rendered file `{path}`: {}", fault.message);

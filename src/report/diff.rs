@@ -81,7 +81,7 @@ fn file(shown: &str, change: &FileChange, out: &mut Printer) -> io::Result<()> {
 
 /// The lines of a text, each without its secrets.
 fn display_lines(path: &str, text: &str) -> Vec<String> {
-    let source = secrets::source(path, text, false);
+    let source = secrets::source(path, text);
     let mut start = 0;
     let lines = text.split_inclusive('\n').map(|line| {
         let end = start + line.trim_end().len() as u32;

@@ -20,7 +20,8 @@ pub(super) fn change(input: &ChangeInput<'_>, findings: &mut Vec<Finding>) {
             continue;
         };
         let skipped = to.minors_passed_from(&from);
-        let Some(next) = skipped.first() else {
+        let upgrades = &input.after.view.cluster.upgrades;
+        let Some(next) = skipped.first().filter(|_| !upgrades.pass(&skipped)) else {
             continue;
         };
         let message = format!(

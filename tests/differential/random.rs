@@ -11,7 +11,7 @@ impl Random {
     }
 
     /// A number from zero up to this one, which is left out.
-    pub(super) fn number(&mut self, below: usize) -> usize {
+    pub(crate) fn number(&mut self, below: usize) -> usize {
         self.state = self
             .state
             .wrapping_mul(6_364_136_223_846_793_005)
@@ -19,7 +19,7 @@ impl Random {
         (self.state >> 33) as usize % below
     }
 
-    pub(super) fn pick<'w>(&mut self, words: &[&'w str]) -> &'w str {
+    pub(crate) fn pick<'w>(&mut self, words: &[&'w str]) -> &'w str {
         let index = self.number(words.len());
         words[index]
     }

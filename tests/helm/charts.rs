@@ -64,7 +64,11 @@ fn render(
 }
 
 /// What helm prints of a chart, or why not.
-fn template(helm: &Path, folder: &Path, values: Option<&Path>) -> Result<String, String> {
+pub(super) fn template(
+    helm: &Path,
+    folder: &Path,
+    values: Option<&Path>,
+) -> Result<String, String> {
     let metadata = std::fs::read_to_string(folder.join("Chart.yaml")).expect("readable");
     let name = metadata.lines().find_map(|line| line.strip_prefix("name:"));
     let release = name.expect("a name").trim().trim_matches('"');
@@ -173,14 +177,15 @@ fn charts_are_rendered_as_helm_rendered_them() {
     assert!(count > 0, "no chart was compared");
 }
 
-const METADATA: &str = "apiVersion: v2\nname: edge\nversion: 1.0.0\nappVersion: v1.31.8\n";
+pub(super) const METADATA: &str =
+    "apiVersion: v2\nname: edge\nversion: 1.0.0\nappVersion: v1.31.8\n";
 
-const VALUES: &str = "\
+pub(super) const VALUES: &str = "\
 version: v1.31.8
 image: {name: ubuntu-2204-kube-v1.30.2}
 ";
 
-const TEMPLATE: &str = "\
+pub(super) const TEMPLATE: &str = "\
 apiVersion: controlplane.cluster.x-k8s.io/v1beta1
 kind: KubeadmControlPlane
 metadata:
@@ -203,7 +208,7 @@ spec:
       image: {filter: {name: {{ required \"an image\" .Values.image.name | quote }}}}
 ";
 
-const RELEASE: &str = "\
+pub(super) const RELEASE: &str = "\
 apiVersion: helm.toolkit.fluxcd.io/v2
 kind: HelmRelease
 metadata: {name: paris, namespace: clusters}
@@ -214,10 +219,10 @@ spec:
     image: {name: ubuntu-2204-kube-v1.30.2}
 ";
 
-const RIGHT: &str = "version: v1.30.2\nimage: {name: ubuntu-2204-kube-v1.30.2}\n";
+pub(super) const RIGHT: &str = "version: v1.30.2\nimage: {name: ubuntu-2204-kube-v1.30.2}\n";
 
 /// The objects of the chart as somebody else would write them, of a cluster of that name.
-fn plain(name: &str, version: &str) -> String {
+pub(super) fn plain(name: &str, version: &str) -> String {
     TEMPLATE
         .replace("{{ .Release.Name }}", name)
         .replace("{{ .Values.version | quote }}", version)
@@ -228,7 +233,7 @@ fn plain(name: &str, version: &str) -> String {
 }
 
 /// A chart, and more files.
-fn with_chart(values: &str, more: &[(&str, &str)]) -> Stage {
+pub(super) fn with_chart(values: &str, more: &[(&str, &str)]) -> Stage {
     let chart = [
         ("charts/edge/Chart.yaml", METADATA),
         ("charts/edge/values.yaml", values),
@@ -412,10 +417,12 @@ postRenderers: [{kustomize: {patches: []}}]
     warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: it has `postRenderers`
     warning[composition-unsupported] paris.yaml:1:1 `apiVersion: helm.toolkit.fluxcd.io/v2`
     error[nothing-checked] => --allow-empty
+    paris/edge: unknown (the values of its chart are not known)
 valuesFrom: [{kind: Secret, name: paris}]
     warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: `values.yaml` of the Secret `paris` is not in the repository
     warning[composition-unsupported] paris.yaml:1:1 `apiVersion: helm.toolkit.fluxcd.io/v2`
     error[nothing-checked] => --allow-empty
+    paris/edge: unknown (the values of its chart are not known)
 
 "#]],
     );
@@ -434,12 +441,12 @@ warning[composition-unsupported]: the chart `charts/edge` is not checked with it
    |
    = help: add `ci/NAME-values.yaml` beside Chart.yaml, with values to check it with
 
-error[nothing-checked]: no node pool was checked
+error[nothing-checked]: 0 node pools checked; 1 skipped: its chart does not render
  |
  = help: docs/manifests.md says what is read of manifests
  = help: or type `--allow-empty`
 
-1 error, 1 warning
+1 error, 1 warning; 0 node pools checked; 1 skipped: its chart does not render
 
 "#]],
     );
@@ -606,11 +613,12 @@ dependencies:
         &table,
         str![[r#"
 true
-    error[k8s-version-mismatch] fleet/control-plane charts/edge/values.yaml:2:15 `ubuntu-2204-kube-v1.30.2` charts/fleet/values.yaml:1:33 `v1.29.1` => v1.29.1
-    fleet/control-plane v1.29.1 (charts/fleet/values.yaml:1:33): mismatched, ubuntu-2204-kube-v1.30.2 (charts/edge/values.yaml:2:15) holds 1.30.2
+    warning[composition-unsupported] charts/fleet/Chart.yaml:1:1 `` => helm dependency build
+    fleet/control-plane v1.29.1 (charts/fleet/values.yaml:1:33): unknown (a dependency of its chart is not in the repository)
     other/control-plane v1.31.8 (other.yaml:7:12): by_name, ubuntu-2204-kube-v1.31.8 (other.yaml:20:30) holds 1.31.8
 false
-    warning[composition-unsupported] charts/fleet/Chart.yaml:1:1 `` => helm dependency build | common | charts/
+    warning[composition-unsupported] charts/fleet/Chart.yaml:1:1 `` => helm dependency build
+    fleet/fleet: unknown (a dependency of its chart is not in the repository)
     other/control-plane v1.31.8 (other.yaml:7:12): by_name, ubuntu-2204-kube-v1.31.8 (other.yaml:20:30) holds 1.31.8
 
 "#]],
@@ -678,6 +686,7 @@ fn charts_depend_on_each_other_as_deep_as_is_stated() {
     other/control-plane v1.31.8 (other.yaml:7:12): by_name, ubuntu-2204-kube-v1.31.8 (other.yaml:20:30) holds 1.31.8
 9
     warning[composition-unsupported]: the chart `deep` is not checked: charts are more than 8 deep in one another
+    deep/deep: unknown (its chart does not render)
     other/control-plane v1.31.8 (other.yaml:7:12): by_name, ubuntu-2204-kube-v1.31.8 (other.yaml:20:30) holds 1.31.8
 
 "#]],
@@ -726,6 +735,7 @@ fn a_release_that_does_not_compose_leaves_the_others_checked() {
     check(VALUES, &more).is(str![[r#"
 warning[composition-unsupported] cni.yaml:6:1 `apiVersion: helm.toolkit.fluxcd.io/v2`
 error[k8s-version-mismatch] paris/control-plane paris.yaml:8:19 `ubuntu-2204-kube-v1.30.2` paris.yaml:7:14 `v1.30.4` => v1.30.4
+cni/edge: unknown (the values of its chart are not known)
 paris/control-plane v1.30.4 (paris.yaml:7:14): mismatched, ubuntu-2204-kube-v1.30.2 (paris.yaml:8:19) holds 1.30.2
 
 "#]]);
@@ -790,7 +800,7 @@ fn an_object_that_one_expression_makes_has_its_references() {
 }
 
 /// Writes a chart, and renders its template `t.yaml` with nothing else than its own values. Where a helm is at hand, it agrees.
-fn version_in(files: &[(&str, &str)]) -> String {
+pub(super) fn version_in(files: &[(&str, &str)]) -> String {
     let stage = project();
     for (name, text) in files {
         stage.write(&format!("chart/{name}"), text);
@@ -816,7 +826,8 @@ fn version_in(files: &[(&str, &str)]) -> String {
     ours
 }
 
-const OF_CLUSTER_API: &str = "apiVersion: cluster.x-k8s.io/v1beta1\nkind: Cluster\nversion: ";
+pub(super) const OF_CLUSTER_API: &str =
+    "apiVersion: cluster.x-k8s.io/v1beta1\nkind: Cluster\nversion: ";
 
 /// A chart `top` that depends on `sub`, which one of them renders.
 fn version_with_sub(top: [&str; 3], sub: [&str; 2]) -> String {

@@ -2,6 +2,7 @@
 //! data, give what a real `helm` gives, where one is found; `oracle::expressions` compares with its recorded answers.
 
 mod charts;
+mod deployed;
 mod overlays;
 mod templates;
 mod versions;

@@ -219,7 +219,7 @@ spec:
     definitions:
     - selector: {{apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: OpenStackMachineTemplate, matchResources: {{controlPlane: true}}}}
       jsonPatches:
-      - {{op: add, path: {path}, valueFrom: {{variable: image}}}}
+      - {{op: add, path: {path}, value: ubuntu}}
 ---
 apiVersion: cluster.x-k8s.io/v1beta1
 kind: Cluster

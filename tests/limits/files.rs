@@ -206,7 +206,10 @@ fn a_replacement_that_copies_an_object_into_itself_ends() {
     let top = format!("resources: [a.yaml]\nreplacements:\n{}", one.repeat(2_000));
     let refused = built(&[
         ("top/kustomization.yaml".to_owned(), top),
-        ("top/a.yaml".to_owned(), OBJECT.to_owned()),
+        (
+            "top/a.yaml".to_owned(),
+            OBJECT.replace("{k: v}", "{k: {a: b}}"),
+        ),
     ]);
     let refused = refused.expect_err("nothing could walk it");
     assert!(refused.contains("nested more than 400 deep"), "{refused}");

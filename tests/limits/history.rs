@@ -35,7 +35,7 @@ fn as_many_links_of_a_commit_are_followed_as_is_stated() {
     most(40, "nothing", |links| {
         match found(scratch.path(), &links.to_string()) {
             Ok(Found::File(bytes)) => {
-                assert_eq!(bytes, b"text");
+                assert_eq!(bytes.raw_bytes(), b"text");
                 Ok(())
             }
             Ok(Found::Nothing) => Err("nothing".to_owned()),
@@ -74,7 +74,7 @@ fn a_file_of_a_commit_is_as_long_as_is_stated() {
     }
     commit(scratch.path(), "long");
     match found(scratch.path(), "fits") {
-        Ok(Found::File(bytes)) => assert_eq!(bytes.len() as u64, FILE_LIMIT),
+        Ok(Found::File(bytes)) => assert_eq!(bytes.raw_bytes().len() as u64, FILE_LIMIT),
         other => panic!("{other:?}"),
     }
     let refused = found(scratch.path(), "more").expect_err("one more is refused");

@@ -136,9 +136,9 @@ warning[yaml-syntax]: `clusters` does not build: expected `,` or `}`, found `:`
 4 | spec: {}
   |     ^
   |
-  = help: what they name is looked at without what they change in it
+  = help: the node pools that it deploys are not checked
 
-1 error, 1 warning; 2 node pools checked: 2 by name only
+1 error, 1 warning; 0 node pools checked; 2 skipped: its kustomization does not build
 
 "#]]);
 }
@@ -279,10 +279,11 @@ resources: [other.yaml]
 transformers: [t.yaml]
 patchesStrategicMerge: [edge.yaml]
     warning[composition-failed] clusters/edge.yaml:1:1 `apiVersion: cluster.x-k8s.io/v1beta1`
+    error[nothing-checked] => --allow-empty
     edge/control-plane v1.31.8 (clusters/edge.yaml:12:12): unknown (its manifests are patches of what does not build)
     edge/edge-md v1.31.8 (clusters/edge.yaml:23:16): unknown (its manifests are patches of what does not build)
-    other/control-plane v1.31.8 (clusters/other.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (clusters/other.yaml:29:49) holds 1.31.8
-    other/other-md v1.31.8 (clusters/other.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (clusters/other.yaml:29:49) holds 1.31.8
+    other/control-plane v1.31.8 (clusters/other.yaml:12:12): unknown (its kustomization does not build)
+    other/other-md v1.31.8 (clusters/other.yaml:23:16): unknown (its kustomization does not build)
 patches: [{path: edge.yaml}]
     edge/control-plane v1.31.8 (clusters/edge.yaml:12:12): unknown (its manifests are patches of what does not build)
     edge/edge-md v1.31.8 (clusters/edge.yaml:23:16): unknown (its manifests are patches of what does not build)
@@ -291,8 +292,8 @@ patches: [{path: edge.yaml}]
 resources: [edge.yaml, gone.yaml]
 patches: [{path: version.yaml}]
     warning[composition-failed] clusters/kustomization.yaml:1:24 `gone.yaml`
-    edge/control-plane v1.31.8 (clusters/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (clusters/edge.yaml:29:49) holds 1.31.8
-    edge/edge-md v1.31.8 (clusters/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (clusters/edge.yaml:29:49) holds 1.31.8
+    edge/control-plane v1.31.8 (clusters/edge.yaml:12:12): unknown (its kustomization does not build)
+    edge/edge-md v1.31.8 (clusters/edge.yaml:23:16): unknown (its kustomization does not build)
     other/control-plane v1.31.8 (clusters/other.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (clusters/other.yaml:29:49) holds 1.31.8
     other/other-md v1.31.8 (clusters/other.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (clusters/other.yaml:29:49) holds 1.31.8
 

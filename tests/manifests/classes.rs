@@ -299,7 +299,7 @@ fn a_patch_of_machine_pools_means_their_own_class() {
     );
 }
 
-/// The provider for vSphere has one kind in two groups. Of a group any version is meant.
+/// The provider for vSphere has one kind in two groups. A version is compared with the one that the class names.
 #[test]
 fn a_patch_selects_templates_of_its_group_and_kind() {
     let own = "infrastructure.cluster.x-k8s.io/v1beta1, kind: Metal3MachineTemplate";
@@ -310,7 +310,7 @@ infrastructure.cluster.x-k8s.io/v1beta1, kind: Metal3MachineTemplate
     edge/md-0 v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2404-kube-v1.30.2.qcow2 (edge.yaml:28:16) holds 1.30.2
 infrastructure.cluster.x-k8s.io/v9, kind: Metal3MachineTemplate
     edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39) holds 1.30.2
-    edge/md-0 v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2404-kube-v1.30.2.qcow2 (edge.yaml:28:16) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (Cluster API refuses a patch of its ClusterClass)
 vmware.infrastructure.cluster.x-k8s.io/v1beta1, kind: Metal3MachineTemplate
     edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39) holds 1.30.2
     edge/md-0 v1.30.2 (edge.yaml:7:14): mismatched, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:38:39) holds 1.31.8
@@ -382,7 +382,7 @@ fn a_patch_that_replaces_what_is_not_there_cannot_be_evaluated() {
         str![[r#"
 op: replace
     edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39) holds 1.30.2
-    edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (the patches of its ClusterClass cannot be evaluated)
+    edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (Cluster API refuses a patch of its ClusterClass)
 op: add
     edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39) holds 1.30.2
     edge/md-0 v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2404-kube-v1.30.2.qcow2 (edge.yaml:28:16) holds 1.30.2
@@ -535,19 +535,19 @@ fn an_image_that_only_a_controller_can_compute_is_unknown() {
         str![[r#"
 valueFrom: {variable: missing}
     edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39) holds 1.30.2
-    edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (the patches of its ClusterClass cannot be evaluated)
+    edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (Cluster API refuses a patch of its ClusterClass)
 valueFrom: {variable: builtin.machineDeployment.name}
     edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39) holds 1.30.2
-    edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (the patches of its ClusterClass cannot be evaluated)
+    edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (its image depends on a name that is made at run time)
 valueFrom: {template: 'http://h/{{ .builtin.machineDeployment.name }}-v1.30.2.qcow2'}
     edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39) holds 1.30.2
-    edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (the patches of its ClusterClass cannot be evaluated)
+    edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (its image depends on a name that is made at run time)
 valueFrom: {template: '{{ fail "no" }}'}
     edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39) holds 1.30.2
     edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (the patches of its ClusterClass cannot be evaluated)
 valueFrom: {template: '{{ now }}'}
     edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39) holds 1.30.2
-    edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (the patches of its ClusterClass cannot be evaluated)
+    edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (Cluster API refuses a patch of its ClusterClass)
 
 "#]],
         |value| with(&patch(WORKERS, value), VERSION).check().pools,
@@ -558,4 +558,519 @@ edge/control-plane v1.30.2 (edge.yaml:7:14): unknown (a runtime extension may ch
 edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (a runtime extension may change the image of its ClusterClass)
 
 "#]]);
+}
+
+/// [`patch`] with a condition.
+fn conditional(condition: &str) -> String {
+    let image = patch(WORKERS, PATCHED);
+    image.replace(
+        "- name: image",
+        &format!("- name: image\n    enabledIf: {condition}"),
+    )
+}
+
+/// Whatever looks at a name that is made at run time has no known result, in texts and in conditions.
+#[test]
+fn what_looks_at_a_name_of_run_time_is_unknown() {
+    let template = |text: &str| patch(WORKERS, &format!("valueFrom: {{template: '{text}'}}"));
+    let name = ".builtin.machineDeployment.name";
+    let image = |condition: &str| {
+        template(&format!(
+            "http://h/ubuntu-2204-kube-{{{{ if {condition} }}}}v1.30.2{{{{ else }}}}v1.31.8{{{{ end }}}}.qcow2"
+        ))
+    };
+    let cases = [
+        ("contains", image(&format!("contains \"md\" {name}"))),
+        ("eq", image(&format!("eq {name} \"edge-md-0\""))),
+        (
+            "a part",
+            image(".builtin.machineDeployment.metadata.labels"),
+        ),
+        ("ipFamily", image(".builtin.cluster.network.ipFamily")),
+        ("there is a name", image(name)),
+        (
+            "what is made of a name",
+            image(&format!("trimPrefix \"edge\" {name}")),
+        ),
+        (
+            "beside it",
+            template(&format!(
+                "{{{{ $x := {name} }}}}http://h/ubuntu-2204-kube-v1.30.2.qcow2"
+            )),
+        ),
+        (
+            "a condition",
+            conditional(&format!("'{{{{ hasPrefix \"edge-md\" {name} }}}}'")),
+        ),
+        (
+            "a condition that is a name",
+            conditional(&format!("'{{{{ {name} }}}}'")),
+        ),
+        (
+            "below it",
+            patch(
+                WORKERS,
+                "valueFrom: {variable: builtin.machineDeployment.metadata.labels.x}",
+            ),
+        ),
+        (
+            "around it",
+            patch(WORKERS, "valueFrom: {variable: builtin.machineDeployment}"),
+        ),
+    ];
+    let cases = cases.map(|(name, of_class)| (name, with(&of_class, VERSION)));
+    assert_text(
+        &checked(cases),
+        str![[r#"
+contains
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (its image depends on a name that is made at run time)
+eq
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (its image depends on a name that is made at run time)
+a part
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (its image depends on a name that is made at run time)
+ipFamily
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (its image depends on a name that is made at run time)
+there is a name
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:28:31) holds 1.30.2
+what is made of a name
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (its image depends on a name that is made at run time)
+beside it
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:28:31) holds 1.30.2
+a condition
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:34:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (its image depends on a name that is made at run time)
+a condition that is a name
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:34:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (its image depends on a name that is made at run time)
+below it
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (its image depends on a name that is made at run time)
+around it
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (its image depends on a name that is made at run time)
+
+"#]],
+    );
+}
+
+/// What decides is the YAML that a condition makes: of nothing it is null.
+#[test]
+fn a_patch_is_on_where_its_condition_makes_true() {
+    assert_cases(
+        str![[r#"
+'{{ if .builtin.cluster.metadata.labels }}true{{ end }}'
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:34:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): mismatched, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:39:39) holds 1.31.8
+'{{ if .builtin.cluster.name }}true{{ end }}'
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:34:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2404-kube-v1.30.2.qcow2 (edge.yaml:29:16) holds 1.30.2
+''
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:34:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2404-kube-v1.30.2.qcow2 (edge.yaml:29:16) holds 1.30.2
+'true'
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:34:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2404-kube-v1.30.2.qcow2 (edge.yaml:29:16) holds 1.30.2
+'"true"'
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:34:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): mismatched, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:39:39) holds 1.31.8
+'false'
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:34:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): mismatched, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:39:39) holds 1.31.8
+'{{ .missing }}'
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:34:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): mismatched, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:39:39) holds 1.31.8
+
+"#]],
+        |condition| with(&conditional(condition), VERSION).check().pools,
+    );
+}
+
+/// In an image's name, as Go prints it.
+#[test]
+fn a_variable_that_is_missing_is_no_value() {
+    let value = "valueFrom: {template: 'http://h/ubuntu-{{ .release }}-kube-v1.30.2.qcow2'}";
+    with(&patch(WORKERS, value), VERSION).check().pools(str![[r#"
+edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39) holds 1.30.2
+edge/md-0 v1.30.2 (edge.yaml:7:14): unproven, ubuntu-<no value>-kube-v1.30.2.qcow2 (edge.yaml:28:31)
+
+"#]]);
+}
+
+/// The patches of a class that Cluster API does not make, in its words, and where.
+#[test]
+fn a_patch_that_cluster_api_refuses_leaves_its_machines_unknown() {
+    let operation = |of: &str| {
+        let image = patch(WORKERS, PATCHED);
+        format!("{image}      - {of}\n")
+    };
+    let template = |text: &str| patch(WORKERS, &format!("valueFrom: {{template: '{text}'}}"));
+    let newer = patch(WORKERS, PATCHED).replace(
+        "cluster.x-k8s.io/v1beta1, kind",
+        "cluster.x-k8s.io/v1beta2, kind",
+    );
+    let other = patch(WORKERS, PATCHED).replace(
+        "infrastructure.cluster.x-k8s.io/v1beta1, kind",
+        "other.x-k8s.io/v1beta2, kind",
+    );
+    let cases = [
+        (
+            "required",
+            template("{{ required \"a\" .builtin.cluster.name }}"),
+        ),
+        ("now", template("{{ if false }}{{ now }}{{ end }}x")),
+        ("no template", template("{{ if")),
+        ("no YAML", template("a: b: c")),
+        (
+            "replace",
+            operation("{op: replace, path: /spec/template/spec/none, value: 1}"),
+        ),
+        (
+            "remove",
+            operation("{op: remove, path: /spec/template/spec/none}"),
+        ),
+        (
+            "add",
+            operation("{op: add, path: /spec/template/spec/none/of, value: 1}"),
+        ),
+        (
+            "test",
+            operation("{op: test, path: /spec/template/spec/image/url, value: 1}"),
+        ),
+        (
+            "no value",
+            operation("{op: add, path: /spec/template/spec/none}"),
+        ),
+        (
+            "two values",
+            operation(
+                "{op: add, path: /spec/template/spec/none, value: 1, valueFrom: {variable: a}}",
+            ),
+        ),
+        (
+            "no variable",
+            operation("{op: add, path: /spec/template/spec/none, valueFrom: {variable: none}}"),
+        ),
+        (
+            "no path",
+            operation("{op: add, path: /spec/template/spec/none, valueFrom: {variable: '['}}"),
+        ),
+        ("a condition", conditional("'{{ tpl \"a\" . }}'")),
+        ("another version", newer),
+        ("another group", other),
+    ];
+    let cases = cases.map(|(name, of_class)| (name, with(&of_class, VERSION)));
+    assert_text(
+        &checked(cases),
+        str![[r#"
+required
+    warning[composition-failed] edge.yaml:28:31 `'{{ required "a" .builtin.cluster.name }}'`
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (Cluster API refuses a patch of its ClusterClass)
+now
+    warning[composition-failed] edge.yaml:28:31 `'{{ if false }}{{ now }}{{ end }}x'`
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (Cluster API refuses a patch of its ClusterClass)
+no template
+    warning[composition-failed] edge.yaml:28:31 `'{{ if'`
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (Cluster API refuses a patch of its ClusterClass)
+no YAML
+    warning[composition-failed] edge.yaml:28:31 `'a: b: c'`
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (Cluster API refuses a patch of its ClusterClass)
+replace
+    warning[composition-failed] edge.yaml:29:9 `{op: replace, path: /spec/template/spec/none, value: 1}`
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:34:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (Cluster API refuses a patch of its ClusterClass)
+remove
+    warning[composition-failed] edge.yaml:29:9 `{op: remove, path: /spec/template/spec/none}`
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:34:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (Cluster API refuses a patch of its ClusterClass)
+add
+    warning[composition-failed] edge.yaml:29:9 `{op: add, path: /spec/template/spec/none/of, value: 1}`
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:34:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (Cluster API refuses a patch of its ClusterClass)
+test
+    warning[composition-failed] edge.yaml:29:9 `{op: test, path: /spec/template/spec/image/url, value: 1}`
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:34:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (Cluster API refuses a patch of its ClusterClass)
+no value
+    warning[composition-failed] edge.yaml:29:9 `{op: add, path: /spec/template/spec/none}`
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:34:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (Cluster API refuses a patch of its ClusterClass)
+two values
+    warning[composition-failed] edge.yaml:29:9 `{op: add, path: /spec/template/spec/none, value: 1, valueFrom: {variable: a}}`
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:34:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (Cluster API refuses a patch of its ClusterClass)
+no variable
+    warning[composition-failed] edge.yaml:29:73 `none`
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:34:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (Cluster API refuses a patch of its ClusterClass)
+no path
+    warning[composition-failed] edge.yaml:29:73 `'['`
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:34:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (Cluster API refuses a patch of its ClusterClass)
+a condition
+    warning[composition-failed] edge.yaml:23:16 `'{{ tpl "a" . }}'`
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:34:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (Cluster API refuses a patch of its ClusterClass)
+another version
+    warning[composition-failed] edge.yaml:24:7 `selector: {apiVersion: infrastructure.cluster.x-k8s.io/v1beta2, kind: Metal3MachineTemplate, matchResources: {machineDeploymentClass: {names: [work*]}}}`
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (Cluster API refuses a patch of its ClusterClass)
+another group
+    error[k8s-version-mismatch] edge/md-0 edge.yaml:38:39 `'http://h/ubuntu-2204-kube-v1.31.8.qcow2'` edge.yaml:7:14 `v1.30.2` => v1.30.2
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): mismatched, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:38:39) holds 1.31.8
+
+"#]],
+    );
+    with(
+        &operation("{op: remove, path: /spec/template/spec/none}"),
+        VERSION,
+    )
+    .run("check")
+    .screen(str![[r#"
+warning[composition-failed]: Cluster API refuses a patch of the ClusterClass `quick`: there is no `/spec/template/spec/none` in the object
+  --> edge.yaml:29:9
+   |
+29 |       - {op: remove, path: /spec/template/spec/none}
+   |         ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+   |
+   = help: fix the patch: as long as it is refused, no Cluster of the class changes
+
+1 warning; 1 node pool checked: 1 by name only; 1 skipped: Cluster API refuses a patch of its ClusterClass
+
+"#]]);
+}
+
+/// It may be unknown what becomes of other fields.
+#[test]
+fn what_a_patch_does_beside_the_image_does_not_make_it_unknown() {
+    let name = "'{{ .builtin.machineDeployment.name }}'";
+    let image = patch(WORKERS, PATCHED);
+    let beside = |of: &str| format!("{image}      - {of}\n");
+    let other = |condition: &str| {
+        let second = conditional(condition)
+            .replace("image/url", "none")
+            .replace("op: replace", "op: add");
+        image.clone() + second.trim_start_matches("  patches:\n")
+    };
+    let cases = [
+        (
+            "known",
+            beside("{op: add, path: /spec/template/spec/none, value: 1}"),
+        ),
+        (
+            "a value",
+            beside(&format!(
+                "{{op: add, path: /spec/template/spec/none, valueFrom: {{template: {name}}}}}"
+            )),
+        ),
+        (
+            "below it",
+            beside(&format!(
+                "{{op: add, path: /spec/template/spec/none, valueFrom: {{template: {name}}}}}"
+            )) + "      - {op: add, path: /spec/template/spec/none/of, value: 1}\n",
+        ),
+        (
+            "a condition",
+            other(&format!(
+                "'{{{{ eq \"a\" {} }}}}'",
+                ".builtin.machineDeployment.name"
+            )),
+        ),
+        ("a condition of nothing", other("'{{ fail \"no\" }}'")),
+        ("a condition that is refused", other("'{{ tpl \"a\" . }}'")),
+    ];
+    let cases = cases.map(|(name, of_class)| (name, with(&of_class, VERSION)));
+    assert_text(
+        &judged(cases),
+        str![[r#"
+known
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:34:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2404-kube-v1.30.2.qcow2 (edge.yaml:28:16) holds 1.30.2
+a value
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:34:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2404-kube-v1.30.2.qcow2 (edge.yaml:28:16) holds 1.30.2
+below it
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:35:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (the patches of its ClusterClass cannot be evaluated)
+a condition
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:41:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2404-kube-v1.30.2.qcow2 (edge.yaml:28:16) holds 1.30.2
+a condition of nothing
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:41:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2404-kube-v1.30.2.qcow2 (edge.yaml:28:16) holds 1.30.2
+a condition that is refused
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:41:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (Cluster API refuses a patch of its ClusterClass)
+
+"#]],
+    );
+}
+
+/// What no table has may change the image, and so may what a table says is not known.
+#[test]
+fn a_field_that_is_not_carried_out_makes_pools_unknown() {
+    let (cluster, class) = ("spec:\n  topology:\n", "metadata: {name: quick}\nspec:\n");
+    let in_cluster =
+        |field: &str| manifest(CLASS.replacen(cluster, &format!("{cluster}    {field}\n"), 1));
+    let in_class = |field: &str| manifest(CLASS.replacen(class, &format!("{class}  {field}\n"), 1));
+    let cases = [
+        (
+            "rolloutAfter",
+            in_cluster("rolloutAfter: '2026-01-01T00:00:00Z'"),
+        ),
+        ("a later field", in_cluster("later: {a: 1}")),
+        (
+            "a definition",
+            in_cluster("variables: [{name: a, value: 1, definitionFrom: b}]"),
+        ),
+        ("no value", in_cluster("later:")),
+        ("of the class", in_class("later: [1]")),
+        (
+            "of a patch",
+            with(
+                "  patches: [{name: a, definitions: [{selector: {kind: A}, later: 1}]}]\n",
+                VERSION,
+            ),
+        ),
+        (
+            "that validates",
+            with(
+                "  patches: [{name: a, external: {validateExtension: b}}]\n",
+                VERSION,
+            ),
+        ),
+        (
+            "variables of an extension",
+            with(
+                "  patches: [{name: a, external: {discoverVariablesExtension: b}}]\n",
+                VERSION,
+            ),
+        ),
+    ];
+    assert_text(
+        &checked(cases),
+        str![[r#"
+rolloutAfter
+    error[k8s-version-mismatch] edge/md-0 edge.yaml:32:39 `'http://h/ubuntu-2204-kube-v1.31.8.qcow2'` edge.yaml:8:14 `v1.30.2` => v1.30.2
+    edge/control-plane v1.30.2 (edge.yaml:8:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:27:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:8:14): mismatched, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:32:39) holds 1.31.8
+a later field
+    warning[composition-unsupported] edge.yaml:6:12 `{a: 1}`
+    error[nothing-checked] => --allow-empty
+    edge/control-plane v1.30.2 (edge.yaml:8:14): unknown (a field of its manifests is not carried out here)
+    edge/md-0 v1.30.2 (edge.yaml:8:14): unknown (a field of its manifests is not carried out here)
+a definition
+    warning[composition-unsupported] edge.yaml:6:53 `b`
+    error[nothing-checked] => --allow-empty
+    edge/control-plane v1.30.2 (edge.yaml:8:14): unknown (a field of its manifests is not carried out here)
+    edge/md-0 v1.30.2 (edge.yaml:8:14): unknown (a field of its manifests is not carried out here)
+no value
+    error[k8s-version-mismatch] edge/md-0 edge.yaml:32:39 `'http://h/ubuntu-2204-kube-v1.31.8.qcow2'` edge.yaml:8:14 `v1.30.2` => v1.30.2
+    edge/control-plane v1.30.2 (edge.yaml:8:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:27:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:8:14): mismatched, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:32:39) holds 1.31.8
+of the class
+    warning[composition-unsupported] edge.yaml:14:10 `[1]`
+    error[nothing-checked] => --allow-empty
+    edge/control-plane v1.30.2 (edge.yaml:7:14): unknown (a field of its manifests is not carried out here)
+    edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (a field of its manifests is not carried out here)
+of a patch
+    warning[composition-unsupported] edge.yaml:21:66 `1`
+    error[nothing-checked] => --allow-empty
+    edge/control-plane v1.30.2 (edge.yaml:7:14): unknown (a field of its manifests is not carried out here)
+    edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (a field of its manifests is not carried out here)
+that validates
+    error[k8s-version-mismatch] edge/md-0 edge.yaml:31:39 `'http://h/ubuntu-2204-kube-v1.31.8.qcow2'` edge.yaml:7:14 `v1.30.2` => v1.30.2
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:26:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): mismatched, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:31:39) holds 1.31.8
+variables of an extension
+    error[nothing-checked] => --allow-empty
+    edge/control-plane v1.30.2 (edge.yaml:7:14): unknown (a runtime extension may change the image of its ClusterClass)
+    edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (a runtime extension may change the image of its ClusterClass)
+
+"#]],
+    );
+}
+
+#[test]
+fn each_value_of_a_map_has_the_defaults_of_other_properties() {
+    let of_class = "  variables:
+  - name: images
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties: {own: {type: object, properties: {url: {type: string, default: 'http://h/ubuntu-2004-kube-v1.28.8.qcow2'}}}}
+        additionalProperties: {type: object, properties: {url: {type: string, default: 'http://h/ubuntu-2004-kube-v1.29.9.qcow2'}}}
+".to_owned() + &patch(WORKERS, "valueFrom: {template: '{{ (index .images .builtin.cluster.namespace).url }}'}");
+    assert_cases(
+        str![[r#"
+{default: {}}
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:41:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): mismatched, ubuntu-2004-kube-v1.29.9.qcow2 (edge.yaml:36:31) holds 1.29.9
+{default: {url: 'http://h/ubuntu-2110-kube-v1.30.2.qcow2'}}
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:41:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2110-kube-v1.30.2.qcow2 (edge.yaml:36:31) holds 1.30.2
+
+"#]],
+        |images| {
+            let set = format!("{VERSION}    variables: [{{name: images, value: {images}}}]\n");
+            let project = with(&of_class, &set);
+            project.edit(
+                "edge.yaml",
+                "kind: Cluster\nmetadata: {name: edge}",
+                "kind: Cluster\nmetadata: {name: edge, namespace: default}",
+            );
+            project.edit(
+                "edge.yaml",
+                "metadata: {name: quick}",
+                "metadata: {name: quick, namespace: default}",
+            );
+            project.check().pools
+        },
+    );
+}
+
+/// Cluster API goes through the versions of the class by itself, or as an extension plans.
+#[test]
+fn a_class_with_chained_versions_may_pass_minors() {
+    assert_cases(
+        str![[r#"
+spec: {}
+    error[version-skip]: the control plane would go from Kubernetes `v1.28.1` to `v1.30.2`, past 1.29
+spec: {kubernetesVersions: [v1.28.1, v1.30.2]}
+    error[version-skip]: the control plane would go from Kubernetes `v1.28.1` to `v1.30.2`, past 1.29
+spec: {kubernetesVersions: [v1.28.1, v1.29.3, v1.30.2]}
+spec: {upgrade: {external: {generateUpgradePlanExtension: a}}}
+
+"#]],
+        |spec| {
+            let more = spec.trim_start_matches("spec: ").trim_matches(['{', '}']);
+            let more = match more {
+                "" => String::new(),
+                more if more.starts_with("upgrade") => format!("  {more}}}}}\n"),
+                more => format!("  {more}\n"),
+            };
+            let images = CLASS.replace("1.31.8", "1.30.2");
+            let text = images.replace(NO_PATCHES, &more);
+            let before = text.replace("v1.30.2", "v1.28.1");
+            let Some(project) = manifest(before).commit("before") else {
+                return Vec::new();
+            };
+            project.write("edge.yaml", text);
+            let run = project.run("impact --against HEAD");
+            let lines = run.outcome.stderr.lines().chain(run.outcome.stdout.lines());
+            let is_skip = |line: &&str| line.contains("version-skip");
+            lines.filter(is_skip).map(str::to_owned).collect()
+        },
+    );
 }

@@ -7,6 +7,13 @@ use crate::support::stage::{Stage, assert_text, project};
 
 use super::{checked, judged};
 
+const RELEASE: &str = "\
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: edge}
+spec: {chart: {spec: {chart: ./chart}}}
+";
+
 const OVERLAY: &str = "resources: [../base]\npatches: [{path: version.yaml}]\n";
 
 /// A patch of the versions of [`cluster`]'s pools.
@@ -69,7 +76,7 @@ edge/edge-md v1.29.0 (base/cluster.yaml:12:12): by_name, ubuntu-2204-kube-v1.29.
 }
 
 #[test]
-fn what_does_not_build_is_reported_once_and_its_files_are_read() {
+fn what_does_not_build_is_reported_once_and_nothing_below_it_is_checked() {
     let own = |kustomization: &str| {
         project()
             .file("a/kustomization.yaml", kustomization)
@@ -100,7 +107,28 @@ fn what_does_not_build_is_reported_once_and_its_files_are_read() {
             "resources: [../base, gone.yaml]\npatches: [{path: p.yaml}]\n",
         )
         .file("over/p.yaml", version("v1.30.2"));
+    // What another overlay builds is checked.
+    let beside = with_base("v1.31.8")
+        .file(
+            "bad/kustomization.yaml",
+            "resources: [../base, gone.yaml]\n",
+        )
+        .file("good/kustomization.yaml", "resources: [../base]\n");
+    // Its values are not known either.
+    let release = project()
+        .file(
+            "base/kustomization.yaml",
+            "resources: [release.yaml, gone.yaml]\n",
+        )
+        .file("base/release.yaml", RELEASE)
+        .file(
+            "chart/Chart.yaml",
+            "apiVersion: v2\nname: c\nversion: 1.0.0\n",
+        )
+        .file("chart/templates/cluster.yaml", cluster("v1.31.8", GOOD));
     let cases = [
+        ("a base that another one builds", beside),
+        ("a release", release),
         (
             "a file that is not there",
             own("resources: [cluster.yaml, missing.yaml]\n"),
@@ -116,31 +144,44 @@ fn what_does_not_build_is_reported_once_and_its_files_are_read() {
     assert_text(
         &checked(cases),
         str![[r#"
+a base that another one builds
+    warning[composition-failed] bad/kustomization.yaml:1:22 `gone.yaml`
+    bad/edge/control-plane v1.31.8 (base/cluster.yaml:12:12): unknown (its kustomization does not build)
+    bad/edge/edge-md v1.31.8 (base/cluster.yaml:23:16): unknown (its kustomization does not build)
+    good/edge/control-plane v1.31.8 (base/cluster.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/cluster.yaml:29:49) holds 1.31.8
+    good/edge/edge-md v1.31.8 (base/cluster.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/cluster.yaml:29:49) holds 1.31.8
+a release
+    warning[composition-failed] base/kustomization.yaml:1:27 `gone.yaml`
+    warning[composition-unsupported] base/release.yaml:1:1 `apiVersion: helm.toolkit.fluxcd.io/v2`
+    error[nothing-checked] => --allow-empty
 a file that is not there
-    error[k8s-version-mismatch] edge/control-plane a/cluster.yaml:29:49 `ubuntu-2204-kube-v1.31.8` a/cluster.yaml:12:12 `v1.30.2` => v1.30.2
     warning[composition-failed] a/kustomization.yaml:1:27 `missing.yaml`
-    edge/control-plane v1.30.2 (a/cluster.yaml:12:12): mismatched, ubuntu-2204-kube-v1.31.8 (a/cluster.yaml:29:49) holds 1.31.8
-    edge/edge-md v1.30.2 (a/cluster.yaml:23:16): mismatched, ubuntu-2204-kube-v1.31.8 (a/cluster.yaml:29:49) holds 1.31.8
+    error[nothing-checked] => --allow-empty
+    edge/control-plane v1.30.2 (a/cluster.yaml:12:12): unknown (its kustomization does not build)
+    edge/edge-md v1.30.2 (a/cluster.yaml:23:16): unknown (its kustomization does not build)
 transformers
-    error[k8s-version-mismatch] edge/control-plane a/cluster.yaml:29:49 `ubuntu-2204-kube-v1.31.8` a/cluster.yaml:12:12 `v1.30.2` => v1.30.2
-    warning[composition-unsupported] a/kustomization.yaml:2:16 `t.yaml`
-    edge/control-plane v1.30.2 (a/cluster.yaml:12:12): mismatched, ubuntu-2204-kube-v1.31.8 (a/cluster.yaml:29:49) holds 1.31.8
-    edge/edge-md v1.30.2 (a/cluster.yaml:23:16): mismatched, ubuntu-2204-kube-v1.31.8 (a/cluster.yaml:29:49) holds 1.31.8
+    warning[composition-failed] a/kustomization.yaml:2:16 `t.yaml`
+    error[nothing-checked] => --allow-empty
+    edge/control-plane v1.30.2 (a/cluster.yaml:12:12): unknown (its kustomization does not build)
+    edge/edge-md v1.30.2 (a/cluster.yaml:23:16): unknown (its kustomization does not build)
 a base of two
     warning[composition-failed] base/kustomization.yaml:1:13 `missing.yaml`
-    a/edge/control-plane v1.31.8 (a/cluster.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (a/cluster.yaml:29:49) holds 1.31.8
-    a/edge/edge-md v1.31.8 (a/cluster.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (a/cluster.yaml:29:49) holds 1.31.8
-    b/edge/control-plane v1.31.8 (b/cluster.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (b/cluster.yaml:29:49) holds 1.31.8
-    b/edge/edge-md v1.31.8 (b/cluster.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (b/cluster.yaml:29:49) holds 1.31.8
+    error[nothing-checked] => --allow-empty
+    a/edge/control-plane v1.31.8 (a/cluster.yaml:12:12): unknown (its kustomization does not build)
+    a/edge/edge-md v1.31.8 (a/cluster.yaml:23:16): unknown (its kustomization does not build)
+    b/edge/control-plane v1.31.8 (b/cluster.yaml:12:12): unknown (its kustomization does not build)
+    b/edge/edge-md v1.31.8 (b/cluster.yaml:23:16): unknown (its kustomization does not build)
 a folder and its component
     warning[composition-failed] a/kustomization.yaml:1:22 `missing.yaml`
-    edge/control-plane v1.31.8 (base/cluster.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/cluster.yaml:29:49) holds 1.31.8
-    edge/edge-md v1.31.8 (base/cluster.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/cluster.yaml:29:49) holds 1.31.8
-    edge-md/edge-md v1.31.8 (a/version.yaml:10:35): unknown (no reference to a machine template)
+    error[nothing-checked] => --allow-empty
+    edge/control-plane v1.31.8 (base/cluster.yaml:12:12): unknown (its kustomization does not build)
+    edge/edge-md v1.31.8 (base/cluster.yaml:23:16): unknown (its kustomization does not build)
+    edge-md/edge-md v1.31.8 (a/version.yaml:10:35): unknown (its kustomization does not build)
 a patch
     warning[composition-failed] over/kustomization.yaml:1:22 `gone.yaml`
-    edge/control-plane v1.31.8 (base/cluster.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/cluster.yaml:29:49) holds 1.31.8
-    edge/edge-md v1.31.8 (base/cluster.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/cluster.yaml:29:49) holds 1.31.8
+    error[nothing-checked] => --allow-empty
+    edge/control-plane v1.31.8 (base/cluster.yaml:12:12): unknown (its kustomization does not build)
+    edge/edge-md v1.31.8 (base/cluster.yaml:23:16): unknown (its kustomization does not build)
 
 "#]],
     );
@@ -148,30 +189,20 @@ a patch
         .run("check")
         .exit(1)
         .screen(str![[r#"
-error[k8s-version-mismatch]: image `ubuntu-2204-kube-v1.31.8` holds Kubernetes `1.31.8`, not `v1.30.2`
-  --> a/cluster.yaml:29:49
-   |
-29 | spec: {template: {spec: {image: {filter: {name: ubuntu-2204-kube-v1.31.8}}}}}
-   |                                                 ^^^^^^^^^^^^^^^^^^^^^^^^ this image is selected here
-   |
-  ::: a/cluster.yaml:12:12
-   |
-12 |   version: v1.30.2
-   |            ------- this version is required
-   |
-   = cluster: edge, pool control-plane
-   = also in pools: edge-md
-   = help: name an image with Kubernetes `v1.30.2`, in a machine template of a new name
-
 warning[composition-failed]: `a` does not build: `missing.yaml` is neither a file nor a folder with a kustomization
  --> a/kustomization.yaml:1:27
   |
 1 | resources: [cluster.yaml, missing.yaml]
   |                           ^^^^^^^^^^^^
   |
-  = help: what they name is looked at without what they change in it
+  = help: the node pools that it deploys are not checked
 
-1 error, 1 warning in 1 cluster; 2 node pools checked: 2 mismatched
+error[nothing-checked]: 0 node pools checked; 2 skipped: its kustomization does not build
+ |
+ = help: docs/manifests.md says what is read of manifests
+ = help: or type `--allow-empty`
+
+1 error, 1 warning; 0 node pools checked; 2 skipped: its kustomization does not build
 
 "#]]);
 }
@@ -188,7 +219,7 @@ fn prod(kind: &str) -> Stage {
 }
 
 #[test]
-fn what_is_never_built_takes_no_folder_away_from_the_builds() {
+fn what_a_broken_folder_names_is_unknown_and_what_nothing_builds_names_is_not() {
     let decoys: [(&str, &[(&str, &str)]); 6] = [
         ("none", &[]),
         (
@@ -240,35 +271,39 @@ Kustomization beside a component
     edge/control-plane v1.30.2 (prod/version.yaml:5:17): mismatched, ubuntu-2204-kube-v1.31.8 (prod/cluster.yaml:29:49) holds 1.31.8
     edge/edge-md v1.30.2 (prod/version.yaml:10:35): mismatched, ubuntu-2204-kube-v1.31.8 (prod/cluster.yaml:29:49) holds 1.31.8
 Kustomization beside a circle
-    edge/control-plane v1.30.2 (prod/version.yaml:5:17): mismatched, ubuntu-2204-kube-v1.31.8 (prod/cluster.yaml:29:49) holds 1.31.8
-    edge/edge-md v1.30.2 (prod/version.yaml:10:35): mismatched, ubuntu-2204-kube-v1.31.8 (prod/cluster.yaml:29:49) holds 1.31.8
+    edge/control-plane v1.31.8 (prod/cluster.yaml:12:12): unknown (its kustomization does not build)
+    edge/edge-md v1.31.8 (prod/cluster.yaml:23:16): unknown (its kustomization does not build)
 Kustomization beside a missing file
-    edge/control-plane v1.30.2 (prod/version.yaml:5:17): mismatched, ubuntu-2204-kube-v1.31.8 (prod/cluster.yaml:29:49) holds 1.31.8
-    edge/edge-md v1.30.2 (prod/version.yaml:10:35): mismatched, ubuntu-2204-kube-v1.31.8 (prod/cluster.yaml:29:49) holds 1.31.8
+    edge/control-plane v1.31.8 (prod/cluster.yaml:12:12): unknown (its kustomization does not build)
+    edge/edge-md v1.31.8 (prod/cluster.yaml:23:16): unknown (its kustomization does not build)
 Kustomization beside transformers
-    edge/control-plane v1.30.2 (prod/version.yaml:5:17): mismatched, ubuntu-2204-kube-v1.31.8 (prod/cluster.yaml:29:49) holds 1.31.8
-    edge/edge-md v1.30.2 (prod/version.yaml:10:35): mismatched, ubuntu-2204-kube-v1.31.8 (prod/cluster.yaml:29:49) holds 1.31.8
+    edge/control-plane v1.31.8 (prod/cluster.yaml:12:12): unknown (its kustomization does not build)
+    edge/edge-md v1.31.8 (prod/cluster.yaml:23:16): unknown (its kustomization does not build)
 Kustomization beside a patch
-    edge/control-plane v1.30.2 (prod/version.yaml:5:17): mismatched, ubuntu-2204-kube-v1.31.8 (prod/cluster.yaml:29:49) holds 1.31.8
-    edge/edge-md v1.30.2 (prod/version.yaml:10:35): mismatched, ubuntu-2204-kube-v1.31.8 (prod/cluster.yaml:29:49) holds 1.31.8
+    decoy/edge/control-plane v1.31.8 (prod/cluster.yaml:12:12): unknown (its kustomization does not build)
+    decoy/edge/edge-md v1.31.8 (prod/cluster.yaml:23:16): unknown (its kustomization does not build)
+    prod/edge/control-plane v1.30.2 (prod/version.yaml:5:17): mismatched, ubuntu-2204-kube-v1.31.8 (prod/cluster.yaml:29:49) holds 1.31.8
+    prod/edge/edge-md v1.30.2 (prod/version.yaml:10:35): mismatched, ubuntu-2204-kube-v1.31.8 (prod/cluster.yaml:29:49) holds 1.31.8
 Component beside none
     edge/control-plane v1.30.2 (prod/version.yaml:5:17): mismatched, ubuntu-2204-kube-v1.31.8 (prod/cluster.yaml:29:49) holds 1.31.8
     edge/edge-md v1.30.2 (prod/version.yaml:10:35): mismatched, ubuntu-2204-kube-v1.31.8 (prod/cluster.yaml:29:49) holds 1.31.8
 Component beside a component
-    edge/control-plane v1.30.2 (prod/version.yaml:5:17): mismatched, ubuntu-2204-kube-v1.31.8 (prod/cluster.yaml:29:49) holds 1.31.8
-    edge/edge-md v1.30.2 (prod/version.yaml:10:35): mismatched, ubuntu-2204-kube-v1.31.8 (prod/cluster.yaml:29:49) holds 1.31.8
+    edge/control-plane v1.31.8 (prod/cluster.yaml:12:12): unknown (its kustomization does not build)
+    edge/edge-md v1.31.8 (prod/cluster.yaml:23:16): unknown (its kustomization does not build)
 Component beside a circle
-    edge/control-plane v1.30.2 (prod/version.yaml:5:17): mismatched, ubuntu-2204-kube-v1.31.8 (prod/cluster.yaml:29:49) holds 1.31.8
-    edge/edge-md v1.30.2 (prod/version.yaml:10:35): mismatched, ubuntu-2204-kube-v1.31.8 (prod/cluster.yaml:29:49) holds 1.31.8
+    edge/control-plane v1.31.8 (prod/cluster.yaml:12:12): unknown (its kustomization does not build)
+    edge/edge-md v1.31.8 (prod/cluster.yaml:23:16): unknown (its kustomization does not build)
 Component beside a missing file
-    edge/control-plane v1.30.2 (prod/version.yaml:5:17): mismatched, ubuntu-2204-kube-v1.31.8 (prod/cluster.yaml:29:49) holds 1.31.8
-    edge/edge-md v1.30.2 (prod/version.yaml:10:35): mismatched, ubuntu-2204-kube-v1.31.8 (prod/cluster.yaml:29:49) holds 1.31.8
+    edge/control-plane v1.31.8 (prod/cluster.yaml:12:12): unknown (its kustomization does not build)
+    edge/edge-md v1.31.8 (prod/cluster.yaml:23:16): unknown (its kustomization does not build)
 Component beside transformers
-    edge/control-plane v1.30.2 (prod/version.yaml:5:17): mismatched, ubuntu-2204-kube-v1.31.8 (prod/cluster.yaml:29:49) holds 1.31.8
-    edge/edge-md v1.30.2 (prod/version.yaml:10:35): mismatched, ubuntu-2204-kube-v1.31.8 (prod/cluster.yaml:29:49) holds 1.31.8
+    edge/control-plane v1.31.8 (prod/cluster.yaml:12:12): unknown (its kustomization does not build)
+    edge/edge-md v1.31.8 (prod/cluster.yaml:23:16): unknown (its kustomization does not build)
 Component beside a patch
-    edge/control-plane v1.30.2 (prod/version.yaml:5:17): mismatched, ubuntu-2204-kube-v1.31.8 (prod/cluster.yaml:29:49) holds 1.31.8
-    edge/edge-md v1.30.2 (prod/version.yaml:10:35): mismatched, ubuntu-2204-kube-v1.31.8 (prod/cluster.yaml:29:49) holds 1.31.8
+    decoy/edge/control-plane v1.31.8 (prod/cluster.yaml:12:12): unknown (its kustomization does not build)
+    decoy/edge/edge-md v1.31.8 (prod/cluster.yaml:23:16): unknown (its kustomization does not build)
+    prod/edge/control-plane v1.30.2 (prod/version.yaml:5:17): mismatched, ubuntu-2204-kube-v1.31.8 (prod/cluster.yaml:29:49) holds 1.31.8
+    prod/edge/edge-md v1.30.2 (prod/version.yaml:10:35): mismatched, ubuntu-2204-kube-v1.31.8 (prod/cluster.yaml:29:49) holds 1.31.8
 
 "#]],
     );
@@ -334,16 +369,21 @@ fn a_long_chain_of_kustomizations_and_many_folders_that_share_it_end() {
         )
     };
     let project = (0..60).fold((1..600).fold(first, link), overlay);
-    project.run("check").exit(0).screen(str![[r#"
+    project.run("check").exit(1).screen(str![[r#"
 warning[composition-unsupported]: `o0` and 59 other folders do not build: kustomizations are nested too deeply, or too many
  --> c550/kustomization.yaml:1:1
   |
 1 | resources: [../c549]
   | ^^^^^^^^^^^^^^^^^^^^
   |
-  = help: what they name is looked at without what they change in it
+  = help: the node pools that it deploys are not checked
 
-1 warning; 2 node pools checked: 2 by name only
+error[nothing-checked]: 0 node pools checked; 120 skipped: its kustomization does not build
+ |
+ = help: docs/manifests.md says what is read of manifests
+ = help: or type `--allow-empty`
+
+1 error, 1 warning; 0 node pools checked; 120 skipped: its kustomization does not build
 
 "#]]);
 }
@@ -438,6 +478,155 @@ fn flux_builds_the_folders_and_files_below_its_path() {
     error[k8s-version-mismatch] edge/control-plane apps/kustomized/base/cluster.yaml:29:49 `ubuntu-2204-kube-v1.31.8` apps/kustomized/version.yaml:5:17 `v1.30.2` => v1.30.2
     edge/control-plane v1.30.2 (apps/kustomized/version.yaml:5:17): mismatched, ubuntu-2204-kube-v1.31.8 (apps/kustomized/base/cluster.yaml:29:49) holds 1.31.8
     edge/edge-md v1.30.2 (apps/kustomized/version.yaml:10:35): mismatched, ubuntu-2204-kube-v1.31.8 (apps/kustomized/base/cluster.yaml:29:49) holds 1.31.8
+
+"#]],
+    );
+}
+
+/// Each of these changes which image is booted, or whether it is known.
+#[test]
+fn what_a_kustomization_changes_is_what_is_checked() {
+    let image = "- {op: replace, path: /spec/template/spec/image/filter/name, value: ubuntu-2204-kube-v1.30.2}";
+    let select = |by: &str| format!("patches: [{{target: {{{by}}}, patch: '{image}'}}]\n");
+    let over = |base: &str, over: &str| {
+        project()
+            .file("base/kustomization.yaml", format!("resources: [cluster.yaml]\n{base}"))
+            .file("base/cluster.yaml", cluster("v1.31.8", GOOD))
+            .file("over/kustomization.yaml", format!("resources: [../base]\n{over}"))
+            .file("over/kc.yaml", "images: [{path: spec/template/spec/image/filter/name, kind: OpenStackMachineTemplate}]\nvarReference: [{path: spec/version, kind: KubeadmControlPlane}]\n")
+            .file("over/p.yaml", version("v1.30.2"))
+            .file("over/t.yaml", "apiVersion: builtin\nkind: PatchTransformer\nmetadata: {name: any}\npath: p.yaml\n")
+    };
+    let local = "metadata: {annotations: {config.kubernetes.io/local-config: 'true'}, ";
+    let local = object(
+        "cluster.x-k8s.io/v1beta1 MachineDeployment local",
+        "spec: {clusterName: edge}",
+    )
+    .replace("metadata: {", local);
+    let template = "kind: OpenStackMachineTemplate";
+    let cases = [
+        (
+            "labels",
+            over(
+                "labels: [{pairs: {env: prod}}]\n",
+                &select(&format!("{template}, labelSelector: env=prod")),
+            ),
+        ),
+        (
+            "no labels",
+            over(
+                "commonLabels: {env: prod}\n",
+                &select(&format!("{template}, labelSelector: '!env'")),
+            ),
+        ),
+        (
+            "images",
+            over(
+                "",
+                "configurations: [kc.yaml]\nimages: [{name: ubuntu-2204-kube-v1.31.8, newName: ubuntu-2204-kube-v1.30.2}]\n",
+            ),
+        ),
+        (
+            "vars",
+            over(
+                "",
+                "configurations: [kc.yaml]\nvars: [{name: V, objref: {apiVersion: cluster.x-k8s.io/v1beta1, kind: MachineDeployment, name: edge-md}, fieldref: {fieldPath: spec.template.spec.version}}]\npatches: [{target: {kind: KubeadmControlPlane}, patch: '- {op: replace, path: /spec/version, value: $(V)}'}]\n",
+            ),
+        ),
+        ("a transformer", over("", "transformers: [t.yaml]\n")),
+        (
+            "a local object",
+            over("", "")
+                .file(
+                    "over/kustomization.yaml",
+                    "resources: [../base, local.yaml]\n",
+                )
+                .file("over/local.yaml", local),
+        ),
+        (
+            "a chart",
+            over("", "helmCharts: [{name: c, releaseName: r}]\n"),
+        ),
+        ("a schema", over("", "openapi: {path: schema.json}\n")),
+        ("no field", over("", "namePrefixes: x-\n")),
+        ("a plugin", over("", "generators: [p.yaml]\n")),
+        (
+            "a remote component",
+            over("", "components: ['https://example.org/x']\n"),
+        ),
+        (
+            "a pattern in a replacement",
+            over(
+                "",
+                "replacements: [{sourceValue: v1.30.2, targets: [{select: {kind: 'Kubeadm.*'}, fieldPaths: [spec.version]}]}]\n",
+            ),
+        ),
+    ];
+    assert_text(
+        &checked(cases),
+        str![[r#"
+labels
+    error[k8s-version-mismatch] edge/control-plane over/kustomization.yaml:2:155 `ubuntu-2204-kube-v1.30.2` base/cluster.yaml:12:12 `v1.31.8` => v1.31.8
+    edge/control-plane v1.31.8 (base/cluster.yaml:12:12): mismatched, ubuntu-2204-kube-v1.30.2 (over/kustomization.yaml:2:155) holds 1.30.2
+    edge/edge-md v1.31.8 (base/cluster.yaml:23:16): mismatched, ubuntu-2204-kube-v1.30.2 (over/kustomization.yaml:2:155) holds 1.30.2
+    edge-md/edge-md v1.30.2 (over/p.yaml:10:35): unknown (no reference to a machine template)
+no labels
+    edge/control-plane v1.31.8 (base/cluster.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/cluster.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.31.8 (base/cluster.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/cluster.yaml:29:49) holds 1.31.8
+    edge-md/edge-md v1.30.2 (over/p.yaml:10:35): unknown (no reference to a machine template)
+images
+    error[k8s-version-mismatch] edge/control-plane over/kustomization.yaml:3:52 `ubuntu-2204-kube-v1.30.2` base/cluster.yaml:12:12 `v1.31.8` => v1.31.8
+    edge/control-plane v1.31.8 (base/cluster.yaml:12:12): mismatched, ubuntu-2204-kube-v1.30.2 (over/kustomization.yaml:3:52) holds 1.30.2
+    edge/edge-md v1.31.8 (base/cluster.yaml:23:16): mismatched, ubuntu-2204-kube-v1.30.2 (over/kustomization.yaml:3:52) holds 1.30.2
+    edge-md/edge-md v1.30.2 (over/p.yaml:10:35): unknown (no reference to a machine template)
+vars
+    edge/control-plane v1.31.8 (base/cluster.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/cluster.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.31.8 (base/cluster.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/cluster.yaml:29:49) holds 1.31.8
+    edge-md/edge-md v1.30.2 (over/p.yaml:10:35): unknown (no reference to a machine template)
+a transformer
+    error[k8s-version-mismatch] edge/control-plane base/cluster.yaml:29:49 `ubuntu-2204-kube-v1.31.8` over/p.yaml:5:17 `v1.30.2` => v1.30.2
+    edge/control-plane v1.30.2 (over/p.yaml:5:17): mismatched, ubuntu-2204-kube-v1.31.8 (base/cluster.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.30.2 (over/p.yaml:10:35): mismatched, ubuntu-2204-kube-v1.31.8 (base/cluster.yaml:29:49) holds 1.31.8
+a local object
+    edge/control-plane v1.31.8 (base/cluster.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/cluster.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.31.8 (base/cluster.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/cluster.yaml:29:49) holds 1.31.8
+    edge-md/edge-md v1.30.2 (over/p.yaml:10:35): unknown (no reference to a machine template)
+a chart
+    warning[composition-unsupported] over/kustomization.yaml:2:21 `c`
+    error[nothing-checked] => --allow-empty
+    edge/control-plane v1.31.8 (base/cluster.yaml:12:12): unknown (its kustomization does not build)
+    edge/edge-md v1.31.8 (base/cluster.yaml:23:16): unknown (its kustomization does not build)
+    edge-md/edge-md v1.30.2 (over/p.yaml:10:35): unknown (no reference to a machine template)
+a schema
+    warning[composition-unsupported] over/kustomization.yaml:2:17 `schema.json`
+    error[nothing-checked] => --allow-empty
+    edge/control-plane v1.31.8 (base/cluster.yaml:12:12): unknown (its kustomization does not build)
+    edge/edge-md v1.31.8 (base/cluster.yaml:23:16): unknown (its kustomization does not build)
+    edge-md/edge-md v1.30.2 (over/p.yaml:10:35): unknown (no reference to a machine template)
+no field
+    warning[composition-unsupported] over/kustomization.yaml:2:15 `x-`
+    error[nothing-checked] => --allow-empty
+    edge/control-plane v1.31.8 (base/cluster.yaml:12:12): unknown (its kustomization does not build)
+    edge/edge-md v1.31.8 (base/cluster.yaml:23:16): unknown (its kustomization does not build)
+    edge-md/edge-md v1.30.2 (over/p.yaml:10:35): unknown (no reference to a machine template)
+a plugin
+    warning[composition-unsupported] over/p.yaml:2:1 `apiVersion: controlplane.cluster.x-k8s.io/v1beta1`
+    error[nothing-checked] => --allow-empty
+    edge/control-plane v1.31.8 (base/cluster.yaml:12:12): unknown (its kustomization does not build)
+    edge/edge-md v1.31.8 (base/cluster.yaml:23:16): unknown (its kustomization does not build)
+    edge-md/edge-md v1.30.2 (over/p.yaml:10:35): unknown (no reference to a machine template)
+a remote component
+    warning[composition-unsupported] over/kustomization.yaml:2:14 `'https://example.org/x'`
+    error[nothing-checked] => --allow-empty
+    edge/control-plane v1.31.8 (base/cluster.yaml:12:12): unknown (its kustomization does not build)
+    edge/edge-md v1.31.8 (base/cluster.yaml:23:16): unknown (its kustomization does not build)
+    edge-md/edge-md v1.30.2 (over/p.yaml:10:35): unknown (no reference to a machine template)
+a pattern in a replacement
+    warning[composition-failed] over/kustomization.yaml:2:16 `{sourceValue: v1.30.2, targets: [{select: {kind: 'Kubeadm.*'}, fieldPaths: [spec.version]}]}`
+    error[nothing-checked] => --allow-empty
+    edge/control-plane v1.31.8 (base/cluster.yaml:12:12): unknown (its kustomization does not build)
+    edge/edge-md v1.31.8 (base/cluster.yaml:23:16): unknown (its kustomization does not build)
+    edge-md/edge-md v1.30.2 (over/p.yaml:10:35): unknown (no reference to a machine template)
 
 "#]],
     );

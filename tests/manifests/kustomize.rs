@@ -11,14 +11,16 @@ use metalmark::files::Disk;
 use metalmark::read::gitops;
 use snapbox::{Data, file, str};
 use yaml_tree::engine::Engine;
-use yaml_tree::json::{Html, to_json};
+use yaml_tree::json::{Html, scalar_text, to_json};
 use yaml_tree::place::{FileId, Sources};
 use yaml_tree::value::{Entry, Map, Node, Value};
 
+use crate::differential::random::Random;
+use crate::programs;
 use crate::support::manifests::{INFRASTRUCTURE, object};
 use crate::support::recorded::same_as;
 use crate::support::repository;
-use crate::support::stage::project;
+use crate::support::stage::{Stage, project};
 
 /// The objects of a folder, built by the real program or here; none where the build is refused.
 fn build(kubectl: Option<&Path>, root: &Path, folder: &str) -> Option<Vec<Node>> {
@@ -27,8 +29,30 @@ fn build(kubectl: Option<&Path>, root: &Path, folder: &str) -> Option<Vec<Node>>
     Some(built)
 }
 
-/// Replaces what a Secret holds, and the hash of it in its name: neither is known here.
+/// Replaces what a Secret holds, and the hash of it in its name: neither is known here. Labels are texts, and the templates of
+/// workloads are not looked at.
 fn hide(object: &mut Node) {
+    let scaled = object.get_path(&["spec", "replicas"]).cloned();
+    let is_workload = object.text(&["kind"]) == Some("Deployment");
+    let labels = object.entries(&["metadata", "labels"]).map(|entry| {
+        let text = scalar_text(&entry.node.value).unwrap_or_default();
+        Entry::from_value(&*entry.key, Value::String(text))
+    });
+    let labels: Map = labels.collect();
+    if let Value::Map(map) = &mut object.value {
+        let map = Arc::make_mut(map);
+        if is_workload {
+            map.remove("spec");
+        }
+        if let Some(scaled) = scaled.filter(|_| is_workload) {
+            map.insert(Entry::holding("replicas", scaled));
+        }
+        if let Some(Value::Map(metadata)) = map.get_mut("metadata").map(|node| &mut node.value)
+            && metadata.get("labels").is_some()
+        {
+            Arc::make_mut(metadata).insert(Entry::from_value("labels", labels));
+        }
+    }
     if object.text(&["kind"]) != Some("Secret") {
         return;
     }
@@ -65,7 +89,10 @@ fn build_whole(kubectl: Option<&Path>, root: &Path, folder: &str) -> Option<Vec<
         return built.expect("readable").ok();
     };
     let folder = root.join(folder);
-    let output = Command::new(kubectl).arg("kustomize").arg(folder).output();
+    let output = Command::new(kubectl)
+        .args(["build", "--load-restrictor=LoadRestrictionsNone"])
+        .arg(folder)
+        .output();
     let output = output.expect("runs");
     output.status.success().then(|| {
         let text = String::from_utf8(output.stdout).expect("text");
@@ -114,7 +141,7 @@ fn same_as_kustomize(
 ) {
     let recorded = recorded.into();
     let text = recorded.render().expect("a text");
-    same_as("kubectl", recorded, |kubectl, case| {
+    same_as("kustomize", recorded, |kubectl, case| {
         let built = |lines: &str| {
             let kustomization = format!("resources: [objects.yaml]\n{lines}\n");
             let folder = project().files(files);
@@ -766,7 +793,7 @@ fn every_folder_of_a_repository_builds_as_kustomize_builds_it() {
     let root = repository().join("fixtures/workspaces/sylva-flux");
     let recorded = file!["recorded/sylva-flux.txt"];
     let text = recorded.render().expect("a text");
-    same_as("kubectl", recorded, |kubectl, folder| {
+    same_as("kustomize", recorded, |kubectl, folder| {
         match build(kubectl, &root, folder) {
             Some(objects) => {
                 let mut lines: Vec<String> = objects.iter().filter_map(shaping).collect();
@@ -809,4 +836,997 @@ fn shaping(object: &Node) -> Option<String> {
             );
             format!("{name} {}", to_json(&parts.into(), Html::Plain))
         })
+}
+
+const MACHINES: &str = "\
+apiVersion: x.example/v1
+kind: Pool
+metadata: {name: one, labels: {role: a, gpu: true}, annotations: {num: 12}}
+spec: {replicas: 1, image: 'kindest/node:v1.34.1', list: [{image: 'kindest/node:v1.34.1@sha256:ab'}, {image: other}], ref: one, quoted: '1.30', plain: 3, nothing: null, selector: {}}
+---
+apiVersion: x.example/v1
+kind: Pool
+metadata: {name: two, namespace: lab, labels: {role: b}}
+spec: {template: {spec: {containers: [{image: 'kindest/node:v1.34.1'}, {name: none}]}}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: three}
+spec: {}
+---
+apiVersion: v1
+kind: Namespace
+metadata: {name: lab}
+";
+
+const CONFIGURATION: &str = "\
+images: [{path: spec/image, kind: Pool}, {path: 'spec/list[]/image', group: x.example, version: v1}, {path: spec/nothing, kind: Pool}]
+namePrefix: [{path: spec/ref, kind: Pool}]
+namespace: [{path: spec/space, kind: Pool, create: true}]
+commonLabels: [{path: spec/selector/match, kind: Pool, create: true}]
+templateLabels: [{path: spec/template/metadata/labels, kind: Pool}]
+commonAnnotations: [{path: spec/notes, kind: Pool, create: true}]
+replicas: [{path: spec/replicas, kind: Pool}]
+varReference: [{path: spec/image, kind: Pool}, {path: spec/list, kind: Pool}, {path: spec/selector, kind: Pool}]
+";
+
+fn transformer(kind: &str, fields: &str) -> String {
+    format!(
+        "apiVersion: builtin\nkind: {kind}\nmetadata: {{name: any, namespace: there}}\n{fields}\n"
+    )
+}
+
+/// The lines of a kustomization are separated by `;`. With `configured` kinds of ours have fields of their own.
+#[test]
+fn each_transformer_changes_the_fields_that_its_configuration_names() {
+    same_as_kustomize(
+        &[
+            ("objects.yaml", MACHINES),
+            ("kc.yaml", CONFIGURATION),
+            (
+                "conflict.yaml",
+                "images: [{path: 'spec/containers[]/image'}]\n",
+            ),
+        ],
+        str![[r#"
+labels: [{pairs: {env: prod}}]
+    Deployment//three metadata labels env = "prod"
+    Namespace//lab metadata labels env = "prod"
+    Pool//one metadata labels env = "prod"
+    Pool/lab/two metadata labels env = "prod"
+labels: [{pairs: {env: prod}, includeSelectors: true}]; configured
+    Deployment//three metadata labels env = "prod"
+    Namespace//lab metadata labels env = "prod"
+    Pool//one metadata labels env = "prod"
+    Pool//one spec selector match env = "prod"
+    Pool/lab/two metadata labels env = "prod"
+    Pool/lab/two spec selector match env = "prod"
+    Pool//one spec selector is gone
+labels: [{pairs: {env: prod}, includeTemplates: true}]; configured
+    Deployment//three metadata labels env = "prod"
+    Namespace//lab metadata labels env = "prod"
+    Pool//one metadata labels env = "prod"
+    Pool/lab/two metadata labels env = "prod"
+labels: [{pairs: {env: prod}, fields: [{path: spec/template/x, kind: Pool, create: true}]}]
+    Deployment//three metadata labels env = "prod"
+    Namespace//lab metadata labels env = "prod"
+    Pool//one metadata labels env = "prod"
+    Pool//one spec template x env = "prod"
+    Pool/lab/two metadata labels env = "prod"
+    Pool/lab/two spec template x env = "prod"
+labels: [{pairs: {env: prod}, fields: [{path: spec/plain/x, kind: Pool}]}]
+    refused
+labels: [{pairs: {env: prod}, fields: [{path: spec/plain, kind: Pool}]}]
+    refused
+labels: [{pairs: {env: 1}}]
+    refused
+labels: [{pairs: {env: p}, fields: [{path: metadata/labels}]}]
+    refused
+commonLabels: {env: prod}; configured
+    Deployment//three metadata labels env = "prod"
+    Namespace//lab metadata labels env = "prod"
+    Pool//one metadata labels env = "prod"
+    Pool//one spec selector match env = "prod"
+    Pool/lab/two metadata labels env = "prod"
+    Pool/lab/two spec selector match env = "prod"
+    Pool//one spec selector is gone
+commonAnnotations: {env: prod, num: x}
+    Deployment//three metadata annotations env = "prod"
+    Deployment//three metadata annotations num = "x"
+    Namespace//lab metadata annotations env = "prod"
+    Namespace//lab metadata annotations num = "x"
+    Pool//one metadata annotations env = "prod"
+    Pool//one metadata annotations num = "x"
+    Pool/lab/two metadata annotations env = "prod"
+    Pool/lab/two metadata annotations num = "x"
+commonAnnotations: {env: prod}; configured
+    Deployment//three metadata annotations env = "prod"
+    Namespace//lab metadata annotations env = "prod"
+    Pool//one metadata annotations env = "prod"
+    Pool//one spec notes env = "prod"
+    Pool/lab/two metadata annotations env = "prod"
+    Pool/lab/two spec notes env = "prod"
+commonAnnotations: {env: true}
+    refused
+images: [{name: kindest/node, newTag: v1.33.5}]
+    Pool/lab/two spec template spec containers 0 image = "kindest/node:v1.33.5"
+images: [{name: kindest/node, newTag: v1.33.5}]; configured
+    Pool//one spec image = "kindest/node:v1.33.5"
+    Pool//one spec list 0 image = "kindest/node:v1.33.5"
+    Pool/lab/two spec template spec containers 0 image = "kindest/node:v1.33.5"
+images: [{name: kindest/node, newName: example.org/node}]; configured
+    Pool//one spec image = "example.org/node:v1.34.1"
+    Pool//one spec list 0 image = "example.org/node:v1.34.1@sha256:ab"
+    Pool/lab/two spec template spec containers 0 image = "example.org/node:v1.34.1"
+images: [{name: kindest/node, digest: 'sha256:cd'}]; configured
+    Pool//one spec image = "kindest/node@sha256:cd"
+    Pool//one spec list 0 image = "kindest/node@sha256:cd"
+    Pool/lab/two spec template spec containers 0 image = "kindest/node@sha256:cd"
+images: [{name: kindest/node, newTag: v1.33.5, digest: 'sha256:cd'}]; configured
+    Pool//one spec image = "kindest/node:v1.33.5@sha256:cd"
+    Pool//one spec list 0 image = "kindest/node:v1.33.5@sha256:cd"
+    Pool/lab/two spec template spec containers 0 image = "kindest/node:v1.33.5@sha256:cd"
+images: [{name: kindest/node, tagSuffix: -x}]; configured
+    Pool//one spec image = "kindest/node:v1.34.1-x"
+    Pool//one spec list 0 image = "kindest/node:v1.34.1-x"
+    Pool/lab/two spec template spec containers 0 image = "kindest/node:v1.34.1-x-x"
+images: [{name: other, newTag: v2}]; configured
+    Pool//one spec list 1 image = "other:v2"
+images: [{name: node, newTag: v2}]; configured
+    no change
+imageTags: [{name: kindest/node, newTag: v1.33.5}]; configured
+    Pool//one spec image = "kindest/node:v1.33.5"
+    Pool//one spec list 0 image = "kindest/node:v1.33.5"
+    Pool/lab/two spec template spec containers 0 image = "kindest/node:v1.33.5"
+images: [{name: kindest/node, newTag: v2}]; configurations: [conflict.yaml]
+    refused
+namePrefix: a-; configured
+    Deployment//a-three apiVersion = "apps/v1"
+    Deployment//a-three kind = "Deployment"
+    Deployment//a-three metadata name = "a-three"
+    Pool//a-one apiVersion = "x.example/v1"
+    Pool//a-one kind = "Pool"
+    Pool//a-one metadata annotations num = "12"
+    Pool//a-one metadata labels gpu = "true"
+    Pool//a-one metadata labels role = "a"
+    Pool//a-one metadata name = "a-one"
+    Pool//a-one spec image = "kindest/node:v1.34.1"
+    Pool//a-one spec list 0 image = "kindest/node:v1.34.1@sha256:ab"
+    Pool//a-one spec list 1 image = "other"
+    Pool//a-one spec nothing = null
+    Pool//a-one spec plain = 3
+    Pool//a-one spec quoted = "1.30"
+    Pool//a-one spec ref = "a-one"
+    Pool//a-one spec replicas = 1
+    Pool//a-one spec selector = {}
+    Pool/lab/a-two apiVersion = "x.example/v1"
+    Pool/lab/a-two kind = "Pool"
+    Pool/lab/a-two metadata labels role = "b"
+    Pool/lab/a-two metadata name = "a-two"
+    Pool/lab/a-two metadata namespace = "lab"
+    Pool/lab/a-two spec template spec containers 0 image = "kindest/node:v1.34.1"
+    Pool/lab/a-two spec template spec containers 1 name = "none"
+    Deployment//three apiVersion is gone
+    Deployment//three kind is gone
+    Deployment//three metadata name is gone
+    Pool//one apiVersion is gone
+    Pool//one kind is gone
+    Pool//one metadata annotations num is gone
+    Pool//one metadata labels gpu is gone
+    Pool//one metadata labels role is gone
+    Pool//one metadata name is gone
+    Pool//one spec image is gone
+    Pool//one spec list 0 image is gone
+    Pool//one spec list 1 image is gone
+    Pool//one spec nothing is gone
+    Pool//one spec plain is gone
+    Pool//one spec quoted is gone
+    Pool//one spec ref is gone
+    Pool//one spec replicas is gone
+    Pool//one spec selector is gone
+    Pool/lab/two apiVersion is gone
+    Pool/lab/two kind is gone
+    Pool/lab/two metadata labels role is gone
+    Pool/lab/two metadata name is gone
+    Pool/lab/two metadata namespace is gone
+    Pool/lab/two spec template spec containers 0 image is gone
+    Pool/lab/two spec template spec containers 1 name is gone
+namePrefix: a-; nameSuffix: -z
+    Deployment//a-three-z apiVersion = "apps/v1"
+    Deployment//a-three-z kind = "Deployment"
+    Deployment//a-three-z metadata name = "a-three-z"
+    Pool//a-one-z apiVersion = "x.example/v1"
+    Pool//a-one-z kind = "Pool"
+    Pool//a-one-z metadata annotations num = "12"
+    Pool//a-one-z metadata labels gpu = "true"
+    Pool//a-one-z metadata labels role = "a"
+    Pool//a-one-z metadata name = "a-one-z"
+    Pool//a-one-z spec image = "kindest/node:v1.34.1"
+    Pool//a-one-z spec list 0 image = "kindest/node:v1.34.1@sha256:ab"
+    Pool//a-one-z spec list 1 image = "other"
+    Pool//a-one-z spec nothing = null
+    Pool//a-one-z spec plain = 3
+    Pool//a-one-z spec quoted = "1.30"
+    Pool//a-one-z spec ref = "one"
+    Pool//a-one-z spec replicas = 1
+    Pool//a-one-z spec selector = {}
+    Pool/lab/a-two-z apiVersion = "x.example/v1"
+    Pool/lab/a-two-z kind = "Pool"
+    Pool/lab/a-two-z metadata labels role = "b"
+    Pool/lab/a-two-z metadata name = "a-two-z"
+    Pool/lab/a-two-z metadata namespace = "lab"
+    Pool/lab/a-two-z spec template spec containers 0 image = "kindest/node:v1.34.1"
+    Pool/lab/a-two-z spec template spec containers 1 name = "none"
+    Deployment//three apiVersion is gone
+    Deployment//three kind is gone
+    Deployment//three metadata name is gone
+    Pool//one apiVersion is gone
+    Pool//one kind is gone
+    Pool//one metadata annotations num is gone
+    Pool//one metadata labels gpu is gone
+    Pool//one metadata labels role is gone
+    Pool//one metadata name is gone
+    Pool//one spec image is gone
+    Pool//one spec list 0 image is gone
+    Pool//one spec list 1 image is gone
+    Pool//one spec nothing is gone
+    Pool//one spec plain is gone
+    Pool//one spec quoted is gone
+    Pool//one spec ref is gone
+    Pool//one spec replicas is gone
+    Pool//one spec selector is gone
+    Pool/lab/two apiVersion is gone
+    Pool/lab/two kind is gone
+    Pool/lab/two metadata labels role is gone
+    Pool/lab/two metadata name is gone
+    Pool/lab/two metadata namespace is gone
+    Pool/lab/two spec template spec containers 0 image is gone
+    Pool/lab/two spec template spec containers 1 name is gone
+namespace: edge; configured
+    Deployment/edge/three apiVersion = "apps/v1"
+    Deployment/edge/three kind = "Deployment"
+    Deployment/edge/three metadata name = "three"
+    Deployment/edge/three metadata namespace = "edge"
+    Namespace//edge apiVersion = "v1"
+    Namespace//edge kind = "Namespace"
+    Namespace//edge metadata name = "edge"
+    Pool/edge/one apiVersion = "x.example/v1"
+    Pool/edge/one kind = "Pool"
+    Pool/edge/one metadata annotations num = "12"
+    Pool/edge/one metadata labels gpu = "true"
+    Pool/edge/one metadata labels role = "a"
+    Pool/edge/one metadata name = "one"
+    Pool/edge/one metadata namespace = "edge"
+    Pool/edge/one spec image = "kindest/node:v1.34.1"
+    Pool/edge/one spec list 0 image = "kindest/node:v1.34.1@sha256:ab"
+    Pool/edge/one spec list 1 image = "other"
+    Pool/edge/one spec nothing = null
+    Pool/edge/one spec plain = 3
+    Pool/edge/one spec quoted = "1.30"
+    Pool/edge/one spec ref = "one"
+    Pool/edge/one spec replicas = 1
+    Pool/edge/one spec selector = {}
+    Pool/edge/one spec space = "edge"
+    Pool/edge/two apiVersion = "x.example/v1"
+    Pool/edge/two kind = "Pool"
+    Pool/edge/two metadata labels role = "b"
+    Pool/edge/two metadata name = "two"
+    Pool/edge/two metadata namespace = "edge"
+    Pool/edge/two spec space = "edge"
+    Pool/edge/two spec template spec containers 0 image = "kindest/node:v1.34.1"
+    Pool/edge/two spec template spec containers 1 name = "none"
+    Deployment//three apiVersion is gone
+    Deployment//three kind is gone
+    Deployment//three metadata name is gone
+    Namespace//lab apiVersion is gone
+    Namespace//lab kind is gone
+    Namespace//lab metadata name is gone
+    Pool//one apiVersion is gone
+    Pool//one kind is gone
+    Pool//one metadata annotations num is gone
+    Pool//one metadata labels gpu is gone
+    Pool//one metadata labels role is gone
+    Pool//one metadata name is gone
+    Pool//one spec image is gone
+    Pool//one spec list 0 image is gone
+    Pool//one spec list 1 image is gone
+    Pool//one spec nothing is gone
+    Pool//one spec plain is gone
+    Pool//one spec quoted is gone
+    Pool//one spec ref is gone
+    Pool//one spec replicas is gone
+    Pool//one spec selector is gone
+    Pool/lab/two apiVersion is gone
+    Pool/lab/two kind is gone
+    Pool/lab/two metadata labels role is gone
+    Pool/lab/two metadata name is gone
+    Pool/lab/two metadata namespace is gone
+    Pool/lab/two spec template spec containers 0 image is gone
+    Pool/lab/two spec template spec containers 1 name is gone
+replicas: [{name: three, count: 2}]
+    Deployment//three replicas = 2
+replicas: [{name: one, count: 2}]
+    refused
+replicas: [{name: one, count: 2}]; configured
+    Pool//one spec replicas = 2
+replicas: [{name: one, count: many}]
+    refused
+namePrefix: a-; replicas: [{name: three, count: 2}]
+    Deployment//a-three apiVersion = "apps/v1"
+    Deployment//a-three kind = "Deployment"
+    Deployment//a-three metadata name = "a-three"
+    Deployment//a-three replicas = 2
+    Pool//a-one apiVersion = "x.example/v1"
+    Pool//a-one kind = "Pool"
+    Pool//a-one metadata annotations num = "12"
+    Pool//a-one metadata labels gpu = "true"
+    Pool//a-one metadata labels role = "a"
+    Pool//a-one metadata name = "a-one"
+    Pool//a-one spec image = "kindest/node:v1.34.1"
+    Pool//a-one spec list 0 image = "kindest/node:v1.34.1@sha256:ab"
+    Pool//a-one spec list 1 image = "other"
+    Pool//a-one spec nothing = null
+    Pool//a-one spec plain = 3
+    Pool//a-one spec quoted = "1.30"
+    Pool//a-one spec ref = "one"
+    Pool//a-one spec replicas = 1
+    Pool//a-one spec selector = {}
+    Pool/lab/a-two apiVersion = "x.example/v1"
+    Pool/lab/a-two kind = "Pool"
+    Pool/lab/a-two metadata labels role = "b"
+    Pool/lab/a-two metadata name = "a-two"
+    Pool/lab/a-two metadata namespace = "lab"
+    Pool/lab/a-two spec template spec containers 0 image = "kindest/node:v1.34.1"
+    Pool/lab/a-two spec template spec containers 1 name = "none"
+    Deployment//three apiVersion is gone
+    Deployment//three kind is gone
+    Deployment//three metadata name is gone
+    Pool//one apiVersion is gone
+    Pool//one kind is gone
+    Pool//one metadata annotations num is gone
+    Pool//one metadata labels gpu is gone
+    Pool//one metadata labels role is gone
+    Pool//one metadata name is gone
+    Pool//one spec image is gone
+    Pool//one spec list 0 image is gone
+    Pool//one spec list 1 image is gone
+    Pool//one spec nothing is gone
+    Pool//one spec plain is gone
+    Pool//one spec quoted is gone
+    Pool//one spec ref is gone
+    Pool//one spec replicas is gone
+    Pool//one spec selector is gone
+    Pool/lab/two apiVersion is gone
+    Pool/lab/two kind is gone
+    Pool/lab/two metadata labels role is gone
+    Pool/lab/two metadata name is gone
+    Pool/lab/two metadata namespace is gone
+    Pool/lab/two spec template spec containers 0 image is gone
+    Pool/lab/two spec template spec containers 1 name is gone
+labels: [{pairs: {env: prod}}]; patchesJson6902: [{target: {name: one, labelSelector: env=prod}, patch: '[{"op": "add", "path": "/spec/x", "value": 1}]'}]
+    Deployment//three metadata labels env = "prod"
+    Namespace//lab metadata labels env = "prod"
+    Pool//one metadata labels env = "prod"
+    Pool//one spec x = 1
+    Pool/lab/two metadata labels env = "prod"
+labels: [{pairs: {env: prod}}]; patches: [{target: {labelSelector: env=prod}, patch: '[{"op": "add", "path": "/spec/x", "value": 1}]'}]
+    Deployment//three metadata labels env = "prod"
+    Namespace//lab metadata labels env = "prod"
+    Pool//one metadata labels env = "prod"
+    Pool/lab/two metadata labels env = "prod"
+patches: [{target: {labelSelector: gpu=true}, patch: '[{"op": "add", "path": "/spec/x", "value": 1}]'}]
+    Pool//one spec x = 1
+patches: [{target: {annotationSelector: num=12}, patch: '[{"op": "add", "path": "/spec/x", "value": 1}]'}]
+    Pool//one spec x = 1
+patches: [{target: {name: one}, patch: '[{"op": "add", "path": "/metadata/labels/m", "value": 1}]'}, {target: {labelSelector: m=1}, patch: '[{"op": "add", "path": "/spec/x", "value": 1}]'}]
+    Pool//one metadata labels m = "1"
+    Pool//one spec x = 1
+commonLabels: {env: prod}; replacements: [{source: {kind: Pool, name: one, fieldPath: metadata.labels.env}, targets: [{select: {name: two}, fieldPaths: [spec.new], options: {create: true}}]}]
+    Deployment//three metadata labels env = "prod"
+    Namespace//lab metadata labels env = "prod"
+    Pool//one metadata labels env = "prod"
+    Pool/lab/two metadata labels env = "prod"
+    Pool/lab/two spec new = "prod"
+vars: [{name: V, objref: {apiVersion: x.example/v1, kind: Pool, name: two}, fieldref: {fieldPath: metadata.labels.role}}]
+    no change
+vars: [{name: V, objref: {apiVersion: x.example/v1, kind: Pool, name: two}, fieldref: {fieldPath: metadata.labels.role}}]; patches: [{target: {name: one}, patch: '[{"op": "replace", "path": "/spec/image", "value": "a$(V)$$(V)$x$(W)$("}]'}]; configured
+    refused
+vars: [{name: V, objref: {group: x.example, version: v1, kind: Pool, name: one}, fieldref: {fieldPath: spec.plain}}]; patches: [{target: {name: one}, patch: '[{"op": "replace", "path": "/spec/image", "value": "$(V)"}, {"op": "replace", "path": "/spec/list", "value": ["$(V)", "x"]}, {"op": "replace", "path": "/spec/selector", "value": {"a": "$(V)b", "n": 1}}]'}]; configured
+    Pool//one spec image = 3
+    Pool//one spec list 0 = 3
+    Pool//one spec list 1 = "x"
+    Pool//one spec selector a = "3b"
+    Pool//one spec selector n = 1
+    Pool//one spec list 0 image is gone
+    Pool//one spec list 1 image is gone
+    Pool//one spec selector is gone
+vars: [{name: V, objref: {apiVersion: v1, kind: Namespace, name: lab}}]; namePrefix: a-; commonAnnotations: {who: $(V)}
+    Deployment//a-three apiVersion = "apps/v1"
+    Deployment//a-three kind = "Deployment"
+    Deployment//a-three metadata annotations who = "lab"
+    Deployment//a-three metadata name = "a-three"
+    Namespace//lab metadata annotations who = "lab"
+    Pool//a-one apiVersion = "x.example/v1"
+    Pool//a-one kind = "Pool"
+    Pool//a-one metadata annotations num = "12"
+    Pool//a-one metadata annotations who = "lab"
+    Pool//a-one metadata labels gpu = "true"
+    Pool//a-one metadata labels role = "a"
+    Pool//a-one metadata name = "a-one"
+    Pool//a-one spec image = "kindest/node:v1.34.1"
+    Pool//a-one spec list 0 image = "kindest/node:v1.34.1@sha256:ab"
+    Pool//a-one spec list 1 image = "other"
+    Pool//a-one spec nothing = null
+    Pool//a-one spec plain = 3
+    Pool//a-one spec quoted = "1.30"
+    Pool//a-one spec ref = "one"
+    Pool//a-one spec replicas = 1
+    Pool//a-one spec selector = {}
+    Pool/lab/a-two apiVersion = "x.example/v1"
+    Pool/lab/a-two kind = "Pool"
+    Pool/lab/a-two metadata annotations who = "lab"
+    Pool/lab/a-two metadata labels role = "b"
+    Pool/lab/a-two metadata name = "a-two"
+    Pool/lab/a-two metadata namespace = "lab"
+    Pool/lab/a-two spec template spec containers 0 image = "kindest/node:v1.34.1"
+    Pool/lab/a-two spec template spec containers 1 name = "none"
+    Deployment//three apiVersion is gone
+    Deployment//three kind is gone
+    Deployment//three metadata name is gone
+    Pool//one apiVersion is gone
+    Pool//one kind is gone
+    Pool//one metadata annotations num is gone
+    Pool//one metadata labels gpu is gone
+    Pool//one metadata labels role is gone
+    Pool//one metadata name is gone
+    Pool//one spec image is gone
+    Pool//one spec list 0 image is gone
+    Pool//one spec list 1 image is gone
+    Pool//one spec nothing is gone
+    Pool//one spec plain is gone
+    Pool//one spec quoted is gone
+    Pool//one spec ref is gone
+    Pool//one spec replicas is gone
+    Pool//one spec selector is gone
+    Pool/lab/two apiVersion is gone
+    Pool/lab/two kind is gone
+    Pool/lab/two metadata labels role is gone
+    Pool/lab/two metadata name is gone
+    Pool/lab/two metadata namespace is gone
+    Pool/lab/two spec template spec containers 0 image is gone
+    Pool/lab/two spec template spec containers 1 name is gone
+vars: [{name: V, objref: {apiVersion: v1, kind: Namespace, name: lab}}]; configured
+    refused
+vars: [{name: V, objref: {apiVersion: v1, kind: ConfigMap, name: none}}]
+    refused
+vars: [{name: V, objref: {apiVersion: v1, kind: Namespace, name: lab}, fieldref: {fieldPath: spec.none}}]
+    refused
+vars: [{name: V, objref: {apiVersion: v1, kind: Namespace, name: lab}}, {name: V, objref: {apiVersion: v1, kind: Namespace, name: lab}}]
+    refused
+patches: [{patch: '{apiVersion: x.example/v1, kind: Pool, metadata: {name: one, labels: {env: 1}}, spec: {quoted: 1.31, plain: 1.31}}'}]
+    Pool//one metadata labels env = "1"
+    Pool//one spec plain = 1.31
+    Pool//one spec quoted = "1.31"
+patches: [{target: {name: one}, patch: '[{"op": "add", "path": "/metadata/annotations/config.kubernetes.io~1local-config", "value": "true"}]'}]
+    Pool//one apiVersion is gone
+    Pool//one kind is gone
+    Pool//one metadata annotations num is gone
+    Pool//one metadata labels gpu is gone
+    Pool//one metadata labels role is gone
+    Pool//one metadata name is gone
+    Pool//one spec image is gone
+    Pool//one spec list 0 image is gone
+    Pool//one spec list 1 image is gone
+    Pool//one spec nothing is gone
+    Pool//one spec plain is gone
+    Pool//one spec quoted is gone
+    Pool//one spec ref is gone
+    Pool//one spec replicas is gone
+    Pool//one spec selector is gone
+patches: [{target: {name: one}, patch: '[{"op": "add", "path": "/metadata/annotations/config.kubernetes.io~1local-config", "value": "false"}]'}]
+    Pool//one metadata annotations config.kubernetes.io/local-config = "false"
+generatorOptions: {labels: {a: b}, annotations: {c: d}, immutable: true}; configMapGenerator: [{name: m, literals: [a=b], options: {labels: {a: own}}}]
+    ConfigMap//m-4h2mbtbbt6 apiVersion = "v1"
+    ConfigMap//m-4h2mbtbbt6 data a = "b"
+    ConfigMap//m-4h2mbtbbt6 immutable = true
+    ConfigMap//m-4h2mbtbbt6 kind = "ConfigMap"
+    ConfigMap//m-4h2mbtbbt6 metadata annotations c = "d"
+    ConfigMap//m-4h2mbtbbt6 metadata labels a = "own"
+    ConfigMap//m-4h2mbtbbt6 metadata name = "m-4h2mbtbbt6"
+namePrefix: 1
+    refused
+labels: [{pairs: {index: a}, includeSelectors: always}]
+    refused
+resources: objects.yaml
+    refused
+kind: Other
+    refused
+apiVersion: kustomize.config.k8s.io/v1beta1; kind: Kustomization; labels: [{pairs: {env: prod}}]
+    Deployment//three metadata labels env = "prod"
+    Namespace//lab metadata labels env = "prod"
+    Pool//one metadata labels env = "prod"
+    Pool/lab/two metadata labels env = "prod"
+apiVersion: kustomize.config.k8s.io/v1; labels: [{pairs: {env: prod}}]
+    refused
+unknown: true
+    refused
+sortOptions: {order: legacy}
+    no change
+validators: []
+    no change
+
+"#]],
+        |lines| {
+            let lines = lines.replace("configured", "configurations: [kc.yaml]");
+            lines.split("; ").map(|line| format!("{line}\n")).collect()
+        },
+    );
+}
+
+#[test]
+fn a_transformer_in_a_file_is_the_field() {
+    let patch = "apiVersion: x.example/v1\nkind: Pool\nmetadata: {name: one}\nspec: {plain: 4}\n";
+    let inline = patch.replace('\n', "\n  ");
+    let fields = "fieldSpecs: [{path: metadata/labels, create: true}]";
+    let files = [
+        ("objects.yaml", MACHINES.to_owned()),
+        ("p.yaml", patch.to_owned()),
+        (
+            "j.yaml",
+            "- {op: replace, path: /spec/plain, value: 5}\n".to_owned(),
+        ),
+        ("v.yaml", "a: 1\n".to_owned()),
+        (
+            "merge.yaml",
+            transformer("PatchStrategicMergeTransformer", "paths: [p.yaml]"),
+        ),
+        (
+            "texts.yaml",
+            transformer(
+                "PatchStrategicMergeTransformer",
+                &format!("patches: |\n  {inline}"),
+            ),
+        ),
+        (
+            "patch.yaml",
+            transformer(
+                "PatchTransformer",
+                "path: j.yaml\ntarget: {labelSelector: gpu=true}",
+            ),
+        ),
+        (
+            "json.yaml",
+            transformer(
+                "PatchJson6902Transformer",
+                "target: {name: one, kind: Pool}\njsonOp: '[{\"op\": \"replace\", \"path\": \"/spec/plain\", \"value\": 6}]'",
+            ),
+        ),
+        (
+            "namespace.yaml",
+            transformer(
+                "NamespaceTransformer",
+                "unsetOnly: true\nfieldSpecs: [{path: spec/space, kind: Pool, create: true}]",
+            ),
+        ),
+        (
+            "prefix.yaml",
+            transformer(
+                "PrefixTransformer",
+                "prefix: a-\nfieldSpecs: [{path: metadata/name}]",
+            ),
+        ),
+        ("bare.yaml", transformer("PrefixTransformer", "prefix: a-")),
+        (
+            "suffix.yaml",
+            transformer(
+                "SuffixTransformer",
+                "suffix: -z\nfieldSpecs: [{path: metadata/name, kind: Pool}]",
+            ),
+        ),
+        (
+            "label.yaml",
+            transformer(
+                "LabelTransformer",
+                &format!("labels: {{env: prod}}\n{fields}"),
+            ),
+        ),
+        (
+            "annotation.yaml",
+            transformer(
+                "AnnotationsTransformer",
+                "annotations: {env: prod}\nfieldSpecs: [{path: metadata/annotations, create: true}]",
+            ),
+        ),
+        (
+            "replicas.yaml",
+            transformer(
+                "ReplicaCountTransformer",
+                "replica: {name: one, count: 3}\nfieldSpecs: [{path: spec/replicas, kind: Pool}]",
+            ),
+        ),
+        (
+            "image.yaml",
+            transformer(
+                "ImageTagTransformer",
+                "imageTag: {name: kindest/node, newTag: v1.33.5}\nfieldSpecs: [{path: spec/image, kind: Pool}]",
+            ),
+        ),
+        (
+            "replacement.yaml",
+            transformer(
+                "ReplacementTransformer",
+                "replacements: [{sourceValue: x, targets: [{select: {name: one}, fieldPaths: [spec.image]}]}]",
+            ),
+        ),
+        (
+            "other.yaml",
+            "apiVersion: example.org/v1\nkind: Other\nmetadata: {name: any}\n".to_owned(),
+        ),
+        ("unknown.yaml", transformer("OtherTransformer", "")),
+        (
+            "folder/kustomization.yaml",
+            "resources: [label.yaml]\nnamePrefix: x-\n".to_owned(),
+        ),
+        (
+            "folder/label.yaml",
+            transformer(
+                "LabelTransformer",
+                &format!("labels: {{in: folder}}\n{fields}"),
+            ),
+        ),
+        (
+            "map.yaml",
+            transformer("ConfigMapGenerator", "files: [v.yaml]"),
+        ),
+        (
+            "more.yaml",
+            transformer(
+                "ConfigMapGenerator",
+                "name: any\nbehavior: merge\nliterals: [b=2]",
+            )
+            .replace("{name: any", "{name: other"),
+        ),
+        (
+            "made.yaml",
+            transformer("SecretGenerator", "literals: [b=2]"),
+        ),
+    ];
+    let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (*path, &**text)).collect();
+    same_as_kustomize(
+        &files,
+        str![[r#"
+merge.yaml
+    Pool//one spec plain = 4
+texts.yaml
+    Pool//one spec plain = 4
+patch.yaml
+    Pool//one spec plain = 5
+json.yaml
+    Pool//one spec plain = 6
+namespace.yaml
+    Deployment/there/three apiVersion = "apps/v1"
+    Deployment/there/three kind = "Deployment"
+    Deployment/there/three metadata name = "three"
+    Deployment/there/three metadata namespace = "there"
+    Pool/lab/two spec space = "there"
+    Pool/there/one apiVersion = "x.example/v1"
+    Pool/there/one kind = "Pool"
+    Pool/there/one metadata annotations num = "12"
+    Pool/there/one metadata labels gpu = "true"
+    Pool/there/one metadata labels role = "a"
+    Pool/there/one metadata name = "one"
+    Pool/there/one metadata namespace = "there"
+    Pool/there/one spec image = "kindest/node:v1.34.1"
+    Pool/there/one spec list 0 image = "kindest/node:v1.34.1@sha256:ab"
+    Pool/there/one spec list 1 image = "other"
+    Pool/there/one spec nothing = null
+    Pool/there/one spec plain = 3
+    Pool/there/one spec quoted = "1.30"
+    Pool/there/one spec ref = "one"
+    Pool/there/one spec replicas = 1
+    Pool/there/one spec selector = {}
+    Pool/there/one spec space = "there"
+    Deployment//three apiVersion is gone
+    Deployment//three kind is gone
+    Deployment//three metadata name is gone
+    Pool//one apiVersion is gone
+    Pool//one kind is gone
+    Pool//one metadata annotations num is gone
+    Pool//one metadata labels gpu is gone
+    Pool//one metadata labels role is gone
+    Pool//one metadata name is gone
+    Pool//one spec image is gone
+    Pool//one spec list 0 image is gone
+    Pool//one spec list 1 image is gone
+    Pool//one spec nothing is gone
+    Pool//one spec plain is gone
+    Pool//one spec quoted is gone
+    Pool//one spec ref is gone
+    Pool//one spec replicas is gone
+    Pool//one spec selector is gone
+prefix.yaml
+    Deployment//a-three apiVersion = "apps/v1"
+    Deployment//a-three kind = "Deployment"
+    Deployment//a-three metadata name = "a-three"
+    Pool//a-one apiVersion = "x.example/v1"
+    Pool//a-one kind = "Pool"
+    Pool//a-one metadata annotations num = "12"
+    Pool//a-one metadata labels gpu = "true"
+    Pool//a-one metadata labels role = "a"
+    Pool//a-one metadata name = "a-one"
+    Pool//a-one spec image = "kindest/node:v1.34.1"
+    Pool//a-one spec list 0 image = "kindest/node:v1.34.1@sha256:ab"
+    Pool//a-one spec list 1 image = "other"
+    Pool//a-one spec nothing = null
+    Pool//a-one spec plain = 3
+    Pool//a-one spec quoted = "1.30"
+    Pool//a-one spec ref = "one"
+    Pool//a-one spec replicas = 1
+    Pool//a-one spec selector = {}
+    Pool/lab/a-two apiVersion = "x.example/v1"
+    Pool/lab/a-two kind = "Pool"
+    Pool/lab/a-two metadata labels role = "b"
+    Pool/lab/a-two metadata name = "a-two"
+    Pool/lab/a-two metadata namespace = "lab"
+    Pool/lab/a-two spec template spec containers 0 image = "kindest/node:v1.34.1"
+    Pool/lab/a-two spec template spec containers 1 name = "none"
+    Deployment//three apiVersion is gone
+    Deployment//three kind is gone
+    Deployment//three metadata name is gone
+    Pool//one apiVersion is gone
+    Pool//one kind is gone
+    Pool//one metadata annotations num is gone
+    Pool//one metadata labels gpu is gone
+    Pool//one metadata labels role is gone
+    Pool//one metadata name is gone
+    Pool//one spec image is gone
+    Pool//one spec list 0 image is gone
+    Pool//one spec list 1 image is gone
+    Pool//one spec nothing is gone
+    Pool//one spec plain is gone
+    Pool//one spec quoted is gone
+    Pool//one spec ref is gone
+    Pool//one spec replicas is gone
+    Pool//one spec selector is gone
+    Pool/lab/two apiVersion is gone
+    Pool/lab/two kind is gone
+    Pool/lab/two metadata labels role is gone
+    Pool/lab/two metadata name is gone
+    Pool/lab/two metadata namespace is gone
+    Pool/lab/two spec template spec containers 0 image is gone
+    Pool/lab/two spec template spec containers 1 name is gone
+bare.yaml
+    refused
+suffix.yaml
+    Pool//one-z apiVersion = "x.example/v1"
+    Pool//one-z kind = "Pool"
+    Pool//one-z metadata annotations num = "12"
+    Pool//one-z metadata labels gpu = "true"
+    Pool//one-z metadata labels role = "a"
+    Pool//one-z metadata name = "one-z"
+    Pool//one-z spec image = "kindest/node:v1.34.1"
+    Pool//one-z spec list 0 image = "kindest/node:v1.34.1@sha256:ab"
+    Pool//one-z spec list 1 image = "other"
+    Pool//one-z spec nothing = null
+    Pool//one-z spec plain = 3
+    Pool//one-z spec quoted = "1.30"
+    Pool//one-z spec ref = "one"
+    Pool//one-z spec replicas = 1
+    Pool//one-z spec selector = {}
+    Pool/lab/two-z apiVersion = "x.example/v1"
+    Pool/lab/two-z kind = "Pool"
+    Pool/lab/two-z metadata labels role = "b"
+    Pool/lab/two-z metadata name = "two-z"
+    Pool/lab/two-z metadata namespace = "lab"
+    Pool/lab/two-z spec template spec containers 0 image = "kindest/node:v1.34.1"
+    Pool/lab/two-z spec template spec containers 1 name = "none"
+    Pool//one apiVersion is gone
+    Pool//one kind is gone
+    Pool//one metadata annotations num is gone
+    Pool//one metadata labels gpu is gone
+    Pool//one metadata labels role is gone
+    Pool//one metadata name is gone
+    Pool//one spec image is gone
+    Pool//one spec list 0 image is gone
+    Pool//one spec list 1 image is gone
+    Pool//one spec nothing is gone
+    Pool//one spec plain is gone
+    Pool//one spec quoted is gone
+    Pool//one spec ref is gone
+    Pool//one spec replicas is gone
+    Pool//one spec selector is gone
+    Pool/lab/two apiVersion is gone
+    Pool/lab/two kind is gone
+    Pool/lab/two metadata labels role is gone
+    Pool/lab/two metadata name is gone
+    Pool/lab/two metadata namespace is gone
+    Pool/lab/two spec template spec containers 0 image is gone
+    Pool/lab/two spec template spec containers 1 name is gone
+label.yaml
+    Deployment//three metadata labels env = "prod"
+    Namespace//lab metadata labels env = "prod"
+    Pool//one metadata labels env = "prod"
+    Pool/lab/two metadata labels env = "prod"
+label.yaml, patch.yaml
+    Deployment//three metadata labels env = "prod"
+    Namespace//lab metadata labels env = "prod"
+    Pool//one metadata labels env = "prod"
+    Pool//one spec plain = 5
+    Pool/lab/two metadata labels env = "prod"
+annotation.yaml
+    Deployment//three metadata annotations env = "prod"
+    Namespace//lab metadata annotations env = "prod"
+    Pool//one metadata annotations env = "prod"
+    Pool/lab/two metadata annotations env = "prod"
+replicas.yaml
+    Pool//one spec replicas = 3
+image.yaml
+    Pool//one spec image = "kindest/node:v1.33.5"
+    Pool/lab/two spec template spec containers 0 image = "kindest/node:v1.33.5"
+replacement.yaml
+    Pool//one spec image = "x"
+folder
+    Deployment//three metadata labels in = "folder"
+    Namespace//lab metadata labels in = "folder"
+    Pool//one metadata labels in = "folder"
+    Pool/lab/two metadata labels in = "folder"
+inline
+    Deployment//three metadata labels env = "prod"
+    Namespace//lab metadata labels env = "prod"
+    Pool//one metadata labels env = "prod"
+    Pool/lab/two metadata labels env = "prod"
+other.yaml
+    refused
+unknown.yaml
+    refused
+missing.yaml
+    refused
+generators map.yaml
+    ConfigMap/there/any-5fk5tt6tgt apiVersion = "v1"
+    ConfigMap/there/any-5fk5tt6tgt data v.yaml = "a: 1\n"
+    ConfigMap/there/any-5fk5tt6tgt kind = "ConfigMap"
+    ConfigMap/there/any-5fk5tt6tgt metadata name = "any-5fk5tt6tgt"
+    ConfigMap/there/any-5fk5tt6tgt metadata namespace = "there"
+generators map.yaml, more.yaml
+    ConfigMap/there/any-fhmkhtkt92 apiVersion = "v1"
+    ConfigMap/there/any-fhmkhtkt92 data b = "2"
+    ConfigMap/there/any-fhmkhtkt92 data v.yaml = "a: 1\n"
+    ConfigMap/there/any-fhmkhtkt92 kind = "ConfigMap"
+    ConfigMap/there/any-fhmkhtkt92 metadata name = "any-fhmkhtkt92"
+    ConfigMap/there/any-fhmkhtkt92 metadata namespace = "there"
+generators more.yaml
+    refused
+generators made.yaml
+    Secret/there/any-HASH apiVersion = "v1"
+    Secret/there/any-HASH data b = "a secret"
+    Secret/there/any-HASH kind = "Secret"
+    Secret/there/any-HASH metadata name = "any-HASH"
+    Secret/there/any-HASH metadata namespace = "there"
+    Secret/there/any-HASH type = "Opaque"
+generators label.yaml
+    refused
+
+"#]],
+        |names| match names.strip_prefix("generators ") {
+            Some(names) => format!("generators: [{names}]\n"),
+            None if names == "inline" => {
+                let text = transformer(
+                    "LabelTransformer",
+                    &format!("labels: {{env: prod}}\n{fields}"),
+                );
+                format!(
+                    "transformers:\n- |\n  {}\n",
+                    text.trim_end().replace('\n', "\n  ")
+                )
+            }
+            None => format!("transformers: [{names}]\n"),
+        },
+    );
+}
+
+/// Lines of a kustomization, each with what differs between cases: `LABEL`, `OBJECT`, `FIELD`, `TEXT`.
+const FEATURES: &[&str] = &[
+    "labels: [{pairs: {LABEL: TEXT}}]",
+    "labels: [{pairs: {LABEL: TEXT}, includeSelectors: true, fields: [{path: spec/template/x, kind: Pool}]}]",
+    "commonLabels: {LABEL: TEXT}",
+    "commonAnnotations: {LABEL: TEXT}",
+    "namePrefix: TEXT-",
+    "nameSuffix: -TEXT",
+    "namespace: TEXT",
+    "images: [{name: kindest/node, newTag: TEXT}, {name: other, digest: 'sha256:TEXT'}]",
+    "replicas: [{name: OBJECT, count: 2}]",
+    "patches: [{target: {labelSelector: LABEL=TEXT}, patch: '[{\"op\": \"add\", \"path\": \"/spec/FIELD\", \"value\": \"TEXT\"}]'}]",
+    "patches: [{target: {annotationSelector: '!LABEL', kind: Pool}, patch: '[{\"op\": \"add\", \"path\": \"/spec/new\", \"value\": 1}]'}]",
+    "patches: [{target: {name: OBJECT}, patch: '{apiVersion: x.example/v1, kind: Pool, metadata: {name: any, labels: {LABEL: TEXT}}, spec: {FIELD: TEXT}}'}]",
+    "patchesStrategicMerge: ['{apiVersion: x.example/v1, kind: Pool, metadata: {name: one}, spec: {FIELD: TEXT}}']",
+    "patchesJson6902: [{target: {kind: Pool, name: OBJECT}, patch: '[{\"op\": \"replace\", \"path\": \"/spec/FIELD\", \"value\": \"TEXT\"}]'}]",
+    "replacements: [{source: {kind: Pool, name: one, fieldPath: spec.FIELD}, targets: [{select: {kind: Pool}, reject: [{labelSelector: LABEL=TEXT}], fieldPaths: [spec.FIELD, spec.image], options: {create: true}}]}]",
+    "replacements: [{source: {kind: Pool, name: one, fieldPath: metadata.labels.role}, targets: [{select: {name: two}, fieldPaths: [spec.new], options: {create: true}}]}]",
+    "replacements: [{sourceValue: TEXT, targets: [{select: {name: OBJECT}, fieldPaths: [spec.image], options: {delimiter: ':', index: 1}}]}]",
+    "vars: [{name: V, objref: {apiVersion: x.example/v1, kind: Pool, name: one}, fieldref: {fieldPath: spec.image}}]",
+    "commonAnnotations: {var: a$(V)}",
+    "transformers: [../TRANSFORMER.yaml]",
+    "generators: [../map.yaml]",
+    "configMapGenerator: [{name: OBJECT, literals: [LABEL=TEXT], options: {labels: {LABEL: TEXT}}}]",
+    "generatorOptions: {disableNameSuffixHash: true, annotations: {LABEL: TEXT}}",
+    "sortOptions: {order: fifo}",
+];
+
+/// A kustomization with some of them.
+fn random_kustomization(random: &mut Random, first: &str) -> String {
+    let mut lines = vec![first.to_owned()];
+    for _ in 0..random.number(3) {
+        let mut line = random.pick(FEATURES).to_owned();
+        let words: [(&str, &[&str]); 5] = [
+            ("LABEL", &["role", "env", "gpu"]),
+            ("OBJECT", &["one", "two", "three"]),
+            ("FIELD", &["image", "quoted", "plain", "list", "new"]),
+            ("TEXT", &["a", "b", "v1.33.5", "012", "1.5", "true"]),
+            (
+                "TRANSFORMER",
+                &["label", "prefix", "patch", "image", "space"],
+            ),
+        ];
+        for (word, values) in words {
+            line = line.replace(word, random.pick(values));
+        }
+        let key = |line: &str| line.split(':').next().map(str::to_owned);
+        if lines.iter().all(|known| key(known) != key(&line)) {
+            lines.push(line);
+        }
+    }
+    lines.join("\n") + "\n"
+}
+
+/// What this reads of a kustomization is what kustomize makes of it, or it does not build here, which is said.
+#[test]
+fn a_random_kustomization_builds_as_kustomize_builds_it() {
+    let Some(kustomize) = programs::find_optional("kustomize") else {
+        return;
+    };
+    let cases = std::env::var("METALMARK_KUSTOMIZATIONS")
+        .map_or(30, |cases| cases.parse().expect("a number"));
+    let mut random = Random::new(43);
+    let (mut equal, mut refused, mut unknown) = (0, 0, 0);
+    for number in 0..cases {
+        let folder = project()
+            .file("base/objects.yaml", MACHINES)
+            .file("base/kustomization.yaml", random_kustomization(&mut random, "resources: [objects.yaml]\nconfigurations: [../kc.yaml]"))
+            .file("part/kustomization.yaml", random_kustomization(&mut random, "kind: Component\nconfigurations: [../kc.yaml]"))
+            .file("over/kustomization.yaml", random_kustomization(&mut random, "resources: [../base]\ncomponents: [../part]"))
+            .file("kc.yaml", CONFIGURATION)
+            .file("map.yaml", transformer("ConfigMapGenerator", "literals: [b=2]"))
+            .file("label.yaml", transformer("LabelTransformer", "labels: {env: b}\nfieldSpecs: [{path: metadata/labels, create: true}]"))
+            .file("prefix.yaml", transformer("PrefixTransformer", "prefix: p-\nfieldSpecs: [{path: metadata/name}]"))
+            .file("patch.yaml", transformer("PatchTransformer", "target: {labelSelector: env=b}\npatch: '[{op: add, path: /spec/plain, value: 9}]'"))
+            .file("image.yaml", transformer("ImageTagTransformer", "imageTag: {name: kindest/node, newTag: t}\nfieldSpecs: [{path: spec/image, kind: Pool}]"))
+            .file("space.yaml", transformer("NamespaceTransformer", "unsetOnly: true"));
+        let theirs = build(Some(&kustomize), folder.path(), "over");
+        let ours = build(None, folder.path(), "over");
+        match (theirs, ours) {
+            (Some(theirs), Some(ours)) => {
+                assert_eq!(
+                    leaves(&ours),
+                    leaves(&theirs),
+                    "case {number}: {}",
+                    texts(&folder)
+                );
+                equal += 1;
+            }
+            (None, None) => refused += 1,
+            (Some(_), None) => unknown += 1,
+            (None, Some(_)) => panic!("case {number}: kustomize refuses {}", texts(&folder)),
+        }
+    }
+    eprintln!("{equal} equal, {refused} refused by both, {unknown} not known here");
+    assert!(equal * 5 > cases, "{equal} of {cases} build");
+    assert!(unknown * 10 < cases, "{unknown} of {cases} are not known");
+}
+
+fn texts(folder: &Stage) -> String {
+    let names = ["base", "part", "over"].into_iter();
+    let text = |name: &str| fs::read_to_string(folder.path().join(name).join("kustomization.yaml"));
+    names
+        .map(|name| format!("\n# {name}\n{}", text(name).expect("a text")))
+        .collect()
 }

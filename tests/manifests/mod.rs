@@ -4,6 +4,8 @@ mod applications;
 mod broken;
 mod classes;
 mod composed;
+mod fields;
+mod folders;
 mod kustomizations;
 mod kustomize;
 mod pairs;
@@ -12,6 +14,8 @@ mod pools;
 mod providers;
 mod references;
 mod releases;
+mod sets;
+mod unread;
 mod variables;
 
 use std::fmt::Display;

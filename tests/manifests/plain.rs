@@ -2,7 +2,9 @@
 
 use snapbox::str;
 
-use crate::support::manifests::{GOOD, cluster, hosted, infrastructure, manifest, object};
+use crate::support::manifests::{
+    GOOD, cluster, hosted, infrastructure, manifest, object, repository,
+};
 use crate::support::seen::Seen;
 use crate::support::stage::{assert_text, project};
 
@@ -294,6 +296,7 @@ fn what_has_no_machines_is_no_pool_and_no_cluster() {
 an empty Cluster
     edge/control-plane v1.31.8 (edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (edge.yaml:29:49) holds 1.31.8
     edge/edge-md v1.31.8 (edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (edge.yaml:29:49) holds 1.31.8
+    empty/control-plane: unknown (neither its control plane nor a node pool is among the manifests)
 a class's template of a control plane
     edge/control-plane v1.31.8 (edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (edge.yaml:29:49) holds 1.31.8
     edge/edge-md v1.31.8 (edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (edge.yaml:29:49) holds 1.31.8
@@ -410,6 +413,68 @@ edge/edge-md v1.31.8 (clusters/edge.yaml:23:16): mismatched, noble (clusters/edg
 error[checksum-malformed] edge/control-plane clusters/edge.yaml:29:74 `none` => checksum: … | sha256sum
 edge/control-plane v1.31.8 (clusters/edge.yaml:12:12): proven, noble (clusters/edge.yaml:29:39) holds 1.31.8 (metalmark.yaml:5:45)
 edge/edge-md v1.31.8 (clusters/edge.yaml:23:16): proven, noble (clusters/edge.yaml:29:39) holds 1.31.8 (metalmark.yaml:5:45)
+
+"#]]);
+}
+
+/// Beside one that is whole, and alone.
+#[test]
+fn a_cluster_whose_control_plane_is_elsewhere_is_counted() {
+    let (alone, _) = cluster("v1.31.8", GOOD)
+        .split_once("---\n")
+        .map(|(one, rest)| (one.to_owned(), rest.to_owned()))
+        .expect("documents");
+    let eks =
+        "apiVersion: anywhere.eks.amazonaws.com/v1alpha1\nkind: Cluster\nmetadata: {name: eks}\n";
+    let hosted = hosted("v1.31.8", GOOD);
+    let (hosted, _) = hosted
+        .split_once("---\napiVersion: cluster.x-k8s.io/v1beta1\nkind: MachineDeployment")
+        .expect("documents");
+    let whole = cluster("v1.31.8", GOOD).replace("edge", "whole");
+    let cases = [
+        ("alone", repository(&[("a.yaml", &alone)])),
+        (
+            "beside another",
+            repository(&[("a.yaml", &alone), ("b/c.yaml", &whole)]),
+        ),
+        (
+            "without a topology's class",
+            repository(&[("a.yaml", &alone.replace("controlPlaneRef:", "topology:"))]),
+        ),
+        ("EKS Anywhere", repository(&[("a.yaml", eks)])),
+        (
+            "a hosted control plane without workers",
+            repository(&[("a.yaml", hosted)]),
+        ),
+    ];
+    assert_text(
+        &checked(cases),
+        str![[r#"
+alone
+    error[nothing-checked] => --allow-empty
+    edge/control-plane: unknown (neither its control plane nor a node pool is among the manifests)
+beside another
+    edge/control-plane: unknown (neither its control plane nor a node pool is among the manifests)
+    whole/control-plane v1.31.8 (b/c.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (b/c.yaml:29:49) holds 1.31.8
+    whole/whole-md v1.31.8 (b/c.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (b/c.yaml:29:49) holds 1.31.8
+without a topology's class
+    warning[composition-unsupported] a.yaml:5:26 `controlplane.cluster.x-k8s.io/v1beta1`
+    error[nothing-checked] => --allow-empty
+    edge/control-plane: unknown (neither its control plane nor a node pool is among the manifests)
+EKS Anywhere
+    error[nothing-checked] => --allow-empty
+    eks/control-plane: unknown (neither its control plane nor a node pool is among the manifests)
+a hosted control plane without workers
+    error[nothing-checked] => --allow-empty
+    edge/control-plane v1.31.8 (a.yaml:12:12): unknown (its control plane has no machines, and no worker is among the manifests)
+
+"#]],
+    );
+    repository(&[("a.yaml", &alone), ("b/c.yaml", &whole)])
+        .run("check")
+        .exit(0)
+        .screen(str![[r#"
+no findings in 2 clusters; 2 node pools checked: 2 by name only; 1 skipped: neither its control plane nor a node pool is among the manifests
 
 "#]]);
 }

@@ -13,8 +13,10 @@ use yaml_tree::place::{FileId, Source};
 use crate::programs::crds;
 use crate::support::manifests::{INFRASTRUCTURE, infrastructure, manifest, object};
 use crate::support::repository;
-use crate::support::stage::{assert_cases, project};
+use crate::support::stage::{assert_cases, assert_text, project};
 use crate::workspaces::{Tree, trees};
+
+use super::checked;
 
 /// An object of an infrastructure provider.
 fn provided(kind: &str, spec: &str) -> String {
@@ -294,6 +296,73 @@ edge/control-plane 1.31 (edge.yaml:6:22): mismatched, bottlerocket-v1.30.4-eks-d
 edge/md-0 1.31 (edge.yaml:6:22): by_name, bottlerocket-v1.31.2-eks-d-1-31-12-eks-a-98-amd64.img.gz (edge.yaml:24:44) holds 1.31.2
 
 "#]]);
+}
+
+/// What no table has, and what may write another image, makes the pools unknown that are made of it.
+#[test]
+fn a_field_of_eks_anywhere_that_is_not_carried_out_makes_pools_unknown() {
+    let spec = "
+  kubernetesVersion: '1.31'
+  datacenterRef: {kind: TinkerbellDatacenterConfig, name: edge}
+  controlPlaneConfiguration: {machineGroupRef: {kind: TinkerbellMachineConfig, name: edge-cp}}
+  workerNodeGroupConfigurations: [{name: md-0, machineGroupRef: {kind: TinkerbellMachineConfig, name: edge-md}}]";
+    let image = "osImageURL: 'https://h/bottlerocket-v1.31.2-eks-d-1-31-12-eks-a-98-amd64.img.gz'";
+    let text = eks("Cluster edge", spec)
+        + &eks("TinkerbellDatacenterConfig edge", &format!("{{{image}}}"))
+        + &eks(
+            "TinkerbellMachineConfig edge-cp",
+            "{osFamily: bottlerocket}",
+        )
+        + &eks(
+            "TinkerbellMachineConfig edge-md",
+            &format!("{{{image}, osFamily: ubuntu}}"),
+        );
+    let cases = [
+        ("none", text.clone()),
+        (
+            "of the cluster",
+            text.replacen("spec: \n", "spec: \n  later: 1\n", 1),
+        ),
+        ("of a machine", text.replace("osFamily: ubuntu", "later: 1")),
+        (
+            "of a template",
+            text.replace("osFamily: bottlerocket", "templateRef: {name: a}"),
+        ),
+        (
+            "of the datacenter",
+            text.replace(
+                &format!("edge}}\nspec: {{{image}}}"),
+                &format!("edge}}\nspec: {{{image}, later: 1}}"),
+            ),
+        ),
+    ];
+    let cases = cases.map(|(name, text)| (name, manifest(text)));
+    assert_text(
+        &checked(cases),
+        str![[r#"
+none
+    edge/control-plane 1.31 (edge.yaml:6:22): by_name, bottlerocket-v1.31.2-eks-d-1-31-12-eks-a-98-amd64.img.gz (edge.yaml:14:20) holds 1.31.2
+    edge/md-0 1.31 (edge.yaml:6:22): by_name, bottlerocket-v1.31.2-eks-d-1-31-12-eks-a-98-amd64.img.gz (edge.yaml:24:20) holds 1.31.2
+of the cluster
+    warning[composition-unsupported] edge.yaml:6:10 `1`
+    error[nothing-checked] => --allow-empty
+    edge/control-plane 1.31 (edge.yaml:7:22): unknown (a field of its manifests is not carried out here)
+    edge/md-0 1.31 (edge.yaml:7:22): unknown (a field of its manifests is not carried out here)
+of a machine
+    warning[composition-unsupported] edge.yaml:24:97 `1`
+    edge/control-plane 1.31 (edge.yaml:6:22): by_name, bottlerocket-v1.31.2-eks-d-1-31-12-eks-a-98-amd64.img.gz (edge.yaml:14:20) holds 1.31.2
+    edge/md-0 1.31 (edge.yaml:6:22): unknown (a field of its manifests is not carried out here)
+of a template
+    warning[composition-unsupported] edge.yaml:19:21 `{name: a}`
+    edge/control-plane 1.31 (edge.yaml:6:22): unknown (a field of its manifests is not carried out here)
+    edge/md-0 1.31 (edge.yaml:6:22): by_name, bottlerocket-v1.31.2-eks-d-1-31-12-eks-a-98-amd64.img.gz (edge.yaml:24:20) holds 1.31.2
+of the datacenter
+    warning[composition-unsupported] edge.yaml:14:97 `1`
+    edge/control-plane 1.31 (edge.yaml:6:22): unknown (a field of its manifests is not carried out here)
+    edge/md-0 1.31 (edge.yaml:6:22): by_name, bottlerocket-v1.31.2-eks-d-1-31-12-eks-a-98-amd64.img.gz (edge.yaml:24:20) holds 1.31.2
+
+"#]],
+    );
 }
 
 #[test]

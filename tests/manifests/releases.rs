@@ -282,9 +282,8 @@ fn what_a_real_build_refuses_or_is_not_built_here_is_a_finding_at_its_place() {
     c in ``
       composition-failed: no object is the source of a replacement (c/kustomization.yaml:2:38)
 {resources: [r.yaml], transformers: [t.yaml]}
-    r in ``
-      composition-unsupported: a transformer may change HelmRelease `r` and is not built here (c/kustomization.yaml:2:38)
-      a = 1 (c/r.yaml:5:20)
+    c in ``
+      composition-failed: `t.yaml` is neither a file nor a folder with a kustomization (c/kustomization.yaml:2:38)
 {resources: [r.yaml, 'https://example.org/x.yaml']}
     r in ``
       a = 1 (c/r.yaml:5:20)

@@ -402,15 +402,20 @@ fn composition_unsupported() {
         "transformers: [rename.yaml]\nresources",
     );
     fails("composition-unsupported", &project, "check").screen(str![[r#"
-error[composition-unsupported]: a transformer may change HelmRelease `sylva-units` and is not built here
- --> edge/kustomization.yaml:1:16
+error[composition-unsupported]: a RenameEverything is not run here
+ --> edge/rename.yaml:1:1
   |
-1 | transformers: [rename.yaml]
-  |                ^^^^^^^^^^^
+1 | apiVersion: example.org/v1
+  | ^^^^^^^^^^^^^^^^^^^^^^^^^^
   |
   = cluster: edge
 
-1 error in 1 cluster; 1 node pool checked: 1 proven
+error[value-missing]: `cluster` is not set
+ |
+ = cluster: edge
+ = help: describe the cluster under `cluster:`
+
+2 errors in 1 cluster
 
 "#]]);
     project.edit("edge/kustomization.yaml", "transformers: [rename.yaml]", "patches: [{target: {kind: HelmRelease}, patch: '- {op: add, path: /spec/releaseName, value: edge}'}]");

@@ -22,7 +22,7 @@ struct Memory(BTreeMap<PathBuf, Vec<u8>>);
 impl Files for Memory {
     fn file(&self, path: &Path) -> Result<Found, Error> {
         let found = self.0.get(&plain(path));
-        Ok(found.map_or(Found::Nothing, |bytes| Found::File(bytes.clone())))
+        Ok(found.map_or(Found::Nothing, |bytes| Found::File(bytes.clone().into())))
     }
 
     fn folder(&self, path: &Path) -> Result<Option<Vec<String>>, Error> {

@@ -102,6 +102,7 @@ fn rules(changes: &ChangeSet) -> Vec<RuleId> {
     changes
         .findings
         .iter()
+        .filter(|finding| finding.unless_set.is_none())
         .map(|finding| finding.rule)
         .collect()
 }

@@ -169,6 +169,8 @@ impl<'s> World<'s> {
         let rules: BTreeSet<RuleId> = changes
             .findings
             .iter()
+            // Warnings refuse nothing.
+            .filter(|finding| finding.unless_set.is_none())
             .map(|finding| finding.rule)
             .collect();
         let refused: BTreeSet<RuleId> = expected.refused.values().copied().collect();

@@ -11,6 +11,11 @@ pub trait Host {
         Engine::Helm4
     }
 
+    /// Whether a key that a map has not is an error, as with Go's option `missingkey=error`.
+    fn needs_keys(&self) -> bool {
+        false
+    }
+
     /// The template of this name that is defined outside the evaluated text, if there is one.
     fn find_definition(&self, name: &str) -> Option<Definition<'_>>;
 

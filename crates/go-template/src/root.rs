@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use yaml_tree::value::Node;
+use yaml_tree::value::{self as model, Node};
 
 use super::object::Struct;
 use super::signature::{Signature, Type};
@@ -78,6 +78,17 @@ pub struct Release {
     pub name: Arc<str>,
     /// `.Release.Namespace`
     pub namespace: Arc<str>,
+    /// What is known of the cluster that it is installed in.
+    pub cluster: Served,
+}
+
+/// What a cluster serves, as `--kube-version` and `--api-versions` say it.
+#[derive(Clone, Debug, Default)]
+pub struct Served {
+    /// The Kubernetes version; none for the one that Helm takes for the newest.
+    pub version: Option<Arc<str>>,
+    /// What it serves beside Kubernetes' own: `GROUP/VERSION` or `GROUP/VERSION/KIND`.
+    pub api_versions: Vec<Arc<str>>,
 }
 
 /// `.Chart`
@@ -110,21 +121,19 @@ pub struct Root<'r> {
     pub release: &'r Release,
     /// `.Chart`
     pub chart: &'r Chart,
-    /// `.Template.BasePath`
-    pub base: Arc<str>,
-    /// `.Template.Name`
-    pub template: Arc<str>,
     /// `.Files`
     pub files: Value,
     /// `.Values`
     pub values: Value,
+    /// `.Subcharts`: the roots of the charts that it depends on, by their names.
+    pub subcharts: Value,
 }
 
 impl Root<'_> {
-    /// The root as a value.
-    pub fn dot(self) -> Value {
+    /// The root as a value, which all templates of a chart share. It has no `.Template` yet.
+    pub fn dot(self) -> Rc<Map> {
         let text = |text: &Arc<str>| Value::String(Arc::clone(text));
-        map([
+        entries([
             ("Values", self.values),
             (
                 "Release",
@@ -138,24 +147,43 @@ impl Root<'_> {
                 ]),
             ),
             ("Chart", chart(self.engine, self.chart)),
-            ("Capabilities", capabilities(self.engine)),
-            ("Files", self.files),
             (
-                "Template",
-                map([
-                    ("Name", Value::String(self.template)),
-                    ("BasePath", Value::String(self.base)),
-                ]),
+                "Capabilities",
+                capabilities(self.engine, &self.release.cluster),
             ),
-            ("Subcharts", map([])),
+            ("Files", self.files),
+            ("Subcharts", self.subcharts),
         ])
     }
 }
 
-fn map<const N: usize>(entries: [(&'static str, Value); N]) -> Value {
+/// Sets `.Template` of the template that is rendered next.
+pub fn set_template(dot: &Map, base: Arc<str>, name: Arc<str>) {
+    let template = [
+        ("Name", Value::String(name)),
+        ("BasePath", Value::String(base)),
+    ];
+    dot.set("Template", map(template));
+}
+
+/// A field of Chart.yaml that is a text. A number or a flag is its text, as for Helm.
+pub fn metadata_text(metadata: &Node, key: &str) -> Option<Arc<str>> {
+    match &metadata.get_path(&[key])?.value {
+        model::Value::Number(model::Number::Int(number)) => Some(number.to_string().into()),
+        model::Value::Number(model::Number::Float(number)) => Some(print::float(*number).into()),
+        model::Value::Bool(flag) => Some(flag.to_string().into()),
+        other => other.as_str().cloned(),
+    }
+}
+
+fn map<const N: usize>(fields: [(&'static str, Value); N]) -> Value {
+    Value::Map(entries(fields))
+}
+
+fn entries<const N: usize>(fields: [(&'static str, Value); N]) -> Rc<Map> {
     let entries: BTreeMap<Arc<str>, Value> =
-        entries.map(|(key, value)| (Arc::from(key), value)).into();
-    Value::Map(Rc::new(Map::new(entries)))
+        fields.map(|(key, value)| (Arc::from(key), value)).into();
+    Rc::new(Map::new(entries))
 }
 
 /// `.Chart`: a struct in Helm 3, a map in Helm 4.
@@ -223,7 +251,7 @@ impl Field {
     fn read(self, map: &Node, key: &str) -> Value {
         let texts = |node: &Node| node.value.as_str().map(Arc::clone);
         match self {
-            Self::Text => Value::from(map.text(&[key]).unwrap_or_default()),
+            Self::Text => metadata_text(map, key).map_or_else(|| Value::from(""), Value::String),
             Self::Texts => Value::strings(map.items(&[key]).iter().filter_map(texts)),
             Self::Flag => Value::Bool(map.flag(&[key])),
             Self::Annotations => {
@@ -305,18 +333,24 @@ impl Object for Metadata {
     }
 }
 
-fn capabilities(engine: Engine) -> Value {
-    let (kubernetes, helm) = match engine {
-        Engine::Helm4 => (["v1.35.0", "1", "35"], "v4.1.4"),
-        Engine::Helm3_18 => (["v1.32.0", "1", "32"], "v3.17.2"),
-        _ => (["v1.34.0", "1", "34"], "v3.19.4"),
+fn capabilities(engine: Engine, cluster: &Served) -> Value {
+    let (newest, helm) = match engine {
+        Engine::Helm4 => ("v1.35.0", "v4.1.4"),
+        Engine::Helm3_18 => ("v1.32.0", "v3.17.2"),
+        _ => ("v1.34.0", "v3.19.4"),
     };
+    let kubernetes = KubeVersion::new(cluster.version.as_deref().unwrap_or(newest));
+    let served = API_VERSIONS.iter().copied().map(Arc::from);
+    let served = served.chain(cluster.api_versions.iter().cloned());
     let fields = vec![
         (
             "KubeVersion",
-            Value::Object(Rc::new(KubeVersion(kubernetes)) as Rc<dyn Object>),
+            Value::Object(Rc::new(kubernetes) as Rc<dyn Object>),
         ),
-        ("APIVersions", Value::Object(Rc::new(ApiVersions))),
+        (
+            "APIVersions",
+            Value::Object(Rc::new(ApiVersions(served.collect()))),
+        ),
         (
             "HelmVersion",
             Value::Object(Rc::new(Struct {
@@ -333,7 +367,25 @@ fn capabilities(engine: Engine) -> Value {
 
 /// `.Capabilities.KubeVersion`: the version with its major and minor number.
 #[derive(Debug)]
-struct KubeVersion([&'static str; 3]);
+struct KubeVersion {
+    /// With a leading `v`.
+    version: Arc<str>,
+    major: Arc<str>,
+    minor: Arc<str>,
+}
+
+impl KubeVersion {
+    fn new(version: &str) -> Self {
+        let bare = version.strip_prefix('v').unwrap_or(version);
+        let mut numbers = bare.split('.').map(Arc::from);
+        let mut number = || numbers.next().unwrap_or_default();
+        Self {
+            version: format!("v{bare}").into(),
+            major: number(),
+            minor: number(),
+        }
+    }
+}
 
 impl Object for KubeVersion {
     fn type_name(&self) -> &str {
@@ -341,17 +393,17 @@ impl Object for KubeVersion {
     }
 
     fn text(&self) -> String {
-        self.0[0].to_owned()
+        self.version.to_string()
     }
 
     fn field(&self, name: &str) -> Result<Option<Value>, Error> {
-        let [version, major, minor] = self.0;
-        Ok(match name {
-            "Version" => Some(Value::from(version)),
-            "Major" => Some(Value::from(major)),
-            "Minor" => Some(Value::from(minor)),
-            _ => None,
-        })
+        let field = match name {
+            "Version" => &self.version,
+            "Major" => &self.major,
+            "Minor" => &self.minor,
+            _ => return Ok(None),
+        };
+        Ok(Some(Value::String(Arc::clone(field))))
     }
 
     fn method(&self, name: &str) -> Option<Signature> {
@@ -364,13 +416,13 @@ impl Object for KubeVersion {
     }
 
     fn call(&self, _name: &str, _arguments: &[Value]) -> Result<Value, Error> {
-        Ok(Value::from(self.0[0]))
+        Ok(Value::String(Arc::clone(&self.version)))
     }
 }
 
 /// `.Capabilities.APIVersions`
 #[derive(Debug)]
-struct ApiVersions;
+struct ApiVersions(Vec<Arc<str>>);
 
 impl Object for ApiVersions {
     fn type_name(&self) -> &str {
@@ -382,11 +434,11 @@ impl Object for ApiVersions {
     }
 
     fn text(&self) -> String {
-        format!("[{}]", API_VERSIONS.join(" "))
+        format!("[{}]", self.0.join(" "))
     }
 
     fn plain(&self) -> Value {
-        Value::strings(API_VERSIONS.iter().copied())
+        Value::strings(self.0.iter().cloned())
     }
 
     fn method(&self, name: &str) -> Option<Signature> {
@@ -398,7 +450,7 @@ impl Object for ApiVersions {
 
     fn call(&self, _name: &str, arguments: &[Value]) -> Result<Value, Error> {
         Ok(Value::Bool(match arguments {
-            [Value::String(version)] => API_VERSIONS.contains(&&**version),
+            [Value::String(version)] => self.0.contains(version),
             _ => false,
         }))
     }

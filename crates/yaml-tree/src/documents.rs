@@ -22,6 +22,24 @@ pub fn read(text: &str, file: FileId, engine: Engine) -> Result<Documents, Synta
     if engine == Engine::Kubectl && text.trim_start().starts_with('{') {
         return json_text::read(text, file, has_labels);
     }
+    read_parts(text, file, engine, has_labels)
+}
+
+/// Parses a text as kustomize does: always as YAML, also one that begins with a brace.
+///
+/// # Errors
+/// Those of [`read`].
+pub fn read_yaml(text: &str, file: FileId) -> Result<Documents, SyntaxError> {
+    let has_labels = check_text(text, file)?;
+    read_parts(text, file, Engine::Kubectl, has_labels)
+}
+
+fn read_parts(
+    text: &str,
+    file: FileId,
+    engine: Engine,
+    has_labels: bool,
+) -> Result<Documents, SyntaxError> {
     let parts = split(text, file, engine)?;
     let (mut documents, mut notices) = (Vec::with_capacity(parts.len()), Notices::default());
     let mut values = Values::default();

@@ -34,7 +34,7 @@ use crate::value::{Node, Value};
 
 pub use as_helm::{Lists, as_helm};
 pub use decode::{EncodingError, decode};
-pub use documents::read;
+pub use documents::{read, read_yaml};
 pub use emit::{emit, emit_at, emit_data, quote};
 pub use inside::{Spelling, locate};
 pub use notice::{Misreading, Notice, NoticeKind};
@@ -126,6 +126,12 @@ impl Documents {
 /// The text cannot be split as kubectl does.
 pub fn parts(text: &str) -> Result<Vec<Range<usize>>, SyntaxError> {
     documents::split(text, FileId(0), Engine::Kubectl)
+}
+
+/// What a scalar without quotes means to kubectl.
+pub fn plain(text: &str) -> Value {
+    let value = resolve::value(resolve::plain(text), text, Engine::Kubectl);
+    value.unwrap_or_else(|| text.into())
 }
 
 /// Parses the values of a text, without notices.

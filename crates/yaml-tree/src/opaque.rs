@@ -12,8 +12,11 @@ pub const OPEN: char = '\u{fdd0}';
 /// The character behind a label.
 pub const CLOSE: char = '\u{fdd1}';
 
-/// Behind [`OPEN`] in a text that may be empty, although it holds a label.
-pub const MAYBE: char = '?';
+/// Behind [`OPEN`] in a text that may be empty, although it holds a label. It means nothing in YAML.
+pub const MAYBE: char = '\u{fdd2}';
+
+/// The most characters of the keys in a label: of longer ones, the first and the last are there.
+const LONGEST: usize = 120;
 
 /// A scalar whose text is not known, or not all of it.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,7 +49,17 @@ pub fn label(file: &str, keys: &str) -> String {
     label.push(OPEN);
     clean(&mut label, file);
     label.push('#');
-    clean(&mut label, keys);
+    let ends = [
+        keys.floor_char_boundary(LONGEST / 2),
+        keys.ceil_char_boundary(keys.len().saturating_sub(LONGEST / 2)),
+    ];
+    if ends[0] < ends[1] {
+        clean(&mut label, &keys[..ends[0]]);
+        label.push_str("..");
+        clean(&mut label, &keys[ends[1]..]);
+    } else {
+        clean(&mut label, keys);
+    }
     label.push(CLOSE);
     label
 }
@@ -118,5 +131,9 @@ mod tests {
         );
         assert_eq!(show_labels("\u{fdd1}a\u{fdd0}b"), "a<secret b>");
         assert_eq!(labels("a"), None);
+        let deep = format!("first.{}.last", "x".repeat(500));
+        let shown = show_labels(&label("f", &deep)).into_owned();
+        assert!(shown.starts_with("<secret f: first.x") && shown.ends_with("x.last>"));
+        assert!(shown.contains("x..x") && shown.len() < 150, "{shown}");
     }
 }

@@ -3,6 +3,7 @@
 //! A [`Place`] is small and cheap to copy: every node of every parsed file carries one. It becomes a file name, a line and
 //! a column only when a finding is shown, through the [`Sources`] it was read with.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
@@ -97,6 +98,16 @@ impl Source {
         }
     }
 
+    /// The same text as a file of another path.
+    pub fn with_path(&self, path: impl Into<Arc<str>>) -> Self {
+        Self {
+            path: path.into(),
+            text: self.text.clone(),
+            secrets: self.secrets.clone(),
+            ..*self
+        }
+    }
+
     /// Whether any of the text is secret.
     pub fn has_secrets(&self) -> bool {
         self.secrets != Secrets::None
@@ -113,6 +124,18 @@ impl Source {
                 last.is_some_and(|secret| secret.end > bytes.start)
             }
         }
+    }
+
+    /// What is secret of the text.
+    fn secret_texts(&self) -> Vec<&str> {
+        let whole = 0..self.text.len() as u32;
+        let ranges = match &self.secrets {
+            Secrets::None => &[],
+            Secrets::Whole => std::slice::from_ref(&whole),
+            Secrets::Ranges(ranges) => &**ranges,
+        };
+        let text = |range: &Range<u32>| self.text.get(range.start as usize..range.end as usize);
+        ranges.iter().filter_map(text).collect()
     }
 
     /// A range of the text as it may be shown: with [`HIDDEN`] in place of each secret.
@@ -294,6 +317,25 @@ impl Sources {
     /// Whether any file has secrets.
     pub fn has_secrets(&self) -> bool {
         self.all().any(|source| source.has_secrets())
+    }
+
+    /// Whether the secrets of these files are those of other ones, by their paths.
+    pub fn has_same_secrets(&self, others: &Self) -> bool {
+        fn secrets(sources: &Sources) -> BTreeMap<&str, Vec<&str>> {
+            let with_secrets = sources.all().filter(|source| source.has_secrets());
+            { with_secrets }
+                .map(|source| (&*source.path, source.secret_texts()))
+                .collect()
+        }
+        secrets(self) == secrets(others)
+    }
+
+    /// The same files, each as another one that holds the same text.
+    pub fn map(self, file: impl FnMut(&Arc<Source>) -> Arc<Source>) -> Self {
+        Self {
+            own: self.own.iter().map(file).collect(),
+            ..self
+        }
     }
 
     /// The files that all clusters share, then those of one cluster.

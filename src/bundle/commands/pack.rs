@@ -37,7 +37,7 @@ pub struct PackOptions {
     packing: PackingOptions,
     #[command(flatten)]
     rukpak: RukPakOptions,
-    /// Take over existing files that were not written by metalmark.
+    /// Write into a folder that holds other files too: overwrite those of the same path, and leave the rest.
     #[arg(long)]
     adopt: bool,
     #[command(flatten)]

@@ -38,7 +38,7 @@ pub struct UnpackOptions {
 pub(super) struct Unpacking {
     #[command(flatten)]
     manifests: ManifestOptions,
-    /// Take over existing files that were not written by metalmark.
+    /// Write into a folder that holds other files too: overwrite those of the same path, and leave the rest.
     #[arg(long)]
     adopt: bool,
     #[command(flatten)]

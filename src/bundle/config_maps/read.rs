@@ -32,7 +32,7 @@ pub fn read_config_maps(files: &[File]) -> io::Result<(Bundle, Vec<Finding>)> {
                 continue;
             }
         };
-        let source = Arc::new(secrets::source(Arc::clone(&file.from), text, false));
+        let source = Arc::new(secrets::source(Arc::clone(&file.from), text));
         match secrets::documents(&source, FileId(0), Engine::Kubectl) {
             Ok(read) => {
                 for node in &read.documents {

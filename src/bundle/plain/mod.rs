@@ -62,7 +62,7 @@ pub fn index(files: &[File], progress: &dyn Fn(usize)) -> io::Result<Index> {
 fn index_file(number: usize, file: &File, text: String, all: &mut Index) {
     match bundled::index(number, &text) {
         Err(error) => {
-            let source = Arc::new(secrets::source(Arc::clone(&file.from), text, false));
+            let source = Arc::new(secrets::source(Arc::clone(&file.from), text));
             let spot = Spot::new(&source, error.place);
             all.findings.push(Finding::from_syntax(error, Some(spot)));
         }
@@ -71,7 +71,7 @@ fn index_file(number: usize, file: &File, text: String, all: &mut Index) {
                 all.inputs.insert(number);
             }
             if !found.faults.is_empty() {
-                let source = Arc::new(secrets::source(Arc::clone(&file.from), text, false));
+                let source = Arc::new(secrets::source(Arc::clone(&file.from), text));
                 for (range, message) in found.faults {
                     let spot = Spot::from_range(&source, range.start as u32, range.end as u32);
                     let finding = Finding::new(RuleId::ManifestInvalid, message);
@@ -105,7 +105,7 @@ impl BundleFiles for Texts<'_> {
         if *held > SHOWN {
             return None;
         }
-        let source = Arc::new(secrets::source(Arc::clone(&file.from), text, false));
+        let source = Arc::new(secrets::source(Arc::clone(&file.from), text));
         read.insert(number, Arc::clone(&source));
         Some(source)
     }

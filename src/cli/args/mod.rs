@@ -17,11 +17,11 @@ use crate::commands::{
     ValuesOptions, VerifyOptions,
 };
 use crate::error::Error;
-use crate::files::sandbox;
+use crate::files::{sandbox, start_threads};
 use crate::hosts::cmp::CmpCommand;
 use crate::model::date::Date;
 use crate::model::renovate::DATA_FILE;
-use crate::pipeline::{Terminal, Verdict};
+use crate::pipeline::{self, Terminal, Verdict};
 use crate::read::Request;
 use crate::{editor, hosts, output};
 
@@ -181,6 +181,17 @@ impl Arguments {
         Some(place.request())
     }
 
+    /// What was typed, and the command's name.
+    pub(super) fn parse_named() -> (Self, String) {
+        let matches = Self::command().get_matches();
+        let name = match matches.subcommand_name() {
+            Some(name) => format!("`metalmark {name}`"),
+            None => "`metalmark`".to_owned(),
+        };
+        let arguments = Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+        (arguments, name)
+    }
+
     /// What the run may take. Only the command line raises it: a repository cannot.
     pub(super) fn budget(&self) -> (Limits, Watched) {
         let mut limits = match &self.command {
@@ -209,6 +220,26 @@ impl Arguments {
         let Some(command) = &self.command else {
             return self.overview(today, terminal);
         };
+        // The others start their threads in their sandbox.
+        if !matches!(
+            command,
+            Command::Fn | Command::Cmp { .. } | Command::Lsp { .. }
+        ) {
+            start_threads()?;
+        }
+        if matches!(
+            command,
+            Command::Check(_)
+                | Command::Verify(_)
+                | Command::Images(_)
+                | Command::Impact(_)
+                | Command::Page(_)
+                | Command::Plan(_)
+                | Command::Explain(_)
+                | Command::Values(_)
+        ) {
+            pipeline::mention_unfinished(&place.request(), terminal)?;
+        }
         match command {
             Command::Render(it) => {
                 commands::render(&it.request(place), &it.options, today, terminal)
@@ -249,6 +280,7 @@ impl Arguments {
                 let list = hosts::read_list(std::io::stdin().lock())?;
                 let request = place.request();
                 sandbox(&hosts::function_folder(&request));
+                start_threads()?;
                 hosts::function(&request, &list, today, terminal)
             }
             Command::Cmp { command } => {
@@ -319,11 +351,12 @@ help: open the folder of the project in the editor";
 /// Serves until the editor ends it.
 fn serve_editor(today: Date) -> Result<Verdict, Error> {
     // Git runs on a thread that is started before the sandbox, and nothing else does.
-    let bases = editor::Bases::start();
+    let bases = editor::Bases::start()?;
     // Reading is limited to the project's repository as for every command; which one that is, the client says later.
     sandbox(Path::new("/"));
+    start_threads()?;
     let connected = editor::connect(std::io::stdin(), std::io::stdout());
-    let (connection, threads) = connected.map_err(Error::reading("stdin"))?;
+    let (connection, threads) = connected.map_err(|cause| Error::Thread { cause })?;
     let ended = editor::serve(&connection, bases, &|| today::today().unwrap_or(today))?;
     drop(connection);
     threads.join().map_err(Error::reading("stdin"))?;

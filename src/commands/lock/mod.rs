@@ -109,7 +109,7 @@ pub(super) fn run_held(
     };
     let judged = check::findings(required.findings.clone(), &workspace.settings, today);
     lock_request.keep_unrequired = judged.has_errors();
-    let store = pipeline::open_stores(workspace, terminal);
+    let store = pipeline::open_stores(workspace, terminal)?;
     let answers = pages(workspace, &store);
     lock_request.pages = answers.pages;
     // Manifests that are stamped may name any of them.
@@ -148,7 +148,14 @@ pub(super) fn run_held(
 }
 
 /// The lock with further requirements, as the next run of [`lock`] would make it. Nothing is written.
-pub(super) fn preview(fleet: &Fleet, requirements: &Requirements, terminal: &Terminal) -> Locked {
+///
+/// # Errors
+/// The project file cannot be relied on.
+pub(super) fn preview(
+    fleet: &Fleet,
+    requirements: &Requirements,
+    terminal: &Terminal,
+) -> Result<Locked, Error> {
     let workspace = &fleet.workspace;
     let accepts = |finding: &Finding| acceptance(finding, workspace, fleet.today);
     let lock_request = LockRequest {
@@ -157,15 +164,15 @@ pub(super) fn preview(fleet: &Fleet, requirements: &Requirements, terminal: &Ter
         accepts: &accepts,
         ..LockRequest::default()
     };
-    let store = pipeline::open_stores(workspace, terminal);
-    locking::lock(
+    let store = pipeline::open_stores(workspace, terminal)?;
+    Ok(locking::lock(
         fleet.lock(),
         &fleet.lock_sources(),
         requirements,
         &lock_request,
         &fleet.keyring,
         &store,
-    )
+    ))
 }
 
 /// Why the project's policy accepts a finding: a waiver's reason, or a level below an error.

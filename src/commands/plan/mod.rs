@@ -196,7 +196,7 @@ fn read_offer(
     if unknown.is_empty() {
         return images(&plan.fleet);
     }
-    let locked = lock::preview(&plan.fleet, &unknown, terminal);
+    let locked = lock::preview(&plan.fleet, &unknown, terminal)?;
     if !locked.failures.is_empty() {
         return Err(Error::Fetch {
             failures: locked.failures,

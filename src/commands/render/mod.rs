@@ -155,11 +155,23 @@ fn print(fleet: Fleet, options: &RenderOptions, terminal: &mut Terminal) -> Resu
 /// Files against the disk: written, or shown.
 fn plan(job: &Job<'_>, held: Option<&mut Held>, terminal: &mut Terminal) -> Result<Verdict, Error> {
     let (workspace, options) = (&job.fleet.workspace, job.options);
+    let mut planned = plan_render(job)?;
+    let (mut held, mut own) = (held, None);
+    if !options.check && planned.is_any() {
+        let root = &workspace.settings.root;
+        if held.is_none() {
+            held = Some(own.insert(output::hold(root)?));
+        }
+        // Another run has written meanwhile, maybe the same; none does from here on.
+        if !output::is_as_planned(&planned.changes)? {
+            planned = plan_render(job)?;
+        }
+    }
     let Planned {
         fleet_check,
         changes,
         followed,
-    } = plan_render(job)?;
+    } = planned;
     let mut changes = vec![changes];
     if !followed.is_empty() {
         changes.push(texts::changes(workspace, &followed, 0));
@@ -178,11 +190,9 @@ fn plan(job: &Job<'_>, held: Option<&mut Held>, terminal: &mut Terminal) -> Resu
     }
     let is_empty = changes.iter().all(ChangeSet::is_empty);
     refuse_empty(is_empty && !is_idle(job), options)?;
-    if !options.check && changes.iter().any(is_unlike) {
-        output::holding(held, &workspace.settings.root, |held| {
-            output::apply(&changes[0])?;
-            texts::replace(workspace, &followed, held)
-        })?;
+    if let Some(held) = held {
+        output::apply(&changes[0])?;
+        texts::replace(workspace, &followed, held)?;
     }
     if let Some(list) = options.reporting.output.changes() {
         list(&shown, &mut terminal.out)?;
@@ -206,16 +216,24 @@ fn check_new_files(
     changes: &ChangeSet,
     terminal: &mut Terminal,
 ) -> Result<Verdict, Error> {
-    let new = Repository::find(&workspace.settings.root)?.new_files()?;
-    let is_new = |path: &String| {
+    let repository = Repository::find(&workspace.settings.root)?;
+    let (new, tracked) = (repository.new_files()?, repository.index_files()?);
+    let is_new = |path: &&str| {
         let path = changes.display_path(path);
         let mut above = Path::new(&path).ancestors();
         above.any(|above| new.contains(above))
     };
-    let new: Vec<&str> = { changes.paths.iter() }
-        .filter(|path| is_new(path))
-        .map(String::as_str)
-        .collect();
+    let is_tracked = |path: &&str| tracked.contains(Path::new(&changes.display_path(path)));
+    let (new, others): (Vec<&str>, Vec<&str>) =
+        { changes.paths.iter().map(String::as_str) }.partition(is_new);
+    if let Some(ignored) = others.iter().find(|path| !is_tracked(path)) {
+        let path = changes.display_path(ignored);
+        writeln!(
+            terminal.err,
+            "git ignores `{path}`, so that no commit has it: take it out of .gitignore (`git check-ignore -v {path}` names the line)"
+        )?;
+        return Ok(Verdict::Drift);
+    }
     if new.is_empty() {
         return Ok(Verdict::Clean);
     }
@@ -229,7 +247,7 @@ fn check_new_files(
 
 /// Of named clusters alone, what the others put into shared files is not known.
 const SHARED_KEPT: &str = "the files that all clusters share stay as they are: they are made of every cluster's values\n\
-     help: `metalmark render` without names renders them";
+     help: `metalmark render` without names renders them, where all are checked out";
 
 /// The verdict on a tree that is not, or was not, what is rendered.
 fn drift(
@@ -249,11 +267,6 @@ fn drift(
     let changed: Vec<String> = changed.collect();
     report::git_add_hint("have changed", &changed, &mut terminal.err)?;
     Ok(Verdict::Drift)
-}
-
-/// Whether applying does anything: a killed run may have left no more than litter.
-fn is_unlike(changes: &ChangeSet) -> bool {
-    changes.drift() || !changes.litter.is_empty()
 }
 
 /// A GitOps engine would delete everything.

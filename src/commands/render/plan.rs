@@ -6,6 +6,7 @@ use crate::edit::stamp::{self, Rendered};
 use crate::edit::texts::EditedFile;
 use crate::error::Error;
 use crate::model::manifest::{ChangeSet, Keeps};
+use crate::model::shard;
 use crate::output::{Foreign, Part, Previous};
 use crate::pipeline::fleet::{Fleet, FleetCheck};
 use crate::pipeline::outputs;
@@ -33,6 +34,14 @@ pub(super) struct Planned {
     pub(super) followed: Vec<EditedFile>,
 }
 
+impl Planned {
+    /// Whether there is anything to write, and no error that forbids it.
+    pub(super) fn is_any(&self) -> bool {
+        let is_any = self.changes.is_to_apply() || !self.followed.is_empty();
+        is_any && !self.fleet_check.has_errors()
+    }
+}
+
 /// Every cluster checked, rendered and compared with the disk; what may not be written is among the findings.
 pub(super) fn plan_render(job: &Job<'_>) -> Result<Planned, Error> {
     let Job {
@@ -55,6 +64,9 @@ pub(super) fn plan_render(job: &Job<'_>) -> Result<Planned, Error> {
         let files = std::mem::take(&mut made.files);
         Ok((made, tree.compare(files)?))
     })?;
+    if matches!(scope.part, shard::Part::Named(_)) {
+        fleet_check.add(tree.refuse_old_lists(), fleet);
+    }
     let mut made = std::mem::take(&mut fleet_check.results);
     let (mut objects, mut served) = (Vec::new(), Vec::new());
     for (made, _) in &mut made {
@@ -80,7 +92,7 @@ pub(super) fn plan_render(job: &Job<'_>) -> Result<Planned, Error> {
     let keeps = Keeps {
         part: scope.part.clone(),
         clusters: names.collect(),
-        is_elsewhere: workspace.out.is_some(),
+        is_all: workspace.out.is_some() || !workspace.is_whole(),
     };
     let mut changes = tree.finish(parts, &keeps)?;
     fleet_check.add(std::mem::take(&mut changes.findings), fleet);

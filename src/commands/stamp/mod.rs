@@ -167,7 +167,7 @@ fn compare_with(
     };
     stamp::record_changes(&files.objects, plan, |source| {
         match revision.file(Path::new(&*source.path)) {
-            Ok(Found::File(bytes)) => yaml_tree::decode(&bytes, Engine::Kubectl).ok(),
+            Ok(Found::File(content)) => yaml_tree::decode(content.plain()?, Engine::Kubectl).ok(),
             _ => None,
         }
     });

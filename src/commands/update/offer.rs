@@ -5,11 +5,9 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::catalog::offers::{self, Offer};
-use crate::catalog::sources::Stores;
 use crate::edit::update::UpdateTarget;
 use crate::error::Error;
 use crate::model::catalog::ReadCatalog;
-use crate::model::rule::RuleId;
 use crate::pipeline::{self, Terminal};
 use crate::read::{self, Workspace};
 
@@ -53,7 +51,7 @@ pub(in crate::commands) fn offer(
         let offer = offers::parse_offer(&read::argument_text(path)?, version);
         (offer, format!("`{}` names", path.display()), offers::LINES)
     } else {
-        let stores = open_stores(workspace, terminal)?;
+        let stores = pipeline::open_stores(workspace, terminal)?;
         let releases = workspace.settings.releases.as_ref();
         match options.releases.as_ref().or(releases) {
             Some(address) => offers::release(address, version, &stores)?,
@@ -75,16 +73,4 @@ pub(in crate::commands) fn offer(
     Err(Error::usage(format!(
         "{place} no image of version `{version}`\nhelp: {help}"
     )))
-}
-
-/// The stores, where the project file can be relied on: without a mirror in it, the wrong registry would be queried.
-fn open_stores(workspace: &Workspace, terminal: &Terminal) -> Result<Stores, Error> {
-    let mut findings = workspace.findings.iter();
-    match findings.find(|finding| finding.rule == RuleId::ProjectFile) {
-        None => Ok(pipeline::open_stores(workspace, terminal)),
-        Some(finding) => Err(Error::usage(format!(
-            "the project file cannot be relied on: {}\nhelp: `metalmark check` shows where",
-            finding.message
-        ))),
-    }
 }

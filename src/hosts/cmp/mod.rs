@@ -16,7 +16,7 @@ use clap::{Args, Subcommand};
 use serde::Serialize;
 
 use crate::error::Error;
-use crate::files::sandbox;
+use crate::files::{sandbox, start_threads};
 use crate::model::date::Date;
 use crate::model::manifest::FileKind;
 use crate::pipeline::fleet::Fleet;
@@ -62,6 +62,7 @@ impl CmpCommand {
         {
             sandbox(&folder);
         }
+        start_threads()?;
         match self {
             Self::Generate => generate(request, environment, today, terminal),
             Self::Discover => discover(request, environment, terminal),

@@ -23,7 +23,7 @@ pub(super) struct List<'a> {
 impl<'a> List<'a> {
     /// Reads a list of either version that is in use.
     pub(super) fn read(text: &'a str) -> Result<Self, Error> {
-        let source = secrets::source("stdin", text, false);
+        let source = secrets::source("stdin", text);
         let read = secrets::documents(&source, FileId(0), Engine::Kubectl).map_err(|error| {
             let (line, column) = source.line_column(error.place.start);
             Error::usage(format!("stdin:{line}:{column}: {error}"))

@@ -1,54 +1,76 @@
 //! An Argo CD Application's values: value files, inline values, parameters
 //! (<https://argo-cd.readthedocs.io/en/stable/user-guide/helm/#helm-value-precedence>).
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use yaml_tree::merge::{Layer, LayerKind};
 use yaml_tree::place::Place;
 use yaml_tree::value::{Node, Value};
 
-use super::files::resolve_path;
+use super::files::{matches, resolve_path};
 use super::object::Object;
 use super::overrides::{self, Override};
 use super::reader::LayerReader;
 use super::release::{Composed, floating};
 use super::set::Style;
-use super::{MissingSource, State};
+use super::{MissingSource, State, UNSUPPORTED};
 use crate::read::error::ReadError;
 
-/// Composes the values of an Application: those of its one source that is a chart.
+/// The sources of an Application.
+pub(super) fn sources(application: &Object) -> Vec<&Node> {
+    let tree = &application.tree;
+    match tree.get_path(&["spec", "sources"]) {
+        Some(list) => list.value.as_list().unwrap_or_default().iter().collect(),
+        None => tree.get_path(&["spec", "source"]).into_iter().collect(),
+    }
+}
+
+/// The sources of an Application that are charts: of the ones without values of Helm those that hold a chart, or the first that
+/// may. One with a `ref` and no chart only provides files to the others.
+pub(super) fn charts<'a>(
+    reader: &mut LayerReader<'_>,
+    application: &'a Object,
+) -> Result<Vec<&'a Node>, ReadError> {
+    let mut charts = Vec::new();
+    for source in sources(application) {
+        let metadata = folder(source).map(|folder| folder.join("Chart.yaml"));
+        let is_chart = source.get_path(&["helm"]).is_some()
+            || match metadata {
+                Some(metadata) => reader.open(&metadata)?.is_some(),
+                None => false,
+            };
+        charts.extend(is_chart.then_some(source));
+    }
+    let may_be = |source: &&Node| folder(source).is_some() || source.text(&["chart"]).is_some();
+    if charts.is_empty() {
+        charts.extend(sources(application).into_iter().find(may_be));
+    }
+    Ok(charts)
+}
+
+/// The folder of a source, if it names one.
+pub(super) fn folder(source: &Node) -> Option<PathBuf> {
+    let path = source.text(&["path"])?;
+    resolve_path(Path::new(""), path.trim_start_matches('/'))
+}
+
+/// Composes the values of one source of an Application.
 pub(super) fn compose(
     reader: &mut LayerReader<'_>,
     state: &State,
     application: &Object,
+    source: &Node,
 ) -> Result<Composed, ReadError> {
-    let tree = &application.tree;
-    let sources: Vec<&Node> = match tree.get_path(&["spec", "sources"]) {
-        Some(list) => list.value.as_list().unwrap_or_default().iter().collect(),
-        None => tree.get_path(&["spec", "source"]).into_iter().collect(),
-    };
-    // A source with a `ref` and no chart only provides files to the others.
-    let Some(source) = sources
-        .iter()
-        .find(|source| source.get_path(&["helm"]).is_some())
-        .or_else(|| {
-            sources.iter().find(|source| {
-                source.text(&["path"]).is_some() || source.text(&["chart"]).is_some()
-            })
-        })
-    else {
-        return Ok(Composed {
-            chart: None,
-            layers: Vec::new(),
-            missing: Vec::new(),
-        });
-    };
     let mut chart = Chart {
         reader,
         state,
-        application,
         source,
-        sources: &sources,
+        sources: &sources(application),
+        environment: Environment {
+            application,
+            source,
+        },
         missing: Vec::new(),
     };
     let mut layers = chart.own_values()?;
@@ -65,12 +87,76 @@ pub(super) fn compose(
     })
 }
 
+/// Argo CD's build environment of a source.
+pub(super) struct Environment<'e> {
+    pub(super) application: &'e Object,
+    pub(super) source: &'e Node,
+}
+
+impl Environment<'_> {
+    /// A text with its variables filled in, `$NAME` and `${NAME}`. Those that Argo CD does not set are empty.
+    pub(super) fn fill(
+        &self,
+        reader: &LayerReader<'_>,
+        text: &str,
+        place: Place,
+    ) -> Result<String, ReadError> {
+        let mut filled = String::with_capacity(text.len());
+        let mut rest = text;
+        while let Some((before, after)) = rest.split_once('$') {
+            filled.push_str(before);
+            let is_end = |letter: char| !letter.is_ascii_alphanumeric() && letter != '_';
+            let braces = after
+                .strip_prefix('{')
+                .and_then(|inner| inner.split_once('}'));
+            let (name, behind) =
+                braces.unwrap_or_else(|| after.split_at(after.find(is_end).unwrap_or(after.len())));
+            rest = behind;
+            if let Some(behind) = after.strip_prefix('$') {
+                filled.push('$');
+                rest = behind;
+            } else if name.is_empty() {
+                filled.push('$');
+            } else if RUN_TIME.contains(&name) {
+                let message = format!("`${name}` is known only where Argo CD runs");
+                return Err(reader.finding(UNSUPPORTED, message, place).into());
+            } else {
+                filled.push_str(self.value(name));
+            }
+        }
+        Ok(filled + rest)
+    }
+
+    fn value(&self, name: &str) -> &str {
+        let of_spec = |path: &[&str]| self.application.tree.text(path);
+        let value = match name {
+            "ARGOCD_APP_NAME" => Some(self.application.name()),
+            "ARGOCD_APP_NAMESPACE" => of_spec(&["spec", "destination", "namespace"]),
+            "ARGOCD_APP_PROJECT_NAME" => of_spec(&["spec", "project"]),
+            "ARGOCD_APP_SOURCE_PATH" => self.source.text(&["path"]),
+            "ARGOCD_APP_SOURCE_REPO_URL" => self.source.text(&["repoURL"]),
+            "ARGOCD_APP_SOURCE_TARGET_REVISION" => self.source.text(&["targetRevision"]),
+            _ => None,
+        };
+        value.unwrap_or_default()
+    }
+}
+
+/// The variables that depend on the commit and the cluster.
+const RUN_TIME: [&str; 5] = [
+    "ARGOCD_APP_REVISION",
+    "ARGOCD_APP_REVISION_SHORT",
+    "ARGOCD_APP_REVISION_SHORT_8",
+    "KUBE_API_VERSIONS",
+    "KUBE_VERSION",
+];
+
 struct Chart<'c, 'r> {
     reader: &'c mut LayerReader<'r>,
     state: &'c State,
-    application: &'c Object,
     source: &'c Node,
     sources: &'c [&'c Node],
+    environment: Environment<'c>,
     missing: Vec<MissingSource>,
 }
 
@@ -78,7 +164,7 @@ impl Chart<'_, '_> {
     /// The chart's folder, if it is in this repository or given in the state.
     fn home(&self) -> Option<PathBuf> {
         match self.source.text(&["path"]) {
-            Some(path) => resolve_path(Path::new(""), path.trim_start_matches('/')),
+            Some(_) => folder(self.source),
             None => self
                 .state
                 .get(&format!("HelmChart/{}", self.chart_name()))
@@ -103,6 +189,8 @@ impl Chart<'_, '_> {
                 tree,
                 kind: LayerKind::Chart,
             }]),
+            // Helm renders a chart without values of its own too.
+            None if self.reader.has_chart(self.home().as_deref()) => Ok(Vec::new()),
             None => {
                 self.add_missing("values.yaml", self.source.place);
                 Ok(Vec::new())
@@ -112,59 +200,68 @@ impl Chart<'_, '_> {
 
     fn value_files(&mut self) -> Result<Vec<Override>, ReadError> {
         let ignores_missing = self.source.flag(&["helm", "ignoreMissingValueFiles"]);
-        let mut overrides = Vec::new();
+        let mut named = Vec::new();
         for item in self.source.items(&["helm", "valueFiles"]) {
             let Some(written) = item.value.as_str() else {
                 continue;
             };
-            let named = self.substitute(written);
-            let Some(path) = self.file(&named, item.place)? else {
-                self.add_missing(&named, item.place);
-                continue;
-            };
-            if self.reader.is_own_output(&path, item.place)? {
-                continue;
+            match self.file(written, item.place)? {
+                Some(path) => named.push((path, item)),
+                None => self.add_missing(written, item.place),
             }
-            match self.reader.values(&path)? {
-                Some(tree) => overrides.push(Override::Values(tree)),
-                None if ignores_missing => {}
-                None => {
-                    return Err(self
-                        .reader
-                        .refusal(format!("there is no file `{named}`"), item.place));
+        }
+        let is_pattern = |path: &Path| path.to_string_lossy().contains(['*', '?', '[']);
+        let plain = named.iter().map(|(path, _)| path);
+        let plain: BTreeSet<PathBuf> = plain.filter(|path| !is_pattern(path)).cloned().collect();
+        let (mut overrides, mut taken) = (Vec::new(), BTreeSet::new());
+        for (path, item) in &named {
+            let mut is_there = false;
+            // A file that is named by itself counts there.
+            let found = if is_pattern(path) {
+                let mut found = matches(self.reader.files, &path.to_string_lossy())?;
+                is_there = !found.is_empty();
+                found.retain(|path| !plain.contains(path) && taken.insert(path.clone()));
+                found
+            } else {
+                vec![path.clone()]
+            };
+            for path in found {
+                if self.reader.is_own_output(&path, item.place)? {
+                    is_there = true;
+                } else if let Some(tree) = self.reader.values(&path)? {
+                    overrides.push(Override::Values(tree));
+                    is_there = true;
                 }
+            }
+            if !is_there && !ignores_missing {
+                let named = item.text(&[]).unwrap_or_default();
+                let message = format!("there is no file `{named}`");
+                return Err(self.reader.refusal(message, item.place));
             }
         }
         Ok(overrides)
     }
 
-    /// Substitutes the known variables of Argo CD's build environment.
-    fn substitute(&self, text: &str) -> String {
-        text.replace("$ARGOCD_APP_NAMESPACE", self.destination())
-            .replace("$ARGOCD_APP_NAME", self.application.name())
-    }
-
-    fn destination(&self) -> &str {
-        self.application
-            .tree
-            .text(&["spec", "destination", "namespace"])
-            .unwrap_or_default()
-    }
-
     /// The path of a file beside the chart, below the repository's root, or in another source; none if it is not in this repository.
-    fn file(&self, named: &str, place: Place) -> Result<Option<PathBuf>, ReadError> {
-        let (from, path) = if let Some(rest) = named.strip_prefix('$') {
-            let (name, path) = rest.split_once('/').unwrap_or((rest, ""));
-            if !self
-                .sources
-                .iter()
-                .any(|source| source.text(&["ref"]) == Some(name))
-            {
-                return Err(self
-                    .reader
-                    .refusal(format!("no source has `ref: {name}`"), place));
+    fn file(&self, written: &str, place: Place) -> Result<Option<PathBuf>, ReadError> {
+        let reference = written
+            .strip_prefix('$')
+            .filter(|rest| !is_of_environment(rest));
+        let rest = match reference {
+            Some(rest) => {
+                let (name, path) = rest.split_once('/').unwrap_or((rest, ""));
+                let mut sources = self.sources.iter();
+                if !sources.any(|source| source.text(&["ref"]) == Some(name)) {
+                    let message = format!("no source has `ref: {name}`");
+                    return Err(self.reader.refusal(message, place));
+                }
+                path
             }
-            (PathBuf::new(), path)
+            None => written,
+        };
+        let named = &*self.environment.fill(self.reader, rest, place)?;
+        let (from, path) = if reference.is_some() {
+            (PathBuf::new(), named)
         } else if named.contains("://") {
             return Ok(None);
         } else if let Some(path) = named.strip_prefix('/') {
@@ -214,8 +311,9 @@ impl Chart<'_, '_> {
                 let written = value
                     .and_then(|node| node.value.as_str())
                     .map_or("", |text| &**text);
-                let value_text = with_commas(&self.substitute(written));
                 let place = value.map_or(parameter.place, |node| node.place);
+                let filled = self.environment.fill(self.reader, written, place)?;
+                let value_text = with_commas(&filled);
                 overrides.push(Override::Set {
                     text: format!("{name}={value_text}"),
                     style,
@@ -259,6 +357,13 @@ impl Chart<'_, '_> {
             place,
         });
     }
+}
+
+/// Whether what follows a `$` is a variable of the build environment, and no other source.
+fn is_of_environment(text: &str) -> bool {
+    ["{", "ARGOCD_", "KUBE_"]
+        .iter()
+        .any(|begin| text.starts_with(begin))
 }
 
 /// A parameter's value as Argo CD passes it to `--set`: with escaped commas.

@@ -1,269 +1,515 @@
-//! The Applications of an ApplicationSet whose generators read only this repository: lists, and folders or files in git
-//! (<https://argo-cd.readthedocs.io/en/stable/operator-manual/applicationset/Generators/>).
+//! The Applications of an ApplicationSet whose generators read only this repository: lists, folders or files in git, and what
+//! combines those (<https://argo-cd.readthedocs.io/en/stable/operator-manual/applicationset/Generators/>).
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 use globset::GlobBuilder;
 
-use yaml_tree::value::{Entry, Node, Number, Value};
+use yaml_tree::engine::Engine;
+use yaml_tree::merge;
+use yaml_tree::place::Place;
+use yaml_tree::value::{Entry, Map, Node, Value};
 
 use super::UNSUPPORTED;
 use super::files::matches;
 use super::object::{Object, set};
 use super::reader::LayerReader;
+use super::release::floating;
+use super::set_template::{SetTemplate, normalize, print};
+use super::strategic;
+use crate::model::finding::Finding;
 use crate::read::error::ReadError;
 
-/// The parameters of a generator, by name.
-type Parameters = BTreeMap<String, String>;
-
-/// The Applications that an ApplicationSet generates.
+/// The Applications that an ApplicationSet generates, and what is wrong where one or a whole generator is not known.
 pub(super) fn applications(
     reader: &mut LayerReader<'_>,
-    set: &Object,
-) -> Result<Vec<Object>, ReadError> {
-    let Some(template) = set.tree.get_path(&["spec", "template"]) else {
-        return Ok(Vec::new());
+    object: &Object,
+) -> Result<Vec<Result<Object, Finding>>, ReadError> {
+    let spec = |field: &str| object.tree.get_path(&["spec", field]);
+    let none = Node::from_value(Value::empty_map());
+    let mut evaluated = Set {
+        reader,
+        template: SetTemplate::new(&object.tree),
+        has_nested_selectors: object.tree.flag(&["spec", "applyNestedSelectors"]),
     };
-    let is_go = set.tree.flag(&["spec", "goTemplate"]);
+    let base = spec("template").unwrap_or(&none);
+    let patch = spec("templatePatch").filter(|patch| !patch.value.is_null());
     let mut made = Vec::new();
-    for generator in set.tree.items(&["spec", "generators"]) {
-        for parameters in parameters(reader, generator, is_go)? {
-            made.push(application(reader, template, &parameters, is_go)?);
+    for generator in object.tree.items(&["spec", "generators"]) {
+        match evaluated.sets(generator, Depth::Top) {
+            Ok(sets) => {
+                let own = kinds(generator).find_map(|kind| kind.node.get_path(&["template"]));
+                let template = own.map_or_else(|| base.clone(), |own| fill_empty(own, base));
+                for parameters in sets {
+                    match evaluated.application(&template, patch, &parameters) {
+                        Err(ReadError::Finding(finding)) => made.push(Err(*finding)),
+                        one => made.push(Ok(one?)),
+                    }
+                }
+            }
+            Err(ReadError::Finding(finding)) => made.push(Err(*finding)),
+            Err(error) => return Err(error),
         }
     }
     Ok(made)
 }
 
-fn parameters(
-    reader: &mut LayerReader<'_>,
-    generator: &Node,
-    is_go: bool,
-) -> Result<Vec<Parameters>, ReadError> {
-    let prefix = if is_go { "." } else { "" };
-    if let Some(list) = generator.get_path(&["list"]) {
-        let elements = list.items(&["elements"]).iter();
-        return Ok(elements.map(|element| flat(element, prefix)).collect());
-    }
-    if let Some(git) = generator.get_path(&["git"]) {
-        return match git.get_path(&["directories"]) {
-            Some(_) => folders(reader, git, is_go),
-            None => files(reader, git, prefix),
-        };
-    }
-    let message = "this generator of an ApplicationSet is not supported".to_owned();
-    let finding = reader.finding(UNSUPPORTED, message, generator.place);
-    reader
-        .findings
-        .push(finding.help("name each cluster's values under `clusters`"));
-    Ok(Vec::new())
+/// Where a generator is: matrix and merge hold others, and these hold others once more.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Depth {
+    Top,
+    Inner,
+    Innermost,
 }
 
-fn folders(
-    reader: &LayerReader<'_>,
-    git: &Node,
-    is_go: bool,
-) -> Result<Vec<Parameters>, ReadError> {
-    let mut excluded = Vec::new();
-    for item in git
-        .items(&["directories"])
-        .iter()
-        .filter(|item| item.flag(&["exclude"]))
-    {
-        let pattern = item.text(&["path"]).unwrap_or_default();
-        match GlobBuilder::new(pattern).literal_separator(true).build() {
-            Ok(glob) => excluded.push(glob.compile_matcher()),
-            Err(_) => {
-                return Err(
-                    reader.refusal(format!("`{pattern}` is not a pattern of paths"), item.place)
-                );
-            }
-        }
-    }
-    let mut found = BTreeSet::new();
-    for item in git
-        .items(&["directories"])
-        .iter()
-        .filter(|item| !item.flag(&["exclude"]))
-    {
-        for path in matches(reader.files, item.text(&["path"]).unwrap_or_default())? {
-            if !excluded.iter().any(|glob| glob.is_match(&path))
-                && reader.files.folder(&path)?.is_some()
-            {
-                found.insert(path);
-            }
-        }
-    }
-    Ok(found
-        .iter()
-        .map(|path| path_parameters(path, is_go))
-        .collect())
+struct Set<'s, 'r> {
+    reader: &'s mut LayerReader<'r>,
+    template: SetTemplate,
+    /// Whether the selectors of innermost generators apply.
+    has_nested_selectors: bool,
 }
 
-fn path_parameters(path: &Path, is_go: bool) -> Parameters {
-    let whole = path.to_string_lossy().into_owned();
-    let base = path
-        .file_name()
-        .unwrap_or_default()
-        .to_string_lossy()
-        .into_owned();
-    let names = if is_go {
-        [".path.path", ".path.basename"]
-    } else {
-        ["path", "path.basename"]
-    };
-    let mut parameters: Parameters = names
-        .map(str::to_owned)
-        .into_iter()
-        .zip([whole, base])
-        .collect();
-    for (index, part) in path.iter().enumerate() {
-        let part = part.to_string_lossy().into_owned();
-        let name = if is_go {
-            format!("index .path.segments {index}")
-        } else {
-            format!("path[{index}]")
-        };
-        parameters.insert(name, part);
-    }
-    parameters
+/// The entries of a generator that are one: all but its selector.
+fn kinds(generator: &Node) -> impl Iterator<Item = &Entry> {
+    let entries = generator.entries(&[]);
+    entries.filter(|entry| &*entry.key != "selector")
 }
 
-fn files(
-    reader: &mut LayerReader<'_>,
-    git: &Node,
-    prefix: &str,
-) -> Result<Vec<Parameters>, ReadError> {
-    let mut paths = BTreeSet::new();
-    for item in git.items(&["files"]) {
-        paths.extend(matches(
-            reader.files,
-            item.text(&["path"]).unwrap_or_default(),
-        )?);
+impl Set<'_, '_> {
+    fn refusal(&self, message: impl Into<String>, place: Place) -> ReadError {
+        let help = "name each cluster's values under `clusters`";
+        let finding = self.reader.finding(UNSUPPORTED, message.into(), place);
+        finding.help(help).into()
     }
-    let mut found = Vec::new();
-    for path in paths {
-        let documents = reader.objects(&path)?;
-        for document in documents.iter().flat_map(|documents| documents.iter()) {
-            let elements = document
-                .value
-                .as_list()
-                .unwrap_or(std::slice::from_ref(document));
-            for element in elements {
-                let mut parameters =
-                    path_parameters(path.parent().unwrap_or(Path::new("")), !prefix.is_empty());
-                parameters.extend(flat(element, prefix));
-                found.push(parameters);
-            }
-        }
-    }
-    Ok(found)
-}
 
-/// The scalars of an element, by path.
-fn flat(element: &Node, prefix: &str) -> Parameters {
-    let mut found = Parameters::new();
-    let mut open = vec![(prefix.to_owned(), element)];
-    while let Some((path, node)) = open.pop() {
-        let shown = match &node.value {
-            Value::Map(map) => {
-                for entry in map.iter() {
-                    let joint = if path.is_empty() || path.ends_with('.') {
-                        ""
-                    } else {
-                        "."
-                    };
-                    open.push((format!("{path}{joint}{}", entry.key), &entry.node));
+    /// The sets of parameters of a generator.
+    fn sets(&mut self, generator: &Node, depth: Depth) -> Result<Vec<Node>, ReadError> {
+        let mut made = Vec::new();
+        for kind in kinds(generator) {
+            let node = &kind.node;
+            made.extend(match &*kind.key {
+                "list" => self.list(node)?,
+                "git" if !node.items(&["directories"]).is_empty() => self.folders(node)?,
+                "git" => self.files(node)?,
+                "matrix" if depth != Depth::Innermost => self.matrix(node, depth)?,
+                "merge" if depth != Depth::Innermost => self.merge(node, depth)?,
+                other => {
+                    let message =
+                        format!("the generator `{other}` of an ApplicationSet is not evaluated");
+                    return Err(self.refusal(message, node.place));
                 }
+            });
+        }
+        if let Some(selector) = generator.get_path(&["selector"])
+            && (depth != Depth::Innermost || self.has_nested_selectors)
+        {
+            made.retain(|parameters| selects(selector, &flatten(parameters)));
+        }
+        Ok(made)
+    }
+
+    fn list(&mut self, list: &Node) -> Result<Vec<Node>, ReadError> {
+        let mut made = Vec::new();
+        for element in list.items(&["elements"]) {
+            made.push(if self.template.is_go {
+                floating(element)
+            } else {
+                self.texts_of_element(element)?
+            });
+        }
+        let Some(written) = list.get_path(&["elementsYaml"]) else {
+            return Ok(made);
+        };
+        let text = written.value.as_str().map_or("", |text| &**text);
+        let read = yaml_tree::read(text, written.place.file, Engine::Kubectl);
+        let Ok(read) = read else {
+            return Err(self.refusal("`elementsYaml` is not YAML", written.place));
+        };
+        let elements = read
+            .documents
+            .iter()
+            .flat_map(|document| document.items(&[]));
+        made.extend(elements.map(|one| floating(&one.with_places(&mut |_| written.place))));
+        Ok(made)
+    }
+
+    /// The texts of an element, and those of its `values`. Without Go templates it may have no others.
+    fn texts_of_element(&self, element: &Node) -> Result<Node, ReadError> {
+        let mut made = Map::default();
+        for entry in element.entries(&[]) {
+            let inner = entry.node.entries(&[]).filter(|_| &*entry.key == "values");
+            let mut inner = inner.peekable();
+            let whole = inner
+                .peek()
+                .is_none()
+                .then_some((entry, entry.key.to_string()));
+            let inner = inner.map(|inner| (inner, format!("values.{}", inner.key)));
+            for (entry, name) in inner.chain(whole) {
+                if entry.node.value.as_str().is_none() {
+                    let message =
+                        format!("`{name}` is no text, which an element needs without `goTemplate`");
+                    return Err(self.refusal(message, entry.node.place));
+                }
+                made.insert(Entry::holding(name, entry.node.clone()));
+            }
+        }
+        Ok(Node::from_value(made))
+    }
+
+    fn matrix(&mut self, matrix: &Node, depth: Depth) -> Result<Vec<Node>, ReadError> {
+        let [first, second] = matrix.items(&["generators"]) else {
+            return Err(self.refusal("a matrix has two generators", matrix.place));
+        };
+        let mut made = Vec::new();
+        for outer in self.sets(first, inner_depth(depth))? {
+            let filled = self.fill_generator(second, &outer)?;
+            for inner in self.sets(&filled, inner_depth(depth))? {
+                if !self.template.is_go
+                    && let Some(twice) = { outer.entries(&[]) }.find(|entry| {
+                        let other = inner.get_path(&[&*entry.key]);
+                        other.is_some_and(|other| other.value != entry.node.value)
+                    })
+                {
+                    let message = format!("both generators of a matrix give `{}`", twice.key);
+                    return Err(self.refusal(message, matrix.place));
+                }
+                made.push(merge::merge(&inner, &outer));
+            }
+        }
+        Ok(made)
+    }
+
+    /// A generator with the parameters of the one before it. Its template does not count.
+    fn fill_generator(&self, generator: &Node, outer: &Node) -> Result<Node, ReadError> {
+        let mut filled = Map::default();
+        for entry in generator.entries(&[]) {
+            let mut node = entry.node.clone();
+            if &*entry.key != "selector" {
+                super::object::remove(&mut node, &["template"]);
+                node = self.template.fill(self.reader, &node, outer)?;
+            }
+            filled.insert(Entry {
+                node,
+                ..entry.clone()
+            });
+        }
+        Ok(Node {
+            value: filled.into(),
+            place: generator.place,
+        })
+    }
+
+    fn merge(&mut self, merge: &Node, depth: Depth) -> Result<Vec<Node>, ReadError> {
+        let keys = merge.items(&["mergeKeys"]);
+        let key = |parameters: &Node| -> Vec<Option<Value>> {
+            let keys = keys.iter().filter_map(|key| key.value.as_str());
+            keys.map(|key| Some(parameters.get_path(&[&**key])?.value.clone()))
+                .collect()
+        };
+        let mut made: Vec<Node> = Vec::new();
+        for (index, generator) in merge.items(&["generators"]).iter().enumerate() {
+            let sets = self.sets(generator, inner_depth(depth))?;
+            let is_twice =
+                |one: &Node| sets.iter().filter(|other| key(other) == key(one)).count() > 1;
+            if keys.is_empty() || sets.iter().any(is_twice) {
+                let message =
+                    "the `mergeKeys` are those of several sets of parameters of a generator";
+                return Err(self.refusal(message, merge.place));
+            }
+            if index == 0 {
+                made = sets;
                 continue;
             }
-            Value::String(text) => text.to_string(),
-            Value::Opaque(opaque) => opaque.text.to_string(),
-            Value::Bool(flag) => flag.to_string(),
-            Value::Number(Number::Int(number)) => number.to_string(),
-            Value::Number(Number::Float(number)) => number.to_string(),
-            Value::Null | Value::List(_) => continue,
+            for base in &mut made {
+                if let Some(over) = sets.iter().find(|over| key(over) == key(base)) {
+                    *base = merge::merge(base, over);
+                }
+            }
+        }
+        Ok(made)
+    }
+
+    fn folders(&mut self, git: &Node) -> Result<Vec<Node>, ReadError> {
+        let items = git.items(&["directories"]);
+        let excluded = self.patterns(items, true)?;
+        let mut found = BTreeSet::new();
+        for item in items.iter().filter(|item| !item.flag(&["exclude"])) {
+            // Go's `**` is no more than `*`.
+            let pattern = item.text(&["path"]).unwrap_or_default().replace("**", "*");
+            for path in matches(self.reader.files, &pattern)? {
+                let is_excluded = excluded.iter().any(|glob| glob.is_match(&path));
+                if !is_excluded && self.reader.files.folder(&path)?.is_some() {
+                    found.insert(path);
+                }
+            }
+        }
+        let none = Node::from_value(Value::empty_map());
+        { found.iter() }
+            .map(|folder| self.add_path(git, folder, None, &none))
+            .collect()
+    }
+
+    /// The patterns of the items that are excluded, or not. Those of folders match within one.
+    fn patterns(
+        &self,
+        items: &[Node],
+        is_excluded: bool,
+    ) -> Result<Vec<globset::GlobMatcher>, ReadError> {
+        let mut made = Vec::new();
+        let is_meant = |item: &&Node| item.flag(&["exclude"]) == is_excluded;
+        for item in items.iter().filter(is_meant) {
+            let pattern = item.text(&["path"]).unwrap_or_default();
+            match GlobBuilder::new(pattern).literal_separator(true).build() {
+                Ok(glob) => made.push(glob.compile_matcher()),
+                Err(_) => {
+                    let message = format!("`{pattern}` is not a pattern of paths");
+                    return Err(self.reader.refusal(message, item.place));
+                }
+            }
+        }
+        Ok(made)
+    }
+
+    /// The sets of parameters in files. A `*` of their patterns matches across folders.
+    fn files(&mut self, git: &Node) -> Result<Vec<Node>, ReadError> {
+        let (mut found, mut excluded) = (BTreeSet::new(), BTreeSet::new());
+        for item in git.items(&["files"]) {
+            let pattern = item.text(&["path"]).unwrap_or_default();
+            let paths = self.matching_files(pattern, item.place)?;
+            if item.flag(&["exclude"]) {
+                excluded.extend(paths);
+            } else {
+                found.extend(paths);
+            }
+        }
+        let mut made = Vec::new();
+        for path in found.difference(&excluded) {
+            let documents = self.reader.objects(path)?;
+            let none = Node::from_value(Value::empty_map());
+            let document = documents.as_ref().and_then(|documents| documents.first());
+            let document = document.unwrap_or(&none);
+            let elements = document.value.as_list();
+            let folder = path.parent().unwrap_or(Path::new(""));
+            for element in elements.unwrap_or(std::slice::from_ref(document)) {
+                made.push(self.add_path(git, folder, Some(path), element)?);
+            }
+        }
+        Ok(made)
+    }
+
+    fn matching_files(&self, pattern: &str, place: Place) -> Result<Vec<PathBuf>, ReadError> {
+        let Ok(glob) = globset::Glob::new(pattern) else {
+            let message = format!("`{pattern}` is not a pattern of paths");
+            return Err(self.reader.refusal(message, place));
         };
-        found.insert(path, shown);
+        let glob = glob.compile_matcher();
+        let is_plain = |part: &&str| !part.contains(['*', '?', '[', '{']);
+        let folder: Vec<&str> = pattern.split('/').take_while(is_plain).collect();
+        let below = format!("{}/**", folder.join("/"));
+        let mut found = Vec::new();
+        for path in matches(self.reader.files, &below)? {
+            let is_file = || self.reader.files.folder(&path).map(|names| names.is_none());
+            if glob.is_match(&path) && is_file()? {
+                found.push(path);
+            }
+        }
+        Ok(found)
+    }
+
+    /// The parameters of an element in a file, or of a folder, with those of the path and the generator's `values`.
+    fn add_path(
+        &self,
+        git: &Node,
+        folder: &Path,
+        file: Option<&Path>,
+        element: &Node,
+    ) -> Result<Node, ReadError> {
+        let text = |path: &Path| path.to_string_lossy().into_owned();
+        let base = |path: &Path| {
+            path.file_name()
+                .map(|name| name.to_string_lossy().into_owned())
+        };
+        let or_here = |text: String| {
+            if text.is_empty() {
+                ".".to_owned()
+            } else {
+                text
+            }
+        };
+        let whole = or_here(text(folder));
+        let name = base(folder).unwrap_or_else(|| ".".to_owned());
+        let mut of_path = vec![
+            ("basename", name.clone()),
+            ("basenameNormalized", normalize(&name)),
+        ];
+        if let Some(name) = file.and_then(base) {
+            of_path.push(("filenameNormalized", normalize(&name)));
+            of_path.push(("filename", name));
+        }
+        let prefix = git
+            .text(&["pathParamPrefix"])
+            .filter(|prefix| !prefix.is_empty());
+        let mut made;
+        if self.template.is_go {
+            made = floating(element);
+            let path: Vec<&str> = prefix.into_iter().chain(["path"]).collect();
+            let segments = whole.split('/').map(Node::from_value).collect::<Vec<_>>();
+            let mut node = Map::default();
+            node.insert(Entry::from_value("path", &*whole));
+            node.insert(Entry::from_value("segments", segments));
+            for (key, value) in of_path {
+                node.insert(Entry::from_value(key, value));
+            }
+            let outer = prefix.map(|_| Value::empty_map());
+            if let (Some(prefix), Some(outer)) = (prefix, outer) {
+                set(&mut made, &[prefix], outer);
+            }
+            set(&mut made, &path, node.into());
+        } else {
+            made = Node::from_value(flatten(element));
+            let path = prefix.map_or("path".to_owned(), |prefix| format!("{prefix}.path"));
+            for (index, part) in whole.split('/').enumerate() {
+                set(&mut made, &[&format!("{path}[{index}]")], part.into());
+            }
+            for (key, value) in of_path {
+                set(&mut made, &[&format!("{path}.{key}")], value.into());
+            }
+            set(&mut made, &[&path], whole.into());
+        }
+        let mut values = Vec::new();
+        for entry in git.entries(&["values"]) {
+            let filled = self.template.fill(self.reader, &entry.node, &made)?;
+            values.push((Entry::clone(entry), filled.value));
+        }
+        if self.template.is_go && !values.is_empty() {
+            set(&mut made, &["values"], Value::empty_map());
+        }
+        for (entry, value) in values {
+            let flat = format!("values.{}", entry.key);
+            let path: &[&str] = if self.template.is_go {
+                &["values", &entry.key]
+            } else {
+                &[&flat]
+            };
+            set(&mut made, path, value);
+        }
+        Ok(made)
+    }
+
+    fn application(
+        &self,
+        template: &Node,
+        patch: Option<&Node>,
+        parameters: &Node,
+    ) -> Result<Object, ReadError> {
+        let mut tree = self.template.fill(self.reader, template, parameters)?;
+        if let Some(patch) = patch {
+            tree = self.apply_patch(&tree, patch, parameters)?;
+        }
+        set(&mut tree, &["apiVersion"], "argoproj.io/v1alpha1".into());
+        set(&mut tree, &["kind"], "Application".into());
+        Ok(Object::new(tree))
+    }
+
+    fn apply_patch(&self, tree: &Node, patch: &Node, parameters: &Node) -> Result<Node, ReadError> {
+        let filled = self.template.fill(self.reader, patch, parameters)?;
+        let text = filled.value.as_str().map_or("", |text| &**text);
+        let read = yaml_tree::read(text, patch.place.file, Engine::Kubectl);
+        let Ok(read) = read else {
+            let message = "`templatePatch` is not YAML once it is filled in";
+            return Err(self.refusal(message, patch.place));
+        };
+        let Some(read) = read.documents.first() else {
+            return Ok(tree.clone());
+        };
+        let read = read.with_places(&mut |_| patch.place);
+        match strategic::apply(&Object::new(tree.clone()), &read, self.reader) {
+            Ok(patched) => Ok(patched.unwrap_or_else(|| Node::from_value(Value::empty_map()))),
+            Err(error) => Err(self.refusal(error.message, error.place)),
+        }
+    }
+}
+
+fn inner_depth(depth: Depth) -> Depth {
+    if depth == Depth::Top {
+        Depth::Inner
+    } else {
+        Depth::Innermost
+    }
+}
+
+/// A generator's own template, with what is empty in it from the set's.
+fn fill_empty(own: &Node, base: &Node) -> Node {
+    let is_empty = match &own.value {
+        Value::Null | Value::Bool(false) => true,
+        Value::String(text) => text.is_empty(),
+        Value::List(items) => items.is_empty(),
+        _ => false,
+    };
+    let (Value::Map(map), Value::Map(below)) = (&own.value, &base.value) else {
+        return if is_empty { base } else { own }.clone();
+    };
+    let mut filled = (**map).clone();
+    for entry in &**below {
+        let node = match map.get(&entry.key) {
+            Some(own) if &*entry.key == "valuesObject" => own.clone(),
+            Some(own) => fill_empty(own, &entry.node),
+            None => entry.node.clone(),
+        };
+        filled.insert(Entry {
+            node,
+            ..entry.clone()
+        });
+    }
+    Node {
+        value: filled.into(),
+        place: own.place,
+    }
+}
+
+/// The texts of all values, by path.
+fn flatten(parameters: &Node) -> Map {
+    let mut found = Map::default();
+    let mut open = vec![(String::new(), parameters)];
+    while let Some((path, node)) = open.pop() {
+        let name = |key: &str| {
+            let joint = if path.is_empty() { "" } else { "." };
+            format!("{path}{joint}{key}")
+        };
+        match &node.value {
+            Value::Map(map) => open.extend({ map.iter() }.map(|one| (name(&one.key), &one.node))),
+            Value::List(items) => {
+                let items = items.iter().enumerate();
+                open.extend(items.map(|(index, item)| (name(&index.to_string()), item)));
+            }
+            value => {
+                let node = Node {
+                    value: print(value).into(),
+                    place: node.place,
+                };
+                found.insert(Entry::holding(path, node));
+            }
+        }
     }
     found
 }
 
-fn application(
-    reader: &LayerReader<'_>,
-    template: &Node,
-    parameters: &Parameters,
-    is_go: bool,
-) -> Result<Object, ReadError> {
-    let mut tree = fill(reader, template, parameters, is_go)?;
-    set(&mut tree, &["apiVersion"], "argoproj.io/v1alpha1".into());
-    set(&mut tree, &["kind"], "Application".into());
-    Ok(Object::new(tree))
-}
-
-/// The template with its `{{…}}` replaced.
-fn fill(
-    reader: &LayerReader<'_>,
-    node: &Node,
-    parameters: &Parameters,
-    is_go: bool,
-) -> Result<Node, ReadError> {
-    let value = match &node.value {
-        Value::String(text) if text.contains("{{") => {
-            Value::from(fill_text(reader, text, node, parameters, is_go)?)
+/// Whether a label selector selects parameters.
+fn selects(selector: &Node, parameters: &Map) -> bool {
+    let value = |key: &str| parameters.get(key).and_then(|node| node.value.as_str());
+    let is_met = |requirement: &Node| {
+        let value = value(requirement.text(&["key"]).unwrap_or_default());
+        let mut values = requirement.items(&["values"]).iter();
+        let is_among = values.any(|one| value.is_some() && one.value.as_str() == value);
+        match requirement.text(&["operator"]) {
+            Some("In") => is_among,
+            Some("NotIn") => !is_among,
+            Some("Exists") => value.is_some(),
+            _ => value.is_none(),
         }
-        Value::List(items) => {
-            let items = items
-                .iter()
-                .map(|item| fill(reader, item, parameters, is_go));
-            Value::from(items.collect::<Result<Vec<_>, _>>()?)
-        }
-        Value::Map(map) => {
-            let entries = map.iter().map(|entry| {
-                let node = fill(reader, &entry.node, parameters, is_go)?;
-                Ok(Entry {
-                    node,
-                    ..entry.clone()
-                })
-            });
-            Value::Map(std::sync::Arc::new(
-                entries.collect::<Result<_, ReadError>>()?,
-            ))
-        }
-        other => other.clone(),
     };
-    Ok(Node {
-        value,
-        place: node.place,
-    })
-}
-
-fn fill_text(
-    reader: &LayerReader<'_>,
-    text: &str,
-    node: &Node,
-    parameters: &Parameters,
-    is_go: bool,
-) -> Result<String, ReadError> {
-    let mut filled = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once("{{") {
-        let Some((name, after)) = after.split_once("}}") else {
-            break;
-        };
-        filled.push_str(before);
-        match parameters.get(name.trim()) {
-            Some(value) => filled.push_str(value),
-            // Without Go templates, unknown names are kept.
-            None if !is_go => filled.push_str(&format!("{{{{{name}}}}}")),
-            None => {
-                let message =
-                    format!("`{{{{{name}}}}}` of an ApplicationSet is not evaluated here");
-                return Err(reader.finding(UNSUPPORTED, message, node.place).into());
-            }
-        }
-        rest = after;
-    }
-    filled.push_str(rest);
-    Ok(filled)
+    let mut labels = selector.entries(&["matchLabels"]);
+    let mut requirements = selector.items(&["matchExpressions"]).iter();
+    labels.all(|entry| value(&entry.key) == entry.node.value.as_str()) && requirements.all(is_met)
 }

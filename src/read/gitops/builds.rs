@@ -1,10 +1,11 @@
 //! The objects that kustomize and Flux make of a repository's manifests.
 //!
 //! Each folder with a kustomization is built, unless it is a part of another one that builds. One that a Flux Kustomization or
-//! an Application deploys is no mere part. The own patches, names and variables of a Flux Kustomization apply
+//! an Application deploys is no mere part. What does not build is a build as well, of objects that are not known: none of its files
+//! is looked at as it is, unless another build has it. The own patches, names and variables of a Flux Kustomization apply
 //! (<https://fluxcd.io/flux/components/kustomize/kustomizations/>). Only folders that lead to a file of interest are built.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -19,21 +20,28 @@ use crate::model::finding::Finding;
 use crate::model::rule::Level;
 
 use super::super::files::display;
+use super::application::Environment;
+use super::deployments::Applied;
+use super::envsubst::{MORE, Variables};
 use super::files::resolve_path;
 use super::kustomization::{self, Built};
 use super::object::{Object, set};
+use super::overlay::Overlay;
 use super::patches;
 use super::reader::LayerReader;
-use super::variables::{MORE, Variables, substitute};
-use super::{Composition, Options, State, UNSUPPORTED, deployments};
+use super::tables::{KUSTOMIZATION, check_fields};
+use super::variables::substitute;
+use super::{Composition, Options, State, deployments};
 use crate::read::error::ReadError;
 
 /// What one folder builds to.
 pub(in crate::read) struct Build {
     /// The file that declares what is built: a kustomization, or one with a Flux Kustomization.
     pub(in crate::read) source: Arc<Source>,
-    /// The objects.
+    /// The objects. Of what does not build, those that it names, as they are there.
     pub(in crate::read) objects: Vec<Node>,
+    /// Whether it does not build, so that nobody knows what is deployed.
+    pub(in crate::read) is_refused: bool,
 }
 
 /// What the folders of a repository build to.
@@ -78,16 +86,27 @@ pub(in crate::read) fn builds(
     let mut reader = LayerReader::new(files, options, sources);
     let folders = Folders::read(&mut reader, input)?;
     let mut refused = Refused::default();
-    let of_flux = { input.flux.iter() }
-        .filter_map(|flux| Target::from_flux(&mut reader, &folders, input, flux));
-    let of_flux: Vec<Target<'_>> = of_flux.collect();
-    let deployed: BTreeSet<PathBuf> = of_flux.iter().map(|one| one.folder.clone()).collect();
-    for target in of_flux {
-        target.add(&mut reader, &folders, input, &mut made, &mut refused)?;
+    let mut of_flux: Vec<Target<'_>> = Vec::new();
+    for flux in &input.flux {
+        of_flux.extend(Target::from_flux(&mut reader, &folders, input, flux)?);
     }
     let mut applied = BTreeSet::new();
+    let mut of_argo: Vec<Target<'_>> = Vec::new();
     for file in &input.applications {
-        applied.extend(deployments::folders(&mut reader, file)?);
+        for one in deployments::find_applied(&mut reader, file)? {
+            match Target::from_argo(&mut reader, &folders, &one)? {
+                Some(target) => {
+                    if !of_argo.iter().any(|other| other.is_same(&target)) {
+                        of_argo.push(target);
+                    }
+                }
+                None => drop(applied.insert(one.folder)),
+            }
+        }
+    }
+    let deployed: BTreeSet<PathBuf> = of_flux.iter().map(|one| one.folder.clone()).collect();
+    for target in of_flux.into_iter().chain(of_argo) {
+        target.add(&mut reader, &folders, input, &mut made, &mut refused)?;
     }
     for folder in folders.build_order() {
         let is_built =
@@ -122,11 +141,17 @@ struct Refused {
 impl Refused {
     /// Adds a folder. It is not reported where what names it has the same fault, nor is a component, which may need what
     /// is missing there.
-    fn add(&mut self, finding: Finding, folder: PathBuf, kustomization: &Node) {
+    fn add(
+        &mut self,
+        finding: Finding,
+        folder: PathBuf,
+        kustomization: &Node,
+        inputs: Vec<PathBuf>,
+    ) {
         let is_component = kustomization.text(&["kind"]) == Some("Component");
         let known = self.named.get(&folder);
         let is_said = known.is_some_and(|said| is_component || said.contains(&finding.message));
-        for path in inputs(&folder, kustomization) {
+        for path in inputs {
             let said = self.named.entry(path).or_default();
             said.insert(finding.message.clone());
         }
@@ -161,7 +186,7 @@ fn group_by_cause(refused: Vec<(Finding, PathBuf)>) -> Vec<Finding> {
                 )
             }
         };
-        let help = "what they name is looked at without what they change in it";
+        let help = "the node pools that it deploys are not checked";
         finding.help(help).unless_set(Level::Warning)
     };
     causes.into_values().map(finding).collect()
@@ -185,10 +210,11 @@ impl Folders {
         let mut known = BTreeMap::new();
         for folder in &input.folders {
             match kustomization::find(reader, folder) {
-                Ok(found) => known.extend(found.map(|node| {
-                    let inputs = inputs(folder, &node);
-                    (folder.clone(), Known { node, inputs })
-                })),
+                Ok(None) => {}
+                Ok(Some(node)) => {
+                    let inputs = inputs(reader, folder, &node)?;
+                    known.insert(folder.clone(), Known { node, inputs });
+                }
                 Err(ReadError::Error(error)) => return Err(error),
                 // What is no kustomization is reported by what names it.
                 Err(ReadError::Finding(_)) => {}
@@ -263,10 +289,14 @@ impl Folders {
 }
 
 /// The files and folders that a kustomization names.
-fn inputs(folder: &Path, kustomization: &Node) -> Vec<PathBuf> {
+fn inputs(
+    reader: &mut LayerReader<'_>,
+    folder: &Path,
+    kustomization: &Node,
+) -> Result<Vec<PathBuf>, Error> {
     let mut paths = patches::resources(folder, kustomization);
-    paths.extend(patches::files(folder, kustomization));
-    paths
+    paths.extend(patches::files(reader, folder, kustomization)?);
+    Ok(paths)
 }
 
 /// A folder to build.
@@ -278,6 +308,8 @@ struct Target<'t> {
     place: Place,
     /// The Flux Kustomization that fills in variables.
     flux: Option<(Node, &'t ManifestObject)>,
+    /// Why nobody knows what it makes.
+    refusal: Option<Finding>,
 }
 
 impl<'t> Target<'t> {
@@ -288,7 +320,52 @@ impl<'t> Target<'t> {
             place: kustomization.place,
             kustomization,
             flux: None,
+            refusal: None,
         }
+    }
+
+    /// The folder that an Application changes before it deploys it; none if it deploys it as it is.
+    fn from_argo(
+        reader: &mut LayerReader<'_>,
+        folders: &Folders,
+        applied: &Applied,
+    ) -> Result<Option<Self>, Error> {
+        let kustomize = applied.source.get_path(&["kustomize"]);
+        let is_changed = kustomize.is_some() || applied.finding.is_some();
+        let known = folders.known.get(&applied.folder);
+        let is_leading = folders.leading.contains(&applied.folder);
+        let Some(known) = known.filter(|_| is_changed && is_leading) else {
+            return Ok(None);
+        };
+        let mut overlay = Overlay {
+            folder: &applied.folder,
+            kustomization: known.node.clone(),
+        };
+        let environment = Environment {
+            application: &applied.application,
+            source: &applied.source,
+        };
+        let none = Node::from_value(Value::Null);
+        let added = overlay.add_argo(reader, kustomize.unwrap_or(&none), &environment);
+        let refusal = match added {
+            Err(ReadError::Error(error)) => return Err(error),
+            Err(ReadError::Finding(finding)) => Some(*finding),
+            Ok(()) => applied.finding.clone(),
+        };
+        Ok(Some(Self {
+            folder: applied.folder.clone(),
+            kustomization: overlay.kustomization,
+            place: applied.application.tree.place,
+            flux: None,
+            refusal,
+        }))
+    }
+
+    /// Whether both make the same objects.
+    fn is_same(&self, other: &Self) -> bool {
+        let is_known = self.refusal.is_none() == other.refusal.is_none();
+        let (own, others) = (&self.kustomization.value, &other.kustomization.value);
+        self.folder == other.folder && is_known && own.same(others)
     }
 
     /// The folder that a Flux Kustomization deploys; none if it is not here or leads to no file of interest.
@@ -297,39 +374,42 @@ impl<'t> Target<'t> {
         folders: &Folders,
         input: &Input<'_>,
         object: &'t ManifestObject,
-    ) -> Option<Self> {
+    ) -> Result<Option<Self>, Error> {
         let flux = object.adopt_node(&object.node, reader.sources);
         let path = flux.text(&["spec", "path"]).unwrap_or(".");
-        let folder = resolve_path(Path::new(""), path.trim_start_matches('/'))?;
-        let (mut kustomization, place) = match folders.known.get(&folder) {
+        let Some(folder) = resolve_path(Path::new(""), path.trim_start_matches('/')) else {
+            return Ok(None);
+        };
+        let (kustomization, place) = match folders.known.get(&folder) {
             Some(Known { node, .. }) if folders.leading.contains(&folder) => {
                 (node.clone(), node.place)
             }
-            Some(_) => return None,
-            None => (folders.generate(&folder, input)?, flux.place),
+            Some(_) => return Ok(None),
+            None => match folders.generate(&folder, input) {
+                Some(generated) => (generated, flux.place),
+                None => return Ok(None),
+            },
         };
-        for (field, of_flux) in [
-            ("namespace", "targetNamespace"),
-            ("namePrefix", "namePrefix"),
-            ("nameSuffix", "nameSuffix"),
-        ] {
-            if let Some(value) = flux.get_path(&["spec", of_flux]) {
-                set(&mut kustomization, &[field], value.value.clone());
-            }
-        }
-        for field in ["components", "patches"] {
-            let more = flux.items(&["spec", field]);
-            if !more.is_empty() {
-                let all = [kustomization.items(&[field]), more].concat();
-                set(&mut kustomization, &[field], Value::from(all));
-            }
-        }
-        Some(Self {
+        let mut overlay = Overlay {
+            folder: &folder,
+            kustomization,
+        };
+        let none = Node::from_value(Value::Null);
+        let added = overlay.add_flux(reader, flux.get_path(&["spec"]).unwrap_or(&none));
+        let checked = added.and_then(|()| check_fields(reader, KUSTOMIZATION, &flux));
+        let kustomization = overlay.kustomization;
+        let refusal = match checked {
+            Err(ReadError::Error(error)) => return Err(error),
+            Err(ReadError::Finding(finding)) => Some(*finding),
+            Ok(()) => None,
+        };
+        Ok(Some(Self {
             folder,
             kustomization,
             place,
             flux: Some((flux, object)),
-        })
+            refusal,
+        }))
     }
 
     /// Builds the folder, and adds what it makes or why it does not build.
@@ -353,11 +433,28 @@ impl<'t> Target<'t> {
                 }
                 let objects = built.objects.into_iter().map(|object| object.tree);
                 let objects: Vec<Node> = objects.collect();
-                made.builds.push(Build { source, objects });
+                made.builds.push(Build {
+                    source,
+                    objects,
+                    is_refused: false,
+                });
             }
             Err(ReadError::Error(error)) => return Err(error),
             Err(ReadError::Finding(finding)) => {
-                refused.add(*finding, self.folder, &self.kustomization);
+                let left = Left::read(reader, folders, &self.folder, &self.kustomization)?;
+                if !input.deployments.is_empty() {
+                    let failed = deployments::compose_failed(reader, &left.objects, &finding)?;
+                    made.compositions.extend(failed);
+                }
+                let objects = left.objects.into_iter().map(|object| object.tree);
+                made.builds.push(Build {
+                    source: reader.source(self.place.file),
+                    objects: objects.collect(),
+                    is_refused: true,
+                });
+                made.parts.extend(left.parts);
+                let inputs = inputs(reader, &self.folder, &self.kustomization)?;
+                refused.add(*finding, self.folder, &self.kustomization, inputs);
             }
         }
         Ok(())
@@ -370,19 +467,18 @@ impl<'t> Target<'t> {
         folders: &Folders,
         input: &Input<'_>,
     ) -> Result<(Built, BTreeSet<PathBuf>), ReadError> {
+        if let Some(refusal) = &self.refusal {
+            return Err(refusal.clone().into());
+        }
         let built = kustomization::build_of(reader, &self.folder, &self.kustomization);
         reader.findings.clear();
         let mut built = built?;
         let mut parts: BTreeSet<PathBuf> = built.folders.iter().cloned().collect();
         for folder in &built.folders {
-            let (kustomization, inputs) = match folders.known.get(folder) {
-                Some(known) if *folder != self.folder => (&known.node, known.inputs.clone()),
-                _ => (&self.kustomization, inputs(folder, &self.kustomization)),
+            let inputs = match folders.known.get(folder) {
+                Some(known) if *folder != self.folder => known.inputs.clone(),
+                _ => inputs(reader, folder, &self.kustomization)?,
             };
-            if let Some(first) = kustomization.items(&["transformers"]).first() {
-                let message = "its transformers are not built here".to_owned();
-                return Err(reader.finding(UNSUPPORTED, message, first.place).into());
-            }
             let files = inputs
                 .into_iter()
                 .filter(|path| !folders.known.contains_key(path));
@@ -399,9 +495,61 @@ impl<'t> Target<'t> {
             for object in { built.objects.iter_mut() }.filter(|object| !is_disabled(object)) {
                 let filled = substitute(&object.tree, &variables);
                 object.tree = filled.unwrap_or_else(|| object.tree.clone());
+                object.seal(reader);
+            }
+            for object in &mut built.objects {
+                for field in ["labels", "annotations"] {
+                    for entry in flux.entries(&["spec", "commonMetadata", field]) {
+                        let value = entry.node.value.clone();
+                        set(&mut object.tree, &["metadata", field, &*entry.key], value);
+                    }
+                }
             }
         }
         Ok((built, parts))
+    }
+}
+
+/// What a folder names that does not build.
+struct Left {
+    objects: Vec<Object>,
+    /// Its files and folders.
+    parts: BTreeSet<PathBuf>,
+}
+
+impl Left {
+    /// The objects that a folder with this kustomization takes from its files and from other folders, in any order.
+    fn read(
+        reader: &mut LayerReader<'_>,
+        folders: &Folders,
+        folder: &Path,
+        kustomization: &Node,
+    ) -> Result<Self, Error> {
+        let mut objects = Vec::new();
+        let mut parts = BTreeSet::from([folder.to_owned()]);
+        let mut open = VecDeque::from(patches::resources(folder, kustomization));
+        while let Some(path) = open.pop_front() {
+            if parts.contains(&path) {
+                continue;
+            }
+            if let Some(known) = folders.known.get(&path) {
+                open.extend(patches::resources(&path, &known.node));
+                parts.insert(path);
+                continue;
+            }
+            match reader.objects(&path) {
+                Ok(Some(documents)) => {
+                    for document in documents.iter() {
+                        kustomization::add(reader, &mut objects, document);
+                    }
+                    parts.insert(path);
+                }
+                Err(ReadError::Error(error)) => return Err(error),
+                // What is no YAML is reported where manifests are read.
+                Ok(None) | Err(ReadError::Finding(_)) => {}
+            }
+        }
+        Ok(Self { objects, parts })
     }
 }
 

@@ -5,14 +5,16 @@ use std::path::{Path, PathBuf};
 use data_encoding::HEXLOWER;
 use oci_artifacts::sha256;
 use yaml_tree::place::Place;
-use yaml_tree::value::Node;
+use yaml_tree::value::{Node, Value};
 
 use crate::error::Error;
+use crate::model::finding::Finding;
 
-use super::files::resolve_path;
+use super::files::matches;
 use super::kustomization::{self, Built};
 use super::object::Object;
 use super::reader::LayerReader;
+use super::tables::{self, check_fields};
 use super::{Composition, State, application, application_set, release};
 use crate::read::error::ReadError;
 
@@ -46,7 +48,7 @@ pub(super) fn all(
     }
 }
 
-/// Composes everything that these objects deploy, in their order.
+/// Composes everything that these objects deploy, in their order. Of several charts of an Application the one with values counts.
 pub(super) fn compose_built(
     reader: &mut LayerReader<'_>,
     state: &State,
@@ -54,12 +56,31 @@ pub(super) fn compose_built(
 ) -> Result<Vec<Composition>, ReadError> {
     let mut all = Vec::new();
     for object in built.objects.iter().filter(|object| is_one(object)) {
-        all.extend(compose_object(reader, state, built, object)?);
+        for one in expand(reader, object)? {
+            let composed = match one {
+                Ok(one) if is_release(&one) => compose_release(reader, state, built, &one)?,
+                Ok(one) => {
+                    let charts = application::charts(reader, &one)?;
+                    let with_values = |source: &&&Node| source.get_path(&["helm"]).is_some();
+                    let chart = { charts.iter() }.find(with_values).or(charts.first());
+                    match chart {
+                        Some(chart) => compose_application(reader, state, &one, chart)?,
+                        None => Composition::empty(one.name().to_owned(), one.tree.place),
+                    }
+                }
+                Err(finding) => {
+                    reader.findings.push(finding);
+                    Composition::empty(object.name().to_owned(), object.tree.place)
+                }
+            };
+            all.push(with_findings(composed, reader));
+        }
     }
     Ok(all)
 }
 
-/// As [`compose_built`], but what does not compose is one composition with the finding, so that the others are composed all the same.
+/// As [`compose_built`], but of each chart, and what does not compose, or has a field that is not carried out, is one composition with
+/// the finding for each chart that it may deploy, so that the others are composed all the same.
 pub(super) fn each_of_built(
     reader: &mut LayerReader<'_>,
     state: &State,
@@ -67,80 +88,214 @@ pub(super) fn each_of_built(
 ) -> Result<Vec<Composition>, Error> {
     let mut all = Vec::new();
     for object in built.objects.iter().filter(|object| is_one(object)) {
-        match compose_object(reader, state, built, object) {
-            Ok(composed) => all.extend(composed),
+        let found = check_set(reader, object).and_then(|()| expand(reader, object));
+        let expanded = match found {
+            Ok(expanded) => expanded,
+            Err(ReadError::Finding(finding)) => vec![Err(*finding)],
             Err(ReadError::Error(error)) => return Err(error),
-            Err(ReadError::Finding(finding)) => {
-                reader.findings.clear();
-                all.push(Composition {
-                    chart: chart(object),
-                    findings: vec![*finding],
-                    ..Composition::empty(object.name().to_owned(), object.tree.place)
-                });
+        };
+        for one in expanded {
+            let (deploying, composed) = match one {
+                Ok(one) => {
+                    let composed = compose_known(reader, state, built, &one);
+                    (one, composed)
+                }
+                Err(finding) => (object.clone(), Err(finding.into())),
+            };
+            match composed {
+                Ok(composed) => all.extend(composed),
+                Err(ReadError::Error(error)) => return Err(error),
+                Err(ReadError::Finding(finding)) => {
+                    reader.findings.clear();
+                    all.extend(failures(reader, &deploying, &finding)?);
+                }
             }
         }
     }
     Ok(all)
 }
 
-/// The folders that the Applications in a file deploy, those of ApplicationSets included.
-pub(super) fn folders(reader: &mut LayerReader<'_>, file: &Path) -> Result<Vec<PathBuf>, Error> {
-    let mut all = Vec::new();
-    let found = build(reader, file).and_then(|built| {
-        for object in built.iter().flat_map(|built| &built.objects) {
-            if is_argo(object, "Application") {
-                all.push(object.clone());
-            } else if is_argo(object, "ApplicationSet") {
-                all.extend(application_set::applications(reader, object)?);
-            }
-        }
-        Ok(())
-    });
-    reader.findings.clear();
-    // What is wrong with one is reported where its values are read.
-    if let Err(ReadError::Error(error)) = found {
-        return Err(error);
+fn check_set(reader: &LayerReader<'_>, object: &Object) -> Result<(), ReadError> {
+    if is_argo(object, "ApplicationSet") {
+        check_fields(reader, tables::APPLICATION_SET, &object.tree)?;
     }
-    let path = |source: &Node| resolve_path(Path::new(""), source.text(&["path"])?);
-    let paths = all.iter().flat_map(|application| {
-        let one = application.tree.get_path(&["spec", "source"]);
-        let sources = application.tree.items(&["spec", "sources"]);
-        one.into_iter().chain(sources).filter_map(path)
-    });
-    Ok(paths.collect())
+    Ok(())
 }
 
-/// The folder of the chart that an object names, if it is in this repository.
-fn chart(object: &Object) -> Option<PathBuf> {
-    let paths: [&[&str]; 2] = [
-        &["spec", "chart", "spec", "chart"],
-        &["spec", "source", "path"],
-    ];
-    let mut named = paths.iter().filter_map(|path| object.tree.text(path));
-    resolve_path(Path::new(""), named.next()?.trim_start_matches('/'))
-}
-
-fn compose_object(
+/// What a HelmRelease or an Application deploys, if all of its fields are carried out.
+fn compose_known(
     reader: &mut LayerReader<'_>,
     state: &State,
     built: &Built,
     object: &Object,
 ) -> Result<Vec<Composition>, ReadError> {
     if is_release(object) {
+        check_fields(reader, tables::HELM_RELEASE, &object.tree)?;
         let composed = compose_release(reader, state, built, object)?;
         return Ok(vec![with_findings(composed, reader)]);
     }
-    let applications = if is_argo(object, "Application") {
-        vec![object.clone()]
-    } else {
-        application_set::applications(reader, object)?
-    };
+    check_fields(reader, tables::APPLICATION, &object.tree)?;
     let mut all = Vec::new();
-    for application in applications {
-        let composed = compose_application(reader, state, &application)?;
+    for source in application::charts(reader, object)? {
+        check_fields(reader, tables::SOURCE, source)?;
+        let composed = compose_application(reader, state, object, source)?;
         all.push(with_findings(composed, reader));
     }
     Ok(all)
+}
+
+/// The HelmRelease or Application that an object is, or the Applications of an ApplicationSet.
+fn expand(
+    reader: &mut LayerReader<'_>,
+    object: &Object,
+) -> Result<Vec<Result<Object, Finding>>, ReadError> {
+    if is_argo(object, "ApplicationSet") {
+        application_set::applications(reader, object)
+    } else {
+        Ok(vec![Ok(object.clone())])
+    }
+}
+
+/// What these objects deploy, where nobody knows with which values.
+pub(super) fn compose_failed(
+    reader: &LayerReader<'_>,
+    objects: &[Object],
+    finding: &Finding,
+) -> Result<Vec<Composition>, Error> {
+    let mut all = Vec::new();
+    for object in objects.iter().filter(|object| is_one(object)) {
+        all.extend(failures(reader, object, finding)?);
+    }
+    Ok(all)
+}
+
+/// A composition that failed, for each chart that an object may deploy.
+fn failures(
+    reader: &LayerReader<'_>,
+    object: &Object,
+    finding: &Finding,
+) -> Result<Vec<Composition>, Error> {
+    let mut all = Vec::new();
+    for pattern in patterns(object) {
+        for metadata in matches(reader.files, &format!("{pattern}/Chart.yaml"))? {
+            all.push(Composition {
+                chart: metadata.parent().map(Path::to_owned),
+                findings: vec![finding.clone()],
+                ..Composition::empty(object.name().to_owned(), object.tree.place)
+            });
+        }
+    }
+    Ok(all)
+}
+
+/// A folder that an Application deploys.
+pub(super) struct Applied {
+    pub(super) folder: PathBuf,
+    pub(super) application: Object,
+    pub(super) source: Node,
+    /// Why nobody knows what it makes of the folder.
+    pub(super) finding: Option<Finding>,
+}
+
+/// The folders that the Applications in a file deploy, those of ApplicationSets included.
+pub(super) fn find_applied(
+    reader: &mut LayerReader<'_>,
+    file: &Path,
+) -> Result<Vec<Applied>, Error> {
+    let found = find_applied_in(reader, file);
+    reader.findings.clear();
+    match found {
+        Ok(found) => Ok(found),
+        Err(ReadError::Error(error)) => Err(error),
+        // What is wrong with a file is reported where manifests are read.
+        Err(ReadError::Finding(_)) => Ok(Vec::new()),
+    }
+}
+
+fn find_applied_in(reader: &mut LayerReader<'_>, file: &Path) -> Result<Vec<Applied>, ReadError> {
+    let mut all = Vec::new();
+    let built = build(reader, file)?;
+    let objects = built.iter().flat_map(|built| &built.objects);
+    for object in objects.filter(|object| is_one(object) && !is_release(object)) {
+        let found = check_set(reader, object).and_then(|()| expand(reader, object));
+        let expanded = match found {
+            Err(ReadError::Finding(finding)) => vec![Err(*finding)],
+            other => other?,
+        };
+        for one in expanded {
+            match one {
+                Ok(application) => {
+                    for source in application::sources(&application) {
+                        let checked = check_fields(reader, tables::SOURCE, source);
+                        let finding = match checked {
+                            Err(ReadError::Finding(finding)) => Some(*finding),
+                            _ => None,
+                        };
+                        all.extend(application::folder(source).map(|folder| Applied {
+                            folder,
+                            application: application.clone(),
+                            source: source.clone(),
+                            finding,
+                        }));
+                    }
+                }
+                Err(finding) => {
+                    for pattern in patterns(object) {
+                        let folders = matches(reader.files, &pattern)?.into_iter();
+                        // Without a change each folder is deployed as it is, by however many.
+                        let is_changed = object.tree.get_path(&["spec", "templatePatch"]).is_some()
+                            || sources(object)
+                                .any(|source| source.get_path(&["kustomize"]).is_some());
+                        all.extend(folders.map(|folder| Applied {
+                            folder,
+                            application: object.clone(),
+                            source: Node::from_value(Value::Null),
+                            finding: Some(finding.clone()).filter(|_| is_changed),
+                        }));
+                    }
+                }
+            }
+        }
+    }
+    Ok(all)
+}
+
+/// The sources that an Application, or any template of an ApplicationSet, names.
+fn sources(object: &Object) -> impl Iterator<Item = &Node> {
+    let generators = object.tree.items(&["spec", "generators"]).iter();
+    let of_generators = generators.flat_map(|generator| generator.entries(&[]));
+    let of_generators = of_generators.filter_map(|kind| kind.node.get_path(&["template"]));
+    let own = object.tree.get_path(&["spec", "template"]);
+    let all = own.into_iter().chain(of_generators).chain([&object.tree]);
+    all.flat_map(|one| {
+        let source = one.get_path(&["spec", "source"]);
+        source.into_iter().chain(one.items(&["spec", "sources"]))
+    })
+}
+
+/// The folders that an object may deploy: what a template fills in may be anything.
+fn patterns(object: &Object) -> Vec<String> {
+    let chart = object.tree.text(&["spec", "chart", "spec", "chart"]);
+    let named = chart
+        .into_iter()
+        .chain(sources(object).filter_map(|source| source.text(&["path"])));
+    let patch = object.tree.text(&["spec", "templatePatch"]);
+    let any = patch
+        .filter(|patch| patch.contains("path"))
+        .map(|_| "**".to_owned());
+    let pattern = |path: &str| {
+        let mut parts = path.split("{{");
+        let mut pattern = parts.next().unwrap_or_default().to_owned();
+        for part in parts {
+            let behind = part.split_once("}}").map_or("", |(_, behind)| behind);
+            pattern.push('*');
+            pattern.push_str(behind);
+        }
+        let folders = pattern.trim_matches('/').split('/');
+        let folders = folders.map(|folder| if folder == "*" { "**" } else { folder });
+        folders.collect::<Vec<&str>>().join("/")
+    };
+    named.map(pattern).chain(any).collect()
 }
 
 /// The composition with the findings that were collected meanwhile.
@@ -209,20 +364,20 @@ fn compose_application(
     reader: &mut LayerReader<'_>,
     state: &State,
     application: &Object,
+    source: &Node,
 ) -> Result<Composition, ReadError> {
-    let composed = application::compose(reader, state, application)?;
-    let at = |path: &[&str]| application.tree.text(path).filter(|text| !text.is_empty());
-    // Of several sources one renders the chart.
-    let sources = application.tree.items(&["spec", "sources"]);
-    let of_sources = sources
-        .iter()
-        .find_map(|source| source.text(&["helm", "releaseName"]));
-    let of_sources = of_sources.filter(|name| !name.is_empty());
-    let name = at(&["spec", "source", "helm", "releaseName"]).or(of_sources);
-    let name = name.unwrap_or(application.name());
+    let composed = application::compose(reader, state, application, source)?;
+    let of_source = |field: &str| {
+        let text = source.text(&["helm", field]);
+        text.filter(|text| !text.is_empty())
+    };
+    let destination = || application.tree.text(&["spec", "destination", "namespace"]);
     Ok(Composition {
-        name: name.to_owned(),
-        namespace: at(&["spec", "destination", "namespace"])
+        name: of_source("releaseName")
+            .unwrap_or(application.name())
+            .to_owned(),
+        namespace: of_source("namespace")
+            .or_else(destination)
             .unwrap_or_default()
             .to_owned(),
         place: application.tree.place,
@@ -264,7 +419,7 @@ pub(super) fn build(reader: &mut LayerReader<'_>, path: &Path) -> Result<Option<
             if document.get_path(&["apiVersion"]).is_some()
                 && document.get_path(&["kind"]).is_some()
             {
-                kustomization::add(&mut objects, document);
+                kustomization::add(reader, &mut objects, document);
             }
         }
     }

@@ -49,13 +49,40 @@ pub(super) fn generate_all(
     for kind in [GeneratedKind::ConfigMap, GeneratedKind::Secret] {
         for generator in kustomization.items(&[kind.field()]) {
             let object = generate(reader, folder, kind, generator, kustomization)?;
-            let behavior = generator.text(&["behavior"]).unwrap_or("create");
-            known.note(objects);
-            let joined = join(objects, &known, object, behavior);
-            joined.map_err(|message| reader.refusal(message, generator.place))?;
+            known.add(reader, generator, object, objects)?;
         }
     }
     Ok(())
+}
+
+/// Runs a generator that is a file, if it is built in.
+pub(super) fn generate_of_file(
+    reader: &mut LayerReader<'_>,
+    folder: &Path,
+    file: &Node,
+    objects: &mut Vec<Object>,
+) -> Result<bool, ReadError> {
+    let kinds = [GeneratedKind::ConfigMap, GeneratedKind::Secret].into_iter();
+    let mut kinds = kinds.filter(|kind| {
+        let named = file
+            .text(&["kind"])
+            .and_then(|kind| kind.strip_suffix("Generator"));
+        file.text(&["apiVersion"]) == Some("builtin") && named == Some(kind.kind())
+    });
+    let Some(kind) = kinds.next() else {
+        return Ok(false);
+    };
+    let mut generator = file.clone();
+    for field in ["name", "namespace"] {
+        let of_file = file.get_path(&["metadata", field]);
+        if let Some(node) = of_file.filter(|_| file.get_path(&[field]).is_none()) {
+            map_mut(&mut generator).insert(Entry::holding(field, node.clone()));
+        }
+    }
+    let whole = Node::from_value(Value::empty_map());
+    let object = generate(reader, folder, kind, &generator, &whole)?;
+    Known::default().add(reader, &generator, object, objects)?;
+    Ok(true)
 }
 
 /// Where the objects of each kind and name are, those that are noted.
@@ -66,6 +93,20 @@ struct Known {
 }
 
 impl Known {
+    /// Adds what a generator makes to the objects.
+    fn add(
+        &mut self,
+        reader: &LayerReader<'_>,
+        generator: &Node,
+        object: Object,
+        objects: &mut Vec<Object>,
+    ) -> Result<(), ReadError> {
+        let behavior = generator.text(&["behavior"]).unwrap_or("create");
+        self.note(objects);
+        let joined = join(objects, self, object, behavior);
+        joined.map_err(|message| reader.refusal(message, generator.place))
+    }
+
     /// Notes the objects behind those that are noted.
     fn note(&mut self, objects: &[Object]) {
         for (index, object) in objects.iter().enumerate().skip(self.noted) {
@@ -117,10 +158,18 @@ fn generate(
     if let Some(namespace) = generator.text(&["namespace"]) {
         set(&mut tree, &["metadata", "namespace"], namespace.into());
     }
+    let is_on = |option: &str| {
+        generator.flag(&["options", option]) || whole.flag(&["generatorOptions", option])
+    };
     for field in ["labels", "annotations"] {
-        if let Some(node) = generator.get_path(&["options", field]) {
-            set(&mut tree, &["metadata", field], node.value.clone());
+        let of_all = whole.entries(&["generatorOptions", field]);
+        for entry in of_all.chain(generator.entries(&["options", field])) {
+            let path = ["metadata", field, &entry.key];
+            set(&mut tree, &path, entry.node.value.clone());
         }
+    }
+    if is_on("immutable") {
+        set(&mut tree, &["immutable"], Value::Bool(true));
     }
     let mut data = Data {
         kind,
@@ -139,8 +188,7 @@ fn generate(
         }
     }
     let mut object = Object::new(tree);
-    object.is_hashed = !generator.flag(&["options", "disableNameSuffixHash"])
-        && !whole.flag(&["generatorOptions", "disableNameSuffixHash"]);
+    object.is_hashed = !is_on("disableNameSuffixHash");
     Ok(object)
 }
 

@@ -1,4 +1,4 @@
-//! Builds a Kustomization in the order of kustomize: resources, generators, components, patches, names.
+//! Builds a Kustomization in the order of kustomize: resources, generators, components, transformers, variables.
 //!
 //! Files may be anywhere in the repository, as in Flux, which builds without kustomize's restriction to the folder
 //! (<https://github.com/fluxcd/kustomize-controller/blob/main/docs/spec/v1/kustomizations.md>).
@@ -7,18 +7,19 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use yaml_tree::place::Place;
-use yaml_tree::value::Node;
+use yaml_tree::value::{Entry, Node, Number, Value};
 
 use crate::model::finding::Finding;
 
-use super::UNSUPPORTED;
+use super::configuration::Configuration;
+use super::fields::Meaning::{Done, NoEffect, NotKnown};
+use super::fields::{Table, unknown_field};
 use super::files::resolve_path;
-use super::generator;
-use super::names::{self, Reference};
 use super::object::Object;
-use super::patch;
 use super::reader::{LayerReader, NAMES};
-use super::replacements;
+use super::transformers::Transformer;
+use super::vars::{self, Var};
+use super::{UNSUPPORTED, generator, names};
 use crate::read::error::ReadError;
 
 /// The deepest nesting of kustomizations.
@@ -59,20 +60,27 @@ pub(super) fn build_of(
 ) -> Result<Built, ReadError> {
     let mut build = Build {
         reader,
-        references: Vec::new(),
         unknown: Vec::new(),
         folders: Vec::new(),
         within: Vec::new(),
     };
-    let built = build.target(folder, kustomization, Vec::new());
+    let built = build.target(folder, kustomization, Accumulated::default());
     let Build {
-        references,
+        reader,
         unknown,
         folders,
         ..
     } = build;
-    let mut objects = built.map_err(|error| with_cause(error, &unknown))?;
-    names::finish(&mut objects, &references);
+    let built = built.map_err(|error| with_cause(error, &unknown))?;
+    let (mut objects, configuration) = (built.objects, built.configuration);
+    names::finish(&mut objects, &configuration.references);
+    let resolved = vars::resolve(&built.vars, &mut objects, &configuration);
+    resolved.map_err(|error| reader.refusal(error.message, error.place))?;
+    let is_local = |object: &Object| {
+        let mark = object.metadata("annotations", "config.kubernetes.io/local-config");
+        mark.is_some_and(|mark| mark != "false")
+    };
+    objects.retain(|object| !is_local(object));
     Ok(Built {
         objects,
         unknown,
@@ -113,50 +121,149 @@ pub(super) fn find(reader: &mut LayerReader<'_>, folder: &Path) -> Result<Option
     Ok(found)
 }
 
+/// What the kustomizations of a build have made until now.
+#[derive(Default)]
+struct Accumulated {
+    objects: Vec<Object>,
+    configuration: Configuration,
+    vars: Vec<Var>,
+}
+
 struct Build<'b, 'r> {
     reader: &'b mut LayerReader<'r>,
-    references: Vec<Reference>,
     unknown: Vec<Finding>,
     folders: Vec<PathBuf>,
     within: Vec<PathBuf>,
 }
 
 impl Build<'_, '_> {
-    /// Builds one kustomization. `objects` are those of the parent for a component, otherwise none.
+    /// Builds one kustomization, in kustomize's order. What is accumulated is that of the parent for a component, otherwise nothing.
     fn target(
         &mut self,
         folder: &Path,
         kustomization: &Node,
-        mut objects: Vec<Object>,
-    ) -> Result<Vec<Object>, ReadError> {
+        mut made: Accumulated,
+    ) -> Result<Accumulated, ReadError> {
         self.enter(folder, kustomization.place)?;
+        self.check(kustomization)?;
         let resources = [
             kustomization.items(&["resources"]),
             kustomization.items(&["bases"]),
         ];
         for resource in resources.into_iter().flatten() {
-            self.resource(folder, resource, &mut objects)?;
+            self.resource(folder, resource, &mut made)?;
         }
-        self.check_names(&objects)?;
-        self.configurations(folder, kustomization)?;
-        generator::generate_all(self.reader, folder, kustomization, &mut objects)?;
+        self.check_names(&made.objects)?;
+        self.configurations(folder, kustomization, &mut made.configuration)?;
+        generator::generate_all(self.reader, folder, kustomization, &mut made.objects)?;
+        for file in self.plugins(folder, kustomization.items(&["generators"]))? {
+            let objects = &mut made.objects;
+            if !generator::generate_of_file(self.reader, folder, &file, objects)? {
+                return Err(self.plugin_error(&file));
+            }
+        }
         for component in kustomization.items(&["components"]) {
-            objects = self.component(folder, component, objects)?;
+            made = self.component(folder, component, made)?;
         }
-        patch::merge_patches(self.reader, folder, kustomization, &mut objects)?;
-        names::rename(kustomization, &mut objects);
-        patch::json_patches(self.reader, folder, kustomization, &mut objects)?;
-        replacements::replace(self.reader, folder, kustomization, &mut objects)?;
-        check_unsupported(
-            self.reader,
-            folder,
-            kustomization,
-            &objects,
-            &mut self.unknown,
-        )?;
-        self.check_names(&objects)?;
+        let of_fields = Transformer::read_fields(kustomization, &made.configuration);
+        let place = kustomization.place;
+        let of_fields = of_fields.map_err(|message| self.reader.refusal(message, place))?;
+        for transformer in of_fields {
+            transformer.apply(self.reader, folder, &mut made.objects)?;
+        }
+        for file in self.plugins(folder, kustomization.items(&["transformers"]))? {
+            let read = Transformer::read_file(&file);
+            let read = read.map_err(|message| self.reader.refusal(message, file.place))?;
+            let transformer = read.ok_or_else(|| self.plugin_error(&file))?;
+            transformer.apply(self.reader, folder, &mut made.objects)?;
+        }
+        let vars = Var::read_all(kustomization, &mut made.objects);
+        let vars = vars.and_then(|vars| Var::merge(&mut made.vars, vars));
+        vars.map_err(|message| self.reader.refusal(message, place))?;
+        self.check_names(&made.objects)?;
         self.within.pop();
-        Ok(objects)
+        Ok(made)
+    }
+
+    /// Refuses what kustomize refuses, and fields that are not carried out here.
+    fn check(&self, kustomization: &Node) -> Result<(), ReadError> {
+        let place = kustomization.place;
+        let kind = match kustomization.text(&["kind"]) {
+            None | Some("") => "Kustomization",
+            Some(kind) => kind,
+        };
+        let wanted = match kind {
+            "Kustomization" => "kustomize.config.k8s.io/v1beta1",
+            "Component" => "kustomize.config.k8s.io/v1alpha1",
+            _ => {
+                let message = "a kustomization is of kind Kustomization or Component".to_owned();
+                return Err(self.reader.refusal(message, place));
+            }
+        };
+        if let Some(version) = kustomization.text(&["apiVersion"])
+            && !["", wanted].contains(&version)
+        {
+            let message = format!("the `apiVersion` of a {kind} is `{wanted}`, not `{version}`");
+            return Err(self.reader.refusal(message, place));
+        }
+        let fields = kustomization.entries(&[]);
+        let own = ["apiVersion", "kind"];
+        if fields.clone().all(|field| own.contains(&&*field.key)) {
+            let message = "the kustomization is empty".to_owned();
+            return Err(self.reader.refusal(message, place));
+        }
+        match unknown_field(TABLE, kustomization) {
+            None => match other_type(kustomization, "") {
+                None => Ok(()),
+                Some(node) => {
+                    let kind = node.value.kind();
+                    let message = format!("a kustomization has no {kind} here: quote it");
+                    Err(self.reader.refusal(message, node.place))
+                }
+            },
+            Some(field) => {
+                let message = format!("`{}` of a kustomization is not known here", field.path);
+                Err(self
+                    .reader
+                    .finding(UNSUPPORTED, message, field.place)
+                    .into())
+            }
+        }
+    }
+
+    /// The objects of generators or transformers: texts, files, or folders with a kustomization.
+    fn plugins(&mut self, folder: &Path, items: &[Node]) -> Result<Vec<Node>, ReadError> {
+        let mut made = Accumulated::default();
+        for item in items {
+            let text = item.value.as_str().map_or("", |text| text);
+            if text.contains('\n') {
+                for document in self.reader.inline(text, item.place)? {
+                    add(self.reader, &mut made.objects, &document);
+                }
+            } else {
+                self.expect_local(text, item.place)?;
+                self.resource(folder, item, &mut made)?;
+            }
+        }
+        self.check_names(&made.objects)?;
+        Ok(made.objects.into_iter().map(|object| object.tree).collect())
+    }
+
+    /// The error for a generator or transformer that is not built in.
+    fn plugin_error(&self, file: &Node) -> ReadError {
+        let message = format!(
+            "a {} is not run here",
+            file.text(&["kind"]).unwrap_or("plugin")
+        );
+        self.reader.finding(UNSUPPORTED, message, file.place).into()
+    }
+
+    fn expect_local(&self, named: &str, place: Place) -> Result<(), ReadError> {
+        if !is_remote(named) {
+            return Ok(());
+        }
+        let message = format!("`{named}` is remote and not built here");
+        Err(self.reader.finding(UNSUPPORTED, message, place).into())
     }
 
     fn enter(&mut self, folder: &Path, place: Place) -> Result<(), ReadError> {
@@ -178,20 +285,24 @@ impl Build<'_, '_> {
         &mut self,
         folder: &Path,
         resource: &Node,
-        objects: &mut Vec<Object>,
+        made: &mut Accumulated,
     ) -> Result<(), ReadError> {
         let Some(named) = resource.value.as_str() else {
             return Ok(());
         };
-        let Some(path) = self.path(folder, named, resource.place)? else {
+        if is_remote(named) {
+            let message = format!("`{named}` is remote and not built here");
+            let finding = self.reader.finding(UNSUPPORTED, message, resource.place);
+            self.unknown.push(finding);
             return Ok(());
-        };
+        }
+        let path = self.path(folder, named, resource.place)?;
         if self.reader.is_own_output(&path, resource.place)? {
             return Ok(());
         }
         if let Some(documents) = self.reader.objects(&path)? {
             for document in documents.iter() {
-                add(objects, document);
+                add(self.reader, &mut made.objects, document);
             }
             return Ok(());
         }
@@ -200,32 +311,33 @@ impl Build<'_, '_> {
             let message = format!("`{named}` is a Component: name it under `components`");
             return Err(self.reader.refusal(message, resource.place));
         }
-        let built = self.target(&path, &kustomization, Vec::new())?;
-        objects.extend(built);
-        Ok(())
+        let built = self.target(&path, &kustomization, Accumulated::default())?;
+        made.objects.extend(built.objects);
+        let merged = made.configuration.add(&built.configuration);
+        let merged = merged.and_then(|()| Var::merge(&mut made.vars, built.vars));
+        merged.map_err(|message| self.reader.refusal(message, resource.place))
     }
 
     fn component(
         &mut self,
         folder: &Path,
         component: &Node,
-        objects: Vec<Object>,
-    ) -> Result<Vec<Object>, ReadError> {
+        made: Accumulated,
+    ) -> Result<Accumulated, ReadError> {
         let Some(named) = component.value.as_str() else {
-            return Ok(objects);
+            return Ok(made);
         };
-        let Some(path) = self.path(folder, named, component.place)? else {
-            return Ok(objects);
-        };
+        self.expect_local(named, component.place)?;
+        let path = self.path(folder, named, component.place)?;
         if self.reader.is_own_output(&path, component.place)? {
-            return Ok(objects);
+            return Ok(made);
         }
         let kustomization = self.kustomization(&path, named, component.place)?;
         if kustomization.text(&["kind"]) != Some("Component") {
             let message = format!("`{named}` is not a Component: name it under `resources`");
             return Err(self.reader.refusal(message, component.place));
         }
-        self.target(&path, &kustomization, objects)
+        self.target(&path, &kustomization, made)
     }
 
     fn kustomization(&mut self, path: &Path, named: &str, place: Place) -> Result<Node, ReadError> {
@@ -239,44 +351,36 @@ impl Build<'_, '_> {
         }
     }
 
-    /// A path below the root; none for a remote resource, which is reported.
-    fn path(
-        &mut self,
-        folder: &Path,
-        named: &str,
-        place: Place,
-    ) -> Result<Option<PathBuf>, ReadError> {
-        if is_remote(named) {
-            let message = format!("`{named}` is remote and not built here");
-            self.unknown
-                .push(self.reader.finding(UNSUPPORTED, message, place));
-            return Ok(None);
-        }
-        match resolve_path(folder, named) {
-            Some(path) => Ok(Some(path)),
-            None => Err(self
-                .reader
-                .refusal(format!("`{named}` lies outside of the repository"), place)),
-        }
+    /// A path below the root.
+    fn path(&self, folder: &Path, named: &str, place: Place) -> Result<PathBuf, ReadError> {
+        let outside = || format!("`{named}` lies outside of the repository");
+        let path = resolve_path(folder, named);
+        path.ok_or_else(|| self.reader.refusal(outside(), place))
     }
 
-    fn configurations(&mut self, folder: &Path, kustomization: &Node) -> Result<(), ReadError> {
+    fn configurations(
+        &mut self,
+        folder: &Path,
+        kustomization: &Node,
+        configuration: &mut Configuration,
+    ) -> Result<(), ReadError> {
+        let refused = |this: &Self, message, place| this.reader.refusal(message, place);
+        let own = self.reader.configuration.clone();
+        let added = configuration.add(&own);
+        added.map_err(|message| refused(self, message, kustomization.place))?;
         for item in kustomization.items(&["configurations"]) {
             let Some(named) = item.value.as_str() else {
                 continue;
             };
-            let Some(path) = self.path(folder, named, item.place)? else {
-                continue;
-            };
+            self.expect_local(named, item.place)?;
+            let path = self.path(folder, named, item.place)?;
             let Some(documents) = self.reader.objects(&path)? else {
-                return Err(self
-                    .reader
-                    .refusal(format!("there is no file `{named}`"), item.place));
+                let message = format!("there is no file `{named}`");
+                return Err(refused(self, message, item.place));
             };
-            for reference in documents.iter().flat_map(Reference::read_all) {
-                if !self.references.contains(&reference) {
-                    self.references.push(reference);
-                }
+            for document in documents.iter() {
+                let added = configuration.add_file(document);
+                added.map_err(|message| refused(self, message, item.place))?;
             }
         }
         Ok(())
@@ -301,20 +405,18 @@ impl Build<'_, '_> {
 }
 
 /// Adds a document: an object, or each item of a List.
-pub(super) fn add(objects: &mut Vec<Object>, document: &Node) {
+pub(super) fn add(reader: &LayerReader<'_>, objects: &mut Vec<Object>, document: &Node) {
+    let object = |tree: &Node| {
+        let mut object = Object::new(tree.clone());
+        object.spell_marks(|node| reader.spelling(node));
+        object
+    };
     let is_list = document
         .text(&["kind"])
         .is_some_and(|kind| kind.ends_with("List"));
     match is_list.then(|| document.get_path(&["items"])).flatten() {
-        Some(list) => objects.extend(
-            list.value
-                .as_list()
-                .unwrap_or_default()
-                .iter()
-                .cloned()
-                .map(Object::new),
-        ),
-        None => objects.push(Object::new(document.clone())),
+        Some(list) => objects.extend(list.items(&[]).iter().map(object)),
+        None => objects.push(object(document)),
     }
 }
 
@@ -326,84 +428,225 @@ fn is_remote(named: &str) -> bool {
         || named.contains("?ref=")
 }
 
-/// Kinds that affect a cluster's values.
-const SHAPING: &[&str] = &[
-    "HelmRelease",
-    "ConfigMap",
-    "Secret",
-    "Application",
-    "ApplicationSet",
-];
-
-/// Fields that create objects not known here. They are reported only if an object is missing in the end.
-const MAKERS: &[&str] = &["generators", "helmCharts", "helmChartInflationGenerator"];
-
-/// Reports features that change the objects that affect values; those that may create objects go into `unknown`.
-fn check_unsupported(
-    reader: &mut LayerReader<'_>,
-    folder: &Path,
-    kustomization: &Node,
-    objects: &[Object],
-    unknown: &mut Vec<Finding>,
-) -> Result<(), ReadError> {
-    let shaping: Vec<&Object> = objects
-        .iter()
-        .filter(|object| SHAPING.contains(&object.kind()))
-        .collect();
-    for field in MAKERS {
-        for item in kustomization.items(&[field]) {
-            let message = format!("`{field}` of a kustomization is not built here");
-            unknown.push(reader.finding(UNSUPPORTED, message, item.place));
+/// The first scalar below a key that is not of the type that kustomize wants there.
+fn other_type<'n>(node: &'n Node, key: &str) -> Option<&'n Node> {
+    const FLAGS: [&str; 8] = [
+        "create",
+        "includeSelectors",
+        "includeTemplates",
+        "includeVolumeClaimTemplates",
+        "allowNameChange",
+        "allowKindChange",
+        "disableNameSuffixHash",
+        "immutable",
+    ];
+    const TEXTS: [&str; 5] = [
+        "labels",
+        "annotations",
+        "pairs",
+        "commonLabels",
+        "commonAnnotations",
+    ];
+    let is_right = match &node.value {
+        Value::Map(map) => {
+            let of_users = TEXTS.contains(&key);
+            let key = |entry: &'n Entry| if of_users { "" } else { &*entry.key };
+            return map
+                .iter()
+                .find_map(|entry| other_type(&entry.node, key(entry)));
         }
-    }
-    if shaping.is_empty() {
-        return Ok(());
-    }
-    for item in kustomization.items(&["transformers"]) {
-        transformer(reader, folder, item, &shaping)?;
-    }
-    Ok(())
+        Value::List(items) => {
+            // The labels of a kustomization are a list, of a generator a map.
+            let key = if key == "labels" { "" } else { key };
+            return items.iter().find_map(|item| other_type(item, key));
+        }
+        Value::Bool(_) => FLAGS.contains(&key),
+        Value::Number(number) => {
+            ["count", "index"].contains(&key) && matches!(number, Number::Int(_))
+        }
+        Value::String(_) => ![&FLAGS[..], &["count", "index"]].concat().contains(&key),
+        Value::Null | Value::Opaque(_) => true,
+    };
+    (!is_right).then_some(node)
 }
 
-/// Transformers that do not change values.
-const HARMLESS: &[&str] = &[
-    "LabelTransformer",
-    "AnnotationsTransformer",
-    "ImageTagTransformer",
-    "ReplicaCountTransformer",
+/// Every field of kustomize's Kustomization and Component.
+const TABLE: Table = &[
+    ("apiVersion", Done),
+    ("kind", Done),
+    ("namePrefix", Done),
+    ("nameSuffix", Done),
+    ("namespace", Done),
+    ("metadata", NoEffect),
+    ("openapi.version", NoEffect),
+    ("openapi.path", NotKnown),
+    ("commonLabels.*", Done),
+    ("commonAnnotations.*", Done),
+    ("labels[].pairs.*", Done),
+    ("labels[].includeSelectors", Done),
+    ("labels[].includeTemplates", Done),
+    ("labels[].includeVolumeClaimTemplates", Done),
+    ("labels[].fields[].group", Done),
+    ("labels[].fields[].version", Done),
+    ("labels[].fields[].kind", Done),
+    ("labels[].fields[].path", Done),
+    ("labels[].fields[].create", Done),
+    ("patchesStrategicMerge[]", Done),
+    ("patches[].path", Done),
+    ("patches[].patch", Done),
+    ("patches[].target.group", Done),
+    ("patches[].target.version", Done),
+    ("patches[].target.kind", Done),
+    ("patches[].target.name", Done),
+    ("patches[].target.namespace", Done),
+    ("patches[].target.labelSelector", Done),
+    ("patches[].target.annotationSelector", Done),
+    ("patches[].options.allowNameChange", Done),
+    ("patches[].options.allowKindChange", Done),
+    ("patchesJson6902[].path", Done),
+    ("patchesJson6902[].patch", Done),
+    ("patchesJson6902[].target.group", Done),
+    ("patchesJson6902[].target.version", Done),
+    ("patchesJson6902[].target.kind", Done),
+    ("patchesJson6902[].target.name", Done),
+    ("patchesJson6902[].target.namespace", Done),
+    ("patchesJson6902[].target.labelSelector", Done),
+    ("patchesJson6902[].target.annotationSelector", Done),
+    ("patchesJson6902[].options.allowNameChange", Done),
+    ("patchesJson6902[].options.allowKindChange", Done),
+    ("images[].name", Done),
+    ("images[].newName", Done),
+    ("images[].newTag", Done),
+    ("images[].tagSuffix", Done),
+    ("images[].digest", Done),
+    ("imageTags[].name", Done),
+    ("imageTags[].newName", Done),
+    ("imageTags[].newTag", Done),
+    ("imageTags[].tagSuffix", Done),
+    ("imageTags[].digest", Done),
+    ("replacements[].path", Done),
+    ("replacements[].sourceValue", Done),
+    ("replacements[].source.group", Done),
+    ("replacements[].source.version", Done),
+    ("replacements[].source.kind", Done),
+    ("replacements[].source.name", Done),
+    ("replacements[].source.namespace", Done),
+    ("replacements[].source.fieldPath", Done),
+    ("replacements[].source.options.delimiter", Done),
+    ("replacements[].source.options.index", Done),
+    ("replacements[].source.options.encoding", NoEffect),
+    ("replacements[].source.options.create", Done),
+    ("replacements[].targets[].select.group", Done),
+    ("replacements[].targets[].select.version", Done),
+    ("replacements[].targets[].select.kind", Done),
+    ("replacements[].targets[].select.name", Done),
+    ("replacements[].targets[].select.namespace", Done),
+    ("replacements[].targets[].select.labelSelector", Done),
+    ("replacements[].targets[].select.annotationSelector", Done),
+    ("replacements[].targets[].reject[].group", Done),
+    ("replacements[].targets[].reject[].version", Done),
+    ("replacements[].targets[].reject[].kind", Done),
+    ("replacements[].targets[].reject[].name", Done),
+    ("replacements[].targets[].reject[].namespace", Done),
+    ("replacements[].targets[].reject[].labelSelector", Done),
+    ("replacements[].targets[].reject[].annotationSelector", Done),
+    ("replacements[].targets[].fieldPaths[]", Done),
+    ("replacements[].targets[].options.delimiter", Done),
+    ("replacements[].targets[].options.index", Done),
+    ("replacements[].targets[].options.encoding", NoEffect),
+    ("replacements[].targets[].options.create", Done),
+    ("replicas[].name", Done),
+    ("replicas[].count", Done),
+    ("vars[].name", Done),
+    ("vars[].objref.apiVersion", Done),
+    ("vars[].objref.group", Done),
+    ("vars[].objref.version", Done),
+    ("vars[].objref.kind", Done),
+    ("vars[].objref.name", Done),
+    ("vars[].objref.namespace", Done),
+    ("vars[].fieldref.fieldPath", Done),
+    ("sortOptions.order", NoEffect),
+    ("sortOptions.legacySortOptions.orderFirst[]", NoEffect),
+    ("sortOptions.legacySortOptions.orderLast[]", NoEffect),
+    ("resources[]", Done),
+    ("components[]", Done),
+    ("bases[]", Done),
+    ("crds[]", NotKnown),
+    ("configMapGenerator[].namespace", Done),
+    ("configMapGenerator[].name", Done),
+    ("configMapGenerator[].behavior", Done),
+    ("configMapGenerator[].literals[]", Done),
+    ("configMapGenerator[].files[]", Done),
+    ("configMapGenerator[].envs[]", Done),
+    ("configMapGenerator[].env", Done),
+    ("configMapGenerator[].options.labels.*", Done),
+    ("configMapGenerator[].options.annotations.*", Done),
+    ("configMapGenerator[].options.disableNameSuffixHash", Done),
+    ("configMapGenerator[].options.immutable", Done),
+    ("secretGenerator[].namespace", Done),
+    ("secretGenerator[].name", Done),
+    ("secretGenerator[].behavior", Done),
+    ("secretGenerator[].literals[]", Done),
+    ("secretGenerator[].files[]", Done),
+    ("secretGenerator[].envs[]", Done),
+    ("secretGenerator[].env", Done),
+    ("secretGenerator[].options.labels.*", Done),
+    ("secretGenerator[].options.annotations.*", Done),
+    ("secretGenerator[].options.disableNameSuffixHash", Done),
+    ("secretGenerator[].options.immutable", Done),
+    ("secretGenerator[].type", Done),
+    ("helmGlobals.chartHome", NotKnown),
+    ("helmGlobals.configHome", NotKnown),
+    ("helmCharts[].name", NotKnown),
+    ("helmCharts[].version", NotKnown),
+    ("helmCharts[].repo", NotKnown),
+    ("helmCharts[].releaseName", NotKnown),
+    ("helmCharts[].namespace", NotKnown),
+    ("helmCharts[].additionalValuesFiles[]", NotKnown),
+    ("helmCharts[].valuesFile", NotKnown),
+    ("helmCharts[].valuesInline", NotKnown),
+    ("helmCharts[].valuesMerge", NotKnown),
+    ("helmCharts[].includeCRDs", NotKnown),
+    ("helmCharts[].skipHooks", NotKnown),
+    ("helmCharts[].apiVersions[]", NotKnown),
+    ("helmCharts[].kubeVersion", NotKnown),
+    ("helmCharts[].nameTemplate", NotKnown),
+    ("helmCharts[].skipTests", NotKnown),
+    ("helmCharts[].debug", NotKnown),
+    ("helmCharts[].devel", NotKnown),
+    ("helmChartInflationGenerator[].chartName", NotKnown),
+    ("helmChartInflationGenerator[].chartVersion", NotKnown),
+    ("helmChartInflationGenerator[].chartRepoUrl", NotKnown),
+    ("helmChartInflationGenerator[].chartHome", NotKnown),
+    ("helmChartInflationGenerator[].chartRepoName", NotKnown),
+    ("helmChartInflationGenerator[].helmBin", NotKnown),
+    ("helmChartInflationGenerator[].helmHome", NotKnown),
+    ("helmChartInflationGenerator[].values", NotKnown),
+    ("helmChartInflationGenerator[].valuesLocal", NotKnown),
+    ("helmChartInflationGenerator[].valuesMerge", NotKnown),
+    ("helmChartInflationGenerator[].releaseName", NotKnown),
+    ("helmChartInflationGenerator[].releaseNamespace", NotKnown),
+    ("helmChartInflationGenerator[].extraArgs[]", NotKnown),
+    ("generatorOptions.labels.*", Done),
+    ("generatorOptions.annotations.*", Done),
+    ("generatorOptions.disableNameSuffixHash", Done),
+    ("generatorOptions.immutable", Done),
+    ("configurations[]", Done),
+    ("generators[]", Done),
+    ("transformers[]", Done),
+    ("validators[]", NoEffect),
+    ("buildMetadata[]", NoEffect),
 ];
 
-fn transformer(
-    reader: &mut LayerReader<'_>,
-    folder: &Path,
-    item: &Node,
-    shaping: &[&Object],
-) -> Result<(), ReadError> {
-    let named = item
-        .value
-        .as_str()
-        .map(|text| text.to_string())
-        .unwrap_or_default();
-    let documents = match resolve_path(folder, &named) {
-        Some(path) => reader.objects(&path)?,
-        None => None,
-    };
-    let is_harmless = documents.is_some_and(|documents| {
-        documents.iter().all(|document| {
-            document
-                .text(&["kind"])
-                .is_some_and(|kind| HARMLESS.contains(&kind))
-        })
-    });
-    if !is_harmless {
-        let object = shaping[0];
-        let message = format!(
-            "a transformer may change {} `{}` and is not built here",
-            object.kind(),
-            object.name()
-        );
-        let finding = reader.finding(UNSUPPORTED, message, item.place);
-        reader.findings.push(finding);
+#[cfg(test)]
+mod tests {
+    use super::TABLE;
+
+    /// The fields of kustomize's Go types, 5.7.
+    #[test]
+    fn the_table_has_every_field_of_kustomize() {
+        let fields: Vec<&str> = include_str!("kustomization_fields.txt").lines().collect();
+        let rows: Vec<&str> = TABLE.iter().map(|(path, _)| *path).collect();
+        assert_eq!(rows, fields);
     }
-    Ok(())
 }

@@ -5,8 +5,10 @@
 mod application;
 mod application_set;
 mod builds;
+mod configuration;
 mod deployments;
 mod depth;
+mod envsubst;
 mod fields;
 mod files;
 mod generator;
@@ -14,6 +16,7 @@ mod json_patch;
 mod kustomization;
 mod names;
 mod object;
+mod overlay;
 mod overrides;
 mod patch;
 mod patches;
@@ -22,8 +25,12 @@ mod release;
 mod replacements;
 mod selector;
 mod set;
+mod set_template;
 mod strategic;
+mod tables;
+mod transformers;
 mod variables;
+mod vars;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -43,12 +50,14 @@ pub use crate::files::{Disk, Files, Found};
 pub use super::own_output::OwnOutput;
 
 pub(in crate::read) use builds::{Input, builds};
+pub(in crate::read) use envsubst::Variables;
+pub(in crate::read) use fields::{Meaning, Table, unknown_field};
 pub use files::matches;
 pub(in crate::read) use files::resolve_path;
 pub(in crate::read) use json_patch::{Dialect, apply as apply_json_patch};
 pub(in crate::read) use patches::Patches;
 pub use reader::NAMES;
-pub(in crate::read) use variables::{Variables, substitute};
+pub(in crate::read) use variables::substitute;
 
 use crate::read::error::ReadError;
 use reader::{LayerReader, Loads};

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use sha2::{Digest, Sha256};
 
 use data_encoding::HEXLOWER;
-use yaml_tree::json::{Html, write_string};
+use yaml_tree::json::{Html, scalar_text, write_string};
 use yaml_tree::value::{Map, Node, Value};
 
+use super::configuration::{FieldSpec, Missing, Reference};
 use super::object::Object;
 
 /// Kinds whose names get no prefix or suffix.
@@ -27,91 +28,70 @@ const CLUSTER_SCOPED: &[&str] = &[
     "ValidatingWebhookConfiguration",
 ];
 
-/// Applies a kustomization's `namespace`, `namePrefix` and `nameSuffix`.
-pub(super) fn rename(kustomization: &Node, objects: &mut [Object]) {
-    let field = |name: &str| kustomization.text(&[name]).filter(|text| !text.is_empty());
-    if let Some(namespace) = field("namespace") {
-        for object in objects.iter_mut() {
-            match object.kind() {
-                "Namespace" => object.rename("name", namespace),
-                kind if CLUSTER_SCOPED.contains(&kind) => {}
-                _ => object.rename("namespace", namespace),
-            }
+/// Puts an object into a namespace, with the other fields that hold it. One that is there stays if this is a default.
+pub(super) fn set_namespace(
+    object: &mut Object,
+    namespace: &str,
+    fields: &[FieldSpec],
+    is_default: bool,
+) -> Result<(), String> {
+    let is_open = |text: &str| text.is_empty() || !is_default;
+    let is_namespace = object.kind() == "Namespace" && object.group().is_empty();
+    for field in fields {
+        if field.leads_to(&["metadata", "namespace"]) {
+            continue;
         }
+        if field.leads_to(&["metadata", "name"]) {
+            if is_namespace && field.is_of(object) && is_open(object.name()) {
+                object.rename("name", namespace);
+            }
+            continue;
+        }
+        field.change(object, Missing::Scalar, &mut |node| {
+            let text = text_of(node)?;
+            if is_open(&text) {
+                node.value = namespace.into();
+            }
+            Ok(())
+        })?;
     }
-    let (prefix, suffix) = (field("namePrefix"), field("nameSuffix"));
-    if prefix.is_none() && suffix.is_none() {
-        return;
+    if !is_namespace && !CLUSTER_SCOPED.contains(&object.kind()) && is_open(object.namespace()) {
+        object.rename("namespace", namespace);
     }
-    for object in objects
-        .iter_mut()
-        .filter(|object| !UNNAMED.contains(&object.kind()))
-    {
-        let name = [prefix, Some(object.name()), suffix]
-            .map(Option::unwrap_or_default)
-            .concat();
-        object.rename("name", &name);
-    }
+    Ok(())
 }
 
-/// A declaration of a `configurations` file: fields of other objects hold the names of objects of a kind.
-///
-/// <https://github.com/kubernetes-sigs/kustomize/tree/master/examples/transformerconfigs#name-reference-transformer>
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Reference {
-    /// The kind of the objects that are referred to.
-    kind: Arc<str>,
-    /// Their group; any where none is given.
-    group: Option<Arc<str>>,
-    /// The fields with their names.
-    fields: Vec<Field>,
-}
-
-/// A field with a name.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Field {
-    kind: Option<Arc<str>>,
-    group: Option<Arc<str>>,
-    path: Vec<Arc<str>>,
-}
-
-impl Reference {
-    /// The references of a `configurations` file.
-    pub(super) fn read_all(configuration: &Node) -> Vec<Self> {
-        let part = |node: &Node, key: &str| {
-            node.text(&[key])
-                .filter(|text| !text.is_empty())
-                .map(Arc::from)
-        };
-        let field = |spec: &Node| {
-            let path = spec.text(&["path"])?.trim_matches('/');
-            Some(Field {
-                kind: part(spec, "kind"),
-                group: part(spec, "group"),
-                path: path.split('/').map(Arc::from).collect(),
-            })
-        };
-        let reference = |reference: &Node| {
-            Some(Self {
-                kind: part(reference, "kind")?,
-                group: part(reference, "group"),
-                fields: reference
-                    .items(&["fieldSpecs"])
-                    .iter()
-                    .filter_map(field)
-                    .collect(),
-            })
-        };
-        let references = configuration.items(&["nameReference"]).iter();
-        references.filter_map(reference).collect()
+/// Puts a prefix and a suffix around the name of an object, and what other fields hold.
+pub(super) fn affix(
+    object: &mut Object,
+    prefix: &str,
+    suffix: &str,
+    fields: &[FieldSpec],
+) -> Result<(), String> {
+    if UNNAMED.contains(&object.kind()) {
+        return Ok(());
     }
+    for field in fields {
+        if field.leads_to(&["metadata", "name"]) {
+            if field.is_of(object) {
+                let name = [prefix, object.name(), suffix].concat();
+                object.rename("name", &name);
+            }
+            continue;
+        }
+        field.change(object, Missing::Left, &mut |node| {
+            node.value = [prefix, &*text_of(node)?, suffix].concat().into();
+            Ok(())
+        })?;
+    }
+    Ok(())
 }
 
-impl Field {
-    fn is_of(&self, object: &Object) -> bool {
-        let fits =
-            |part: &Option<Arc<str>>, own: &str| part.as_ref().is_none_or(|part| **part == *own);
-        fits(&self.kind, object.kind()) && fits(&self.group, object.group())
+/// The text of a scalar.
+fn text_of(node: &Node) -> Result<Arc<str>, String> {
+    match &node.value {
+        Value::Null => Ok("".into()),
+        value => scalar_text(value).ok_or_else(|| format!("it is {}", value.kind())),
     }
 }
 
@@ -189,6 +169,7 @@ fn each_name(node: &mut Node, kind: Option<&str>, path: &[Arc<str>], visit: Visi
                 .get("kind")
                 .and_then(|kind| kind.value.as_str())
                 .cloned();
+            let key = key.strip_suffix("[]").unwrap_or(key);
             if let Some(below) = Arc::make_mut(map).get_mut(key) {
                 each_name(below, beside.as_deref(), rest, visit);
             }

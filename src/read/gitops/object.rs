@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
+use capi::secrets;
 use yaml_tree::value::{Entry, Map, Node, Value};
+
+use super::reader::LayerReader;
 
 /// An object of the build.
 #[derive(Clone, Debug)]
@@ -13,6 +16,10 @@ pub(super) struct Object {
     previous: Vec<Named>,
     /// Whether its name will end in a hash of its content.
     pub(super) is_hashed: bool,
+    /// Whether a JSON patch changed it, so that only the quotes are left that a text needs.
+    pub(super) is_requoted: bool,
+    /// The variables whose value it has.
+    pub(super) variables: Vec<Arc<str>>,
 }
 
 /// A name in a namespace.
@@ -29,6 +36,44 @@ impl Object {
             tree,
             previous: Vec::new(),
             is_hashed: false,
+            is_requoted: false,
+            variables: Vec::new(),
+        }
+    }
+
+    /// Its kind and name, for a message.
+    pub(super) fn title(&self) -> String {
+        format!("{} `{}`", self.kind(), self.name())
+    }
+
+    /// Makes labels and annotations texts, as kustomize does.
+    pub(super) fn spell_marks(&mut self, spell: impl Fn(&Node) -> Arc<str>) {
+        for field in ["labels", "annotations"] {
+            let spelled = |entry: &Entry| match entry.node.value {
+                Value::Bool(_) | Value::Number(_) => Entry {
+                    node: Node {
+                        value: Value::String(spell(&entry.node)),
+                        place: entry.node.place,
+                    },
+                    ..entry.clone()
+                },
+                _ => entry.clone(),
+            };
+            let entries = self.tree.entries(&["metadata", field]);
+            let is_text =
+                |entry: &Entry| !matches!(entry.node.value, Value::Bool(_) | Value::Number(_));
+            if !entries.clone().all(is_text) {
+                let map: Map = entries.map(spelled).collect();
+                set(&mut self.tree, &["metadata", field], map.into());
+            }
+        }
+    }
+
+    /// Puts labels in place of what patches and variables made of a Secret.
+    pub(super) fn seal(&mut self, reader: &LayerReader<'_>) {
+        if self.kind() == "Secret" {
+            let file = Arc::clone(&reader.source(self.tree.place.file).path);
+            secrets::seal_objects(&mut self.tree, &file);
         }
     }
 
@@ -63,6 +108,14 @@ impl Object {
     /// All names, the current one last.
     pub(super) fn names(&self) -> impl Iterator<Item = Named> + '_ {
         self.previous.iter().cloned().chain([self.current()])
+    }
+
+    /// Its first name.
+    pub(super) fn original(&self) -> Named {
+        self.previous
+            .first()
+            .cloned()
+            .unwrap_or_else(|| self.current())
     }
 
     pub(super) fn current(&self) -> Named {
@@ -101,6 +154,7 @@ impl Object {
     pub(super) fn take_names_of(&mut self, other: &Object) {
         self.previous.clone_from(&other.previous);
         self.is_hashed = other.is_hashed;
+        self.variables.clone_from(&other.variables);
         for field in ["name", "namespace"] {
             match other.tree.get_path(&["metadata", field]) {
                 Some(node) => set(&mut self.tree, &["metadata", field], node.value.clone()),
@@ -109,9 +163,13 @@ impl Object {
         }
     }
 
-    /// The value of a label or an annotation; `field` is `labels` or `annotations`.
+    /// The value of a label or an annotation; `field` is `labels` or `annotations`. One without a value is empty.
     pub(super) fn metadata(&self, field: &str, key: &str) -> Option<&str> {
-        self.tree.text(&["metadata", field, key])
+        let node = self.tree.get_path(&["metadata", field, key])?;
+        match &node.value {
+            Value::Null => Some(""),
+            value => value.as_str().map(|text| &**text),
+        }
     }
 }
 

@@ -4,6 +4,8 @@ use std::path::Path;
 
 use serde::de::IgnoredAny;
 
+use capi::secrets;
+use yaml_tree::json::scalar_text;
 use yaml_tree::place::Place;
 use yaml_tree::value::{Node, Value};
 
@@ -15,14 +17,14 @@ use super::selector::Selector;
 use super::strategic::{self, PatchError};
 use crate::read::error::ReadError;
 
-/// Applies `patchesStrategicMerge`, then `patches`.
-pub(super) fn merge_patches(
+/// Merges patches, which are files or texts, each into the object that it names.
+pub(super) fn merge(
     reader: &mut LayerReader<'_>,
     folder: &Path,
-    kustomization: &Node,
+    patches: &[Node],
     objects: &mut Vec<Object>,
 ) -> Result<(), ReadError> {
-    for item in kustomization.items(&["patchesStrategicMerge"]) {
+    for item in patches {
         let Some(named) = item.value.as_str() else {
             continue;
         };
@@ -39,27 +41,17 @@ pub(super) fn merge_patches(
             merge_named(reader, document, objects)?;
         }
     }
-    for patch in kustomization.items(&["patches"]) {
-        apply(reader, folder, patch, objects)?;
-    }
+    seal(reader, objects);
     Ok(())
 }
 
-/// Applies `patchesJson6902`, which kustomize does after changing names.
-pub(super) fn json_patches(
-    reader: &mut LayerReader<'_>,
-    folder: &Path,
-    kustomization: &Node,
-    objects: &mut Vec<Object>,
-) -> Result<(), ReadError> {
-    for patch in kustomization.items(&["patchesJson6902"]) {
-        apply(reader, folder, patch, objects)?;
-    }
-    Ok(())
+/// Puts labels in place of what patches made of Secrets, before anything reads it.
+fn seal(reader: &LayerReader<'_>, objects: &mut [Object]) {
+    objects.iter_mut().for_each(|object| object.seal(reader));
 }
 
 /// Applies one patch to its target.
-fn apply(
+pub(super) fn apply(
     reader: &mut LayerReader<'_>,
     folder: &Path,
     patch: &Node,
@@ -104,6 +96,7 @@ fn apply(
             }
         }
     }
+    seal(reader, objects);
     Ok(())
 }
 
@@ -114,11 +107,15 @@ fn json_patched(object: &mut Object, operations: &[Node]) -> Result<(), PatchErr
     if has_none {
         set(&mut object.tree, &path, Value::empty_map());
     }
+    let sealed = (object.kind() == "Secret").then(|| secrets::seal_operations(operations, "patch"));
+    let operations = sealed.as_deref().unwrap_or(operations);
     json_patch::apply(&mut object.tree, operations, Dialect::Kustomize)?;
     let is_empty = |node: &Node| node.value.as_map().is_some_and(|map| map.is_empty());
     if has_none && object.tree.get_path(&path).is_some_and(is_empty) {
         remove(&mut object.tree, &path);
     }
+    object.is_requoted = true;
+    object.spell_marks(|node| scalar_text(&node.value).unwrap_or_default());
     Ok(())
 }
 
@@ -130,7 +127,7 @@ pub(super) fn documents(
 ) -> Result<Vec<Node>, ReadError> {
     let inline = patch
         .get_path(&["patch"])
-        .and_then(|node| Some((node.value.as_str()?, node.place)));
+        .and_then(|node| Some((node.value.text_with_labels()?, node.place)));
     let is_broken = |text: &str| {
         text.trim_start().starts_with('[') && serde_json::from_str::<IgnoredAny>(text).is_err()
     };
@@ -158,6 +155,9 @@ pub(super) fn documents(
     };
     if reader.is_own_output(&file, path.place)? {
         return Ok(Vec::new());
+    }
+    if secrets::is_patch_of_secret(patch) {
+        reader.open_secret(&file)?;
     }
     match reader.objects(&file)? {
         Some(_) if reader.has_text(&file, is_broken)? => {
@@ -223,10 +223,11 @@ fn merge_into(
     let mut kept = Vec::with_capacity(objects.len());
     for mut object in std::mem::take(objects) {
         if selects(&object) {
-            let merged = strategic::apply(&object.tree, patch)
+            let merged = strategic::apply(&object, patch, reader)
                 .map_err(|error| refusal(reader, error, patch))?;
             let Some(merged) = merged else { continue };
             restore(&mut object, merged, allowed);
+            object.spell_marks(|node| reader.spelling(node));
         }
         kept.push(object);
     }

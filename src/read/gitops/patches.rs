@@ -50,7 +50,9 @@ impl Patches {
                 Ok(None) | Err(ReadError::Finding(_)) => continue,
             };
             found.add_names(&mut reader, folder, &kustomization)?;
-            found.files.extend(files(folder, &kustomization));
+            found
+                .files
+                .extend(files(&mut reader, folder, &kustomization)?);
             whole.extend(resources(folder, &kustomization));
         }
         let of_flux = |object: &&ManifestObject| object.group() == FLUX;
@@ -142,14 +144,33 @@ pub(super) fn resources(folder: &Path, kustomization: &Node) -> Vec<PathBuf> {
         .collect()
 }
 
-/// The files that a kustomization names as patches.
-pub(super) fn files(folder: &Path, kustomization: &Node) -> Vec<PathBuf> {
-    let whole = kustomization.items(&["patchesStrategicMerge"]).iter();
-    let whole = whole.filter_map(|item| item.value.as_str().map(|named| &**named));
-    let lists = ["patches", "patchesJson6902"];
-    let items = lists.iter().flat_map(|key| kustomization.items(&[key]));
-    let named = whole.chain(items.filter_map(|item| item.text(&["path"])));
-    named
-        .filter_map(|named| resolve_path(folder, named))
-        .collect()
+/// The files that a kustomization names as patches, itself or in its transformers.
+pub(super) fn files(
+    reader: &mut LayerReader<'_>,
+    folder: &Path,
+    kustomization: &Node,
+) -> Result<Vec<PathBuf>, Error> {
+    let mut transformers = Vec::new();
+    for item in kustomization.items(&["transformers"]) {
+        let path = item
+            .value
+            .as_str()
+            .and_then(|named| resolve_path(folder, named));
+        match path.map(|path| reader.objects(&path)) {
+            Some(Ok(Some(documents))) => transformers.extend(documents.iter().cloned()),
+            Some(Err(ReadError::Error(error))) => return Err(error),
+            // What is no file is reported where it is built.
+            None | Some(Ok(None) | Err(ReadError::Finding(_))) => {}
+        }
+    }
+    let lists = ["patchesStrategicMerge", "patches", "patchesJson6902"];
+    let own = lists.iter().flat_map(|key| kustomization.items(&[key]));
+    let of_transformers = transformers.iter().flat_map(|file| {
+        let paths = file.items(&["paths"]).iter();
+        paths.chain(file.get_path(&["path"]))
+    });
+    let named = own.chain(of_transformers);
+    let named = named.filter_map(|item| item.text(&["path"]).or_else(|| item.text(&[])));
+    let paths = named.filter_map(|named| resolve_path(folder, named));
+    Ok(paths.collect())
 }

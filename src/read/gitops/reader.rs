@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use yaml_tree::bytes::BASE64;
 use yaml_tree::engine::Engine;
+use yaml_tree::json::scalar_text;
 use yaml_tree::opaque::is_opaque;
 use yaml_tree::place::{FileId, Place, Source, Sources};
 use yaml_tree::value::{Node, Value};
@@ -19,6 +20,7 @@ use crate::model::rule::{Level, RuleId};
 
 use super::super::files::{display, source, syntax_finding, values_of};
 use super::super::own_output::OwnOutput;
+use super::configuration::Configuration;
 use super::{FAILED, Options, RunTime};
 use crate::read::error::ReadError;
 
@@ -52,6 +54,8 @@ pub(super) struct LayerReader<'r> {
     pub(super) generated: HashMap<(FileId, bool), Value>,
     /// The known content of run-time objects.
     pub(super) run_time: Option<&'r dyn RunTime>,
+    /// Kustomize's own configuration.
+    pub(super) configuration: Configuration,
     /// The files that metalmark renders.
     own_output: &'r OwnOutput,
 }
@@ -71,6 +75,7 @@ impl<'r> LayerReader<'r> {
             loads: Loads::new(),
             generated: HashMap::new(),
             run_time: None,
+            configuration: Configuration::own(),
             own_output: &options.own_output,
         }
     }
@@ -106,17 +111,16 @@ impl<'r> LayerReader<'r> {
         if let Some(load) = self.loads.get(path).or_else(|| self.shared.get(path)) {
             return Ok(Some(load.clone()));
         }
-        let bytes = match self.files.file(path)? {
-            Found::File(bytes) => bytes,
+        let content = match self.files.file(path)? {
+            Found::File(content) => content,
             Found::Nothing => return Ok(None),
             Found::Outside => {
                 let message = format!("`{}` leads out of the repository", display(path));
                 return Err(Finding::new(FAILED, message).into());
             }
         };
-        let is_text = std::str::from_utf8(&bytes).is_ok();
-        let leads_to = self.files.leads_to(path);
-        let source = source(path, leads_to.as_deref(), &bytes, Engine::Kubectl);
+        let is_text = content.is_text();
+        let source = source(path, &content, Engine::Kubectl);
         let source = source.unwrap_or_else(|_| Source::new(display(path), ""));
         Ok(Some(self.keep(path, source, is_text)))
     }
@@ -130,7 +134,7 @@ impl<'r> LayerReader<'r> {
         if source.is_secret_file {
             return Ok(Some(load));
         }
-        let source = secrets::source(Arc::clone(&source.path), source.text.as_str(), true);
+        let source = secrets::secret_source(Arc::clone(&source.path), source.text.as_str());
         Ok(Some(self.keep(path, source, load.is_text)))
     }
 
@@ -153,6 +157,11 @@ impl<'r> LayerReader<'r> {
     ) -> Result<bool, ReadError> {
         let load = self.open(path)?;
         Ok(load.is_some_and(|load| is_meant(&self.source(load.file).text)))
+    }
+
+    /// Whether a folder has a chart.
+    pub(super) fn has_chart(&self, folder: Option<&Path>) -> bool {
+        folder.is_some_and(|folder| self.files.is_file(&folder.join("Chart.yaml")))
     }
 
     /// The documents of a file of Kubernetes objects, parsed as by kubectl; none if there is no such file.
@@ -219,7 +228,7 @@ impl<'r> LayerReader<'r> {
         let source = self.source(place.file);
         let spelling = Spelling::new(&source.text, place, text);
         let at = |inner: Place| spelling.place(text, inner.start as usize..inner.end as usize);
-        let read = yaml_tree::read(text, place.file, Engine::Kubectl).map_err(|mut error| {
+        let read = yaml_tree::read_yaml(text, place.file).map_err(|mut error| {
             error.place = at(error.place);
             syntax_finding(error, self.sources)
         })?;
@@ -243,6 +252,33 @@ impl<'r> LayerReader<'r> {
     pub(super) fn source(&self, file: FileId) -> Arc<Source> {
         let found = self.sources.get(file);
         found.map_or_else(|| Arc::new(Source::new("", "")), Arc::clone)
+    }
+
+    /// A scalar as it is written, without its quotes.
+    pub(super) fn spelling(&self, node: &Node) -> Arc<str> {
+        if let Some(text) = node.value.text_with_labels() {
+            return Arc::clone(text);
+        }
+        let written = self.text_at(node);
+        // What an alias leads to is not written at its place.
+        if !written.is_empty() && yaml_tree::plain(&written).same(&node.value) {
+            return written.into();
+        }
+        scalar_text(&node.value).unwrap_or_default()
+    }
+
+    /// Whether a text is in quotes, or a block.
+    pub(super) fn is_quoted(&self, node: &Node) -> bool {
+        let is_text = node.value.as_str().is_some();
+        is_text && self.text_at(node).starts_with(['"', '\'', '|', '>'])
+    }
+
+    /// The text at a value's place.
+    fn text_at(&self, node: &Node) -> String {
+        let Place { file, start, end } = node.place;
+        let source = self.source(file);
+        let text = source.text.get(start as usize..end as usize);
+        text.unwrap_or_default().to_owned()
     }
 
     /// A finding at a place.

@@ -112,7 +112,8 @@ impl Release<'_, '_> {
         let chart_place = spec
             .get_path(&["chart"])
             .map_or(spec.place, |node| node.place);
-        if files.is_empty() {
+        let is_default = files.is_empty();
+        if is_default {
             files.push((&default, chart_place));
         }
         let ignores_missing = spec.flag(&["ignoreMissingValuesFiles"]);
@@ -128,6 +129,8 @@ impl Release<'_, '_> {
                     kind: LayerKind::Chart,
                 }),
                 None if ignores_missing => {}
+                // Helm renders a chart without values of its own too.
+                None if is_default && self.reader.has_chart(self.chart.as_deref()) => {}
                 None => self.add_missing("HelmChart", chart, file, place),
             }
         }

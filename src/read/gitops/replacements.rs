@@ -13,18 +13,25 @@ use super::files::resolve_path;
 use super::json_patch::DEEPEST;
 use super::object::Object;
 use super::reader::LayerReader;
-use super::selector::Selector;
+use super::selector::{By, Selector};
 use super::set::assign;
 use crate::read::error::ReadError;
+
+/// The value that a replacement copies.
+struct Copied {
+    node: Node,
+    /// As it is written, if it is a scalar.
+    text: Arc<str>,
+}
 
 /// Applies a kustomization's replacements, inline or in files.
 pub(super) fn replace(
     reader: &mut LayerReader<'_>,
     folder: &Path,
-    kustomization: &Node,
+    replacements: &[Node],
     objects: &mut [Object],
 ) -> Result<(), ReadError> {
-    for item in kustomization.items(&["replacements"]) {
+    for item in replacements {
         let documents = match item.text(&["path"]) {
             None => vec![item.clone()],
             Some(named) => {
@@ -39,113 +46,206 @@ pub(super) fn replace(
         for document in &documents {
             let own = std::slice::from_ref(document);
             for replacement in document.value.as_list().unwrap_or(own) {
-                apply(replacement, objects)
-                    .map_err(|message| reader.refusal(message, replacement.place))?;
+                let source = Copied::new(replacement, objects, reader);
+                let applied = source.and_then(|copied| copied.apply(replacement, objects, reader));
+                applied.map_err(|message| reader.refusal(message, replacement.place))?;
             }
         }
     }
     Ok(())
 }
 
-fn apply(replacement: &Node, objects: &mut [Object]) -> Result<(), String> {
-    let value = source(replacement, objects)?;
-    for target in replacement.items(&["targets"]) {
-        let select = target
-            .get_path(&["select"])
-            .ok_or("a target lacks its `select`")?;
-        let select = Selector::new(select)?;
-        let rejected = target.items(&["reject"]).iter().map(Selector::new);
-        let rejected: Vec<Selector> = rejected.collect::<Result<_, _>>()?;
-        let meant = objects.iter_mut().filter(|object| {
-            select.selects(object) && !rejected.iter().any(|reject| reject.selects(object))
-        });
-        let options = Options::from_node(target);
-        let paths = target.items(&["fieldPaths"]);
-        let default = Node::from_value("metadata.name");
-        let paths = if paths.is_empty() {
-            std::slice::from_ref(&default)
-        } else {
-            paths
-        };
-        for object in meant {
-            for path in paths.iter().filter_map(|path| path.value.as_str()) {
-                let (fields, before, mut count) = (parse(path)?, object.tree.clone(), 0);
-                let mut set = |steps: &[Step], field: Option<&Node>| {
-                    count += 1;
-                    check_depth(&value, steps.len())?;
-                    let mut field = field
-                        .cloned()
-                        .unwrap_or_else(|| Node::from_value(Value::Null));
-                    options.set(&mut field, &value)?;
-                    assign(&mut object.tree, steps, &field)
-                };
-                fields.walk(&before, options.creates, &mut set)?;
-                if count == 0 {
-                    let object = format!("{} `{}`", object.kind(), object.name());
-                    return Err(format!("{object} has no field `{path}`"));
+impl Copied {
+    /// Writes it into all targets.
+    fn apply(
+        &self,
+        replacement: &Node,
+        objects: &mut [Object],
+        reader: &LayerReader<'_>,
+    ) -> Result<(), String> {
+        for target in replacement.items(&["targets"]) {
+            let select = target
+                .get_path(&["select"])
+                .ok_or("a target lacks its `select`")?;
+            let select = Selector::new(select)?;
+            let rejected = target.items(&["reject"]).iter().map(Selector::new);
+            let rejected: Vec<Selector> = rejected.collect::<Result<_, _>>()?;
+            let mut meant = Vec::new();
+            for object in objects.iter_mut() {
+                if is_target(&select, &rejected, object)? {
+                    meant.push(object);
+                }
+            }
+            let options = Options::from_node(target);
+            let paths = target.items(&["fieldPaths"]);
+            let default = Node::from_value("metadata.name");
+            let paths = if paths.is_empty() {
+                std::slice::from_ref(&default)
+            } else {
+                paths
+            };
+            for object in meant {
+                for path in paths.iter().filter_map(|path| path.value.as_str()) {
+                    let (fields, before, mut count) = (parse(path)?, object.tree.clone(), 0);
+                    let mut set = |steps: &[Step], field: Option<&Node>| {
+                        count += 1;
+                        check_depth(&self.node, steps.len())?;
+                        let field = match field {
+                            Some(field) => options.set(field, self, reader)?,
+                            None => self.fresh(),
+                        };
+                        assign(&mut object.tree, steps, &field)
+                    };
+                    fields.walk(&before, options.creates, &mut set)?;
+                    if count == 0 {
+                        return Err(format!("{} has no field `{path}`", object.title()));
+                    }
                 }
             }
         }
-    }
-    Ok(())
-}
-
-/// The value that is copied.
-fn source(replacement: &Node, objects: &[Object]) -> Result<Node, String> {
-    if let Some(value) = replacement.get_path(&["sourceValue"]) {
-        return Ok(value.clone());
-    }
-    let source = replacement
-        .get_path(&["source"])
-        .ok_or("a replacement lacks its `source`")?;
-    let part = |key: &str| source.text(&[key]).filter(|text| !text.is_empty());
-    let is_one = |object: &&Object| {
-        let is = |key: &str, own: &str| part(key).is_none_or(|wanted| wanted == own);
-        is("group", object.group())
-            && is("version", object.version())
-            && is("kind", object.kind())
-            && object
-                .names()
-                .any(|named| is("name", &named.name) && is("namespace", &named.namespace))
-    };
-    let mut found = objects.iter().filter(is_one);
-    let object = found
-        .next()
-        .ok_or("no object is the source of a replacement")?;
-    if found.next().is_some() {
-        return Err("several objects are the source of a replacement".to_owned());
-    }
-    let path = part("fieldPath").unwrap_or("metadata.name");
-    let mut value = None;
-    let mut get = |_: &[Step], node| -> Result<(), String> {
-        value = value.or(node);
         Ok(())
-    };
-    parse(path)?.walk(&object.tree, false, &mut get)?;
-    let missing = || {
-        format!(
-            "{} `{}` has no field `{path}`",
-            object.kind(),
-            object.name()
-        )
-    };
-    let value = value.ok_or_else(missing)?.clone();
-    let options = Options::from_node(source);
-    match options.delimiter {
-        "" => Ok(value),
+    }
+
+    /// The value that a replacement copies.
+    fn new(
+        replacement: &Node,
+        objects: &[Object],
+        reader: &LayerReader<'_>,
+    ) -> Result<Self, String> {
+        if let Some(node) = replacement.get_path(&["sourceValue"]) {
+            let text = node
+                .value
+                .as_str()
+                .ok_or("a `sourceValue` is no text: quote it")?;
+            let value = yaml_tree::plain(text);
+            return Ok(Self {
+                text: Arc::clone(text),
+                node: Node {
+                    value,
+                    place: node.place,
+                },
+            });
+        }
+        let source = replacement
+            .get_path(&["source"])
+            .ok_or("a replacement lacks its `source`")?;
+        let part = |key: &str| source.text(&[key]).filter(|text| !text.is_empty());
+        let is_one = |object: &&Object| {
+            let is = |key: &str, own: &str| part(key).is_none_or(|wanted| wanted == own);
+            is("group", object.group())
+                && is("version", object.version())
+                && is("kind", object.kind())
+                && object
+                    .names()
+                    .any(|named| is("name", &named.name) && is("namespace", &named.namespace))
+        };
+        let mut found = objects.iter().filter(is_one);
+        let object = found
+            .next()
+            .ok_or("no object is the source of a replacement")?;
+        if found.next().is_some() {
+            return Err("several objects are the source of a replacement".to_owned());
+        }
+        let path = part("fieldPath").unwrap_or("metadata.name");
+        let mut value = None;
+        let mut get = |_: &[Step], node| -> Result<(), String> {
+            value = value.or(node);
+            Ok(())
+        };
+        parse(path)?.walk(&object.tree, false, &mut get)?;
+        let missing = || {
+            format!(
+                "{} has no field `{path}`, or nothing is in it",
+                object.title()
+            )
+        };
+        let is_empty = |node: &Node| match &node.value {
+            Value::Null => true,
+            Value::Map(map) => map.is_empty(),
+            Value::List(items) => items.is_empty(),
+            _ => false,
+        };
+        let node = value
+            .filter(|node| !is_empty(node))
+            .ok_or_else(missing)?
+            .clone();
+        let text = reader.spelling(&node);
+        let options = Options::from_node(source);
         // A part of a secret is one.
-        _ if value.opaque().is_some() => Ok(value),
-        delimiter => {
-            let whole = expect_text(&value)?;
-            let index = usize::try_from(options.index).map_err(|_| "an index is negative")?;
-            let part = whole.split(delimiter).nth(index);
-            let part = part.ok_or_else(|| format!("`{path}` has no part {index}"))?;
-            Ok(Node {
-                value: part.into(),
-                place: value.place,
-            })
+        if options.delimiter.is_empty() || node.opaque().is_some() {
+            return Ok(Self { node, text });
+        }
+        expect_scalar(&node)?;
+        let index = usize::try_from(options.index).map_err(|_| "an index is negative")?;
+        let part = text.split(options.delimiter).nth(index);
+        let text: Arc<str> = part
+            .ok_or_else(|| format!("`{path}` has no part {index}"))?
+            .into();
+        let value = match node.value {
+            Value::String(_) => Value::String(Arc::clone(&text)),
+            _ => yaml_tree::plain(&text),
+        };
+        Ok(Self {
+            node: Node {
+                value,
+                place: node.place,
+            },
+            text,
+        })
+    }
+
+    /// What is made where a field is created.
+    fn fresh(&self) -> Node {
+        match self.node.value {
+            Value::String(_) => Node {
+                value: yaml_tree::plain(&self.text),
+                place: self.node.place,
+            },
+            _ => self.node.clone(),
         }
     }
+
+    /// A field with the value: its type stays.
+    fn put_into(&self, field: &Node) -> Result<Node, String> {
+        let plain = yaml_tree::plain(&self.text);
+        let value = match (&field.value, plain) {
+            (Value::Map(_) | Value::List(_), _) => self.node.value.clone(),
+            _ if self.node.opaque().is_some() => self.node.value.clone(),
+            (Value::String(_) | Value::Opaque(_), _) => Value::String(Arc::clone(&self.text)),
+            (Value::Bool(_), Value::Bool(flag)) => Value::Bool(flag),
+            (Value::Number(Number::Float(_)), Value::Number(number)) => Value::Number(number),
+            (Value::Number(Number::Int(_)), Value::Number(Number::Int(number))) => {
+                Value::Number(Number::Int(number))
+            }
+            (Value::Null, _) if self.text.is_empty() => "".into(),
+            (other, _) => {
+                return Err(format!("`{}` is not {}", self.text, other.kind()));
+            }
+        };
+        Ok(Node {
+            value,
+            place: self.node.place,
+        })
+    }
+}
+
+/// Whether a target means an object. Versions of kustomize differ: some compare names with patterns, others as they are.
+fn is_target(select: &Selector, rejected: &[Selector], object: &Object) -> Result<bool, String> {
+    let is_meant = |by: By| {
+        let is_rejected = |reject: &Selector| {
+            reject.has_name() && reject.names(object, by)
+                || reject.has_marks() && reject.is_marked(object)
+        };
+        select.names(object, by) && select.is_marked(object) && !rejected.iter().any(is_rejected)
+    };
+    let (of_texts, of_patterns) = (is_meant(By::Text), is_meant(By::Pattern));
+    if of_texts == of_patterns {
+        return Ok(of_texts);
+    }
+    let shown = object.title();
+    Err(format!(
+        "whether a target means {shown} depends on the version of kustomize: name it whole"
+    ))
 }
 
 /// The `options` of a source or target.
@@ -168,41 +268,41 @@ impl<'n> Options<'n> {
         }
     }
 
-    /// Sets a field, or one part of it.
-    fn set(&self, node: &mut Node, value: &Node) -> Result<(), String> {
+    /// A field with the value, or with it as one part.
+    fn set(&self, field: &Node, copied: &Copied, reader: &LayerReader<'_>) -> Result<Node, String> {
         if self.delimiter.is_empty() {
-            *node = value.clone();
-            return Ok(());
+            return copied.put_into(field);
         }
-        if let Value::Opaque(_) = node.value {
+        if let Value::Opaque(_) = field.value {
             // What is a part of it is not known, and it stays a secret.
-            return Ok(());
+            return Ok(field.clone());
         }
-        let part = match &value.value {
-            Value::Opaque(opaque) => Arc::clone(&opaque.text),
-            _ => expect_text(value)?,
-        };
-        let whole = expect_text(node)?;
+        expect_scalar(field)?;
+        let (part, whole) = (&copied.text, reader.spelling(field));
         let mut parts: Vec<&str> = whole.split(self.delimiter).collect();
         match usize::try_from(self.index) {
-            Err(_) => parts.insert(0, &part),
-            Ok(index) if index >= parts.len() => parts.push(&part),
-            Ok(index) => parts[index] = &part,
+            Err(_) => parts.insert(0, part),
+            Ok(index) if index >= parts.len() => parts.push(part),
+            Ok(index) => parts[index] = part,
         }
-        node.value = parts.join(self.delimiter).into();
-        node.place = value.place;
-        Ok(())
+        let joined = Copied {
+            text: parts.join(self.delimiter).into(),
+            node: Node::from_value(Value::Null),
+        };
+        let mut field = joined.put_into(field)?;
+        field.place = copied.node.place;
+        Ok(field)
     }
 }
 
-fn expect_text(node: &Node) -> Result<Arc<str>, String> {
-    let text = node.value.as_str().map(Arc::clone);
-    text.ok_or_else(|| {
-        format!(
-            "a delimiter needs a string, and this is {}",
-            node.value.kind()
-        )
-    })
+fn expect_scalar(node: &Node) -> Result<(), String> {
+    match &node.value {
+        Value::Map(_) | Value::List(_) => {
+            let kind = node.value.kind();
+            Err(format!("a delimiter needs a scalar, and this is {kind}"))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn parse(path: &str) -> Result<yaml_tree::Path, String> {

@@ -3,17 +3,39 @@
 use go_template::regexp::Regexp;
 use yaml_tree::value::Node;
 
-use super::object::Object;
+use super::object::{Named, Object};
 
 /// A target. A missing part selects everything.
 pub(super) struct Selector {
-    group: Option<Regexp>,
-    version: Option<Regexp>,
-    kind: Option<Regexp>,
-    name: Option<Regexp>,
-    namespace: Option<Regexp>,
+    group: Option<Part>,
+    version: Option<Part>,
+    kind: Option<Part>,
+    name: Option<Part>,
+    namespace: Option<Part>,
     labels: Vec<Requirement>,
     annotations: Vec<Requirement>,
+}
+
+/// What a part of a name is compared with.
+struct Part {
+    text: String,
+    pattern: Regexp,
+}
+
+/// How parts are compared.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum By {
+    Text,
+    Pattern,
+}
+
+impl Part {
+    fn fits(part: &Option<Self>, text: &str, by: By) -> bool {
+        part.as_ref().is_none_or(|part| match by {
+            By::Text => part.text == text,
+            By::Pattern => part.pattern.is_match(text),
+        })
+    }
 }
 
 impl Selector {
@@ -21,9 +43,12 @@ impl Selector {
     pub(super) fn new(target: &Node) -> Result<Self, String> {
         let part = |field: &str| match target.text(&[field]) {
             None | Some("") => Ok(None),
-            Some(pattern) => Regexp::new(&format!("^(?:{pattern})$"))
-                .map(Some)
-                .map_err(|_| format!("`{pattern}` is not a regular expression")),
+            Some(text) => Regexp::new(&format!("^(?:{text})$"))
+                .map(|pattern| {
+                    let text = text.to_owned();
+                    Some(Part { text, pattern })
+                })
+                .map_err(|_| format!("`{text}` is not a regular expression")),
         };
         let marks = |field: &str| requirements(target.text(&[field]).unwrap_or_default());
         Ok(Self {
@@ -37,25 +62,60 @@ impl Selector {
         })
     }
 
-    /// Whether it selects an object, by its current name or an earlier one.
+    /// Whether it selects an object, by its current name and namespace or its first ones.
     pub(super) fn selects(&self, object: &Object) -> bool {
-        let fits = |part: &Option<Regexp>, text: &str| {
-            part.as_ref().is_none_or(|pattern| pattern.is_match(text))
+        let ends = [object.original(), object.current()];
+        let fits = |part: &Option<Part>, text: fn(&Named) -> &str| {
+            ends.iter()
+                .any(|named| Part::fits(part, text(named), By::Pattern))
         };
-        let named = object
-            .names()
-            .any(|named| fits(&self.name, &named.name) && fits(&self.namespace, &named.namespace));
+        fits(&self.name, |named| &named.name)
+            && fits(&self.namespace, |named| &named.namespace)
+            && self.is_of(object, By::Pattern)
+            && self.is_marked(object)
+    }
+
+    /// Whether kind and names fit, by any name that the object has had.
+    pub(super) fn names(&self, object: &Object, by: By) -> bool {
+        let mut names = object.names();
+        self.is_of(object, by)
+            && names.any(|named| {
+                Part::fits(&self.name, &named.name, by)
+                    && Part::fits(&self.namespace, &named.namespace, by)
+            })
+    }
+
+    fn is_of(&self, object: &Object, by: By) -> bool {
+        Part::fits(&self.group, object.group(), by)
+            && Part::fits(&self.version, object.version(), by)
+            && Part::fits(&self.kind, object.kind(), by)
+    }
+
+    /// Whether labels and annotations fit.
+    pub(super) fn is_marked(&self, object: &Object) -> bool {
         let marked = |requirements: &[Requirement], field: &str| {
             requirements
                 .iter()
                 .all(|requirement| requirement.is_met(object.metadata(field, &requirement.key)))
         };
-        named
-            && fits(&self.group, object.group())
-            && fits(&self.version, object.version())
-            && fits(&self.kind, object.kind())
-            && marked(&self.labels, "labels")
-            && marked(&self.annotations, "annotations")
+        marked(&self.labels, "labels") && marked(&self.annotations, "annotations")
+    }
+
+    /// Whether it says anything about kind and names.
+    pub(super) fn has_name(&self) -> bool {
+        let parts = [
+            &self.group,
+            &self.version,
+            &self.kind,
+            &self.name,
+            &self.namespace,
+        ];
+        parts.into_iter().any(Option::is_some)
+    }
+
+    /// Whether it says anything about labels and annotations.
+    pub(super) fn has_marks(&self) -> bool {
+        !self.labels.is_empty() || !self.annotations.is_empty()
     }
 }
 

@@ -18,7 +18,7 @@ pub(super) enum Style {
     Typed,
     /// `--set-string`: all values are strings.
     Strings,
-    /// `--set-literal`: the rest of the text is one string.
+    /// `--set-file`, and Flux's `literal`: the rest of the text is one string.
     Literal,
 }
 
@@ -61,10 +61,10 @@ impl Parser<'_> {
         let mut path = Vec::new();
         loop {
             let is_behind_index = matches!(path.last(), Some(Step::Index(_)));
-            let stops: &[char] = match self.style {
-                Style::Literal => &['=', '[', '.'],
-                _ if is_behind_index => &['=', '[', '.'],
-                _ => &['=', '[', '.', ','],
+            let stops: &[char] = if is_behind_index {
+                &['=', '[', '.']
+            } else {
+                &['=', '[', '.', ',']
             };
             let (mut key, mut stop) = self.take_until(stops);
             if is_behind_index {
@@ -176,7 +176,7 @@ impl Parser<'_> {
                 return (text, Some(character));
             }
             match character {
-                '\\' if self.style != Style::Literal => text.extend(self.chars.next()),
+                '\\' => text.extend(self.chars.next()),
                 other => text.push(other),
             }
         }
@@ -307,6 +307,10 @@ mod tests {
         assert_eq!(
             set("a.b=1,b={x}", Style::Literal).as_deref(),
             Ok(r#"{a:{b:"1,b={x}"}}"#)
+        );
+        assert_eq!(
+            set(r"a.b\.c=x\,y", Style::Literal).as_deref(),
+            Ok(r#"{a:{b.c:"x\\,y"}}"#)
         );
     }
 

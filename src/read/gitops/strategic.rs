@@ -6,20 +6,52 @@
 use yaml_tree::place::Place;
 use yaml_tree::value::{Entry, Map, Node, Value};
 
+use super::object::Object;
+use super::reader::LayerReader;
+
 /// Why a patch does not apply.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::read) struct PatchError {
     /// The value in the patch.
     pub(super) place: Place,
-    pub(super) message: String,
+    pub(in crate::read) message: String,
 }
 
-/// `node` after applying `patch`; none if the patch deletes it.
-pub(super) fn apply(node: &Node, patch: &Node) -> Result<Option<Node>, PatchError> {
-    merge(Some(node), Some(patch))
+/// What is known of the quotes around an object's texts.
+#[derive(Clone, Copy)]
+struct Quotes<'r> {
+    reader: &'r LayerReader<'r>,
+    is_requoted: bool,
 }
 
-fn merge(below: Option<&Node>, patch: Option<&Node>) -> Result<Option<Node>, PatchError> {
+impl Quotes<'_> {
+    /// Whether a text has quotes.
+    fn has(self, node: &Node) -> bool {
+        match node.value.as_str() {
+            Some(text) if self.is_requoted => yaml_tree::plain(text).as_str().is_none(),
+            _ => self.reader.is_quoted(node),
+        }
+    }
+}
+
+/// `object` after applying `patch`; none if the patch deletes it.
+pub(super) fn apply(
+    object: &Object,
+    patch: &Node,
+    reader: &LayerReader<'_>,
+) -> Result<Option<Node>, PatchError> {
+    let quotes = Quotes {
+        reader,
+        is_requoted: object.is_requoted,
+    };
+    merge(Some(&object.tree), Some(patch), quotes)
+}
+
+fn merge(
+    below: Option<&Node>,
+    patch: Option<&Node>,
+    quotes: Quotes<'_>,
+) -> Result<Option<Node>, PatchError> {
     let Some(patch) = patch else {
         return Ok(below.and_then(drop_empty_keys));
     };
@@ -31,7 +63,15 @@ fn merge(below: Option<&Node>, patch: Option<&Node>) -> Result<Option<Node>, Pat
         check_kinds(node, patch)?;
     }
     let Value::Map(upper) = &patch.value else {
-        return Ok(Some(patch.clone()));
+        let is_text = present.is_some_and(|node| quotes.has(node));
+        return Ok(Some(match patch.value {
+            // What is quoted stays so.
+            Value::Bool(_) | Value::Number(_) if is_text => Node {
+                value: Value::String(quotes.reader.spelling(patch)),
+                place: patch.place,
+            },
+            _ => patch.clone(),
+        }));
     };
     let lower = present.and_then(|node| node.value.as_map());
     let lower = match directive(upper)? {
@@ -39,20 +79,20 @@ fn merge(below: Option<&Node>, patch: Option<&Node>) -> Result<Option<Node>, Pat
         Directive::Replace => None,
         Directive::Merge => lower,
     };
-    let map = maps(lower.map(|map| &**map), upper)?;
+    let map = maps(lower.map(|map| &**map), upper, quotes)?;
     Ok(Some(Node {
         value: map.into(),
         place: patch.place,
     }))
 }
 
-fn maps(lower: Option<&Map>, upper: &Map) -> Result<Map, PatchError> {
+fn maps(lower: Option<&Map>, upper: &Map, quotes: Quotes<'_>) -> Result<Map, PatchError> {
     let empty = Map::default();
     let lower = lower.unwrap_or(&empty);
     let mut entries = Vec::with_capacity(lower.len() + upper.len());
     for entry in lower {
         let patch = upper.entry(&entry.key);
-        let node = merge(Some(&entry.node), patch.map(|patch| &patch.node))?;
+        let node = merge(Some(&entry.node), patch.map(|patch| &patch.node), quotes)?;
         entries.extend(node.map(|node| Entry {
             node,
             ..patch.unwrap_or(entry).clone()
@@ -62,7 +102,7 @@ fn maps(lower: Option<&Map>, upper: &Map) -> Result<Map, PatchError> {
         if *entry.key == *DIRECTIVE {
             continue;
         }
-        let node = merge(None, Some(&entry.node))?;
+        let node = merge(None, Some(&entry.node), quotes)?;
         entries.extend(node.map(|node| Entry {
             node,
             ..entry.clone()

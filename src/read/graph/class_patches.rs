@@ -2,27 +2,76 @@
 //!
 //! The rules are those of Cluster API's inline patches
 //! (<https://cluster-api.sigs.k8s.io/tasks/experimental-features/cluster-class/write-clusterclass>): a Go template with
-//! Sprig's functions over the variables of the Cluster and the built-in ones, whose output is read as YAML. Only operations
-//! that may change the image are evaluated. What only a running controller knows makes the image unknown.
+//! Sprig's functions over the variables of the Cluster and the built-in ones, whose output is read as YAML. What only a
+//! running controller knows is a label ([`yaml_tree::opaque`]): it passes through texts, and whatever looks at it has no known result.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use capi::objects::ManifestObject;
-use capi::providers::{ImageFields, image_fields};
-use go_template::{Budget, Limits, NoHost, convert};
+use capi::providers::image_fields;
+use go_template::{Budget, ErrorClass, Limits, NoHost, convert};
 use yaml_tree::engine::Engine;
+use yaml_tree::opaque::is_opaque;
 use yaml_tree::place::FileId;
 use yaml_tree::value::{Entry, Map, Node, Value};
 
+use crate::model::cluster::DEPENDS_ON_SECRET;
+use crate::model::finding::Finding;
+use crate::model::rule::{Level, RuleId};
 use crate::read::gitops::{Dialect, apply_json_patch};
 
 use super::machines::{Machines, Topology};
 use super::pools::PoolReader;
 use super::unknown;
 
-/// The text of a built-in variable that only a running controller knows. What it is a part of is not known either.
-const AT_RUN_TIME: &str = "\u{fdd0}";
+/// A name that only a running controller knows: a label that no secret has.
+const NAME_AT_RUN_TIME: &str = "\u{fdd0}!\u{fdd1}";
+
+/// A built-in variable that only a running controller knows, and that may be missing.
+const AT_RUN_TIME: &str = "\u{fdd0}?!\u{fdd1}";
+
+/// What both labels end with.
+const RUN_TIME: &str = "!\u{fdd1}";
+
+/// The functions that templates of charts have and those of Cluster API have not: Helm's own, and those whose result differs from
+/// run to run.
+const NOT_IN_CLUSTER_API: &[&str] = &[
+    "date",
+    "dateInZone",
+    "dateModify",
+    "date_in_zone",
+    "date_modify",
+    "fromJsonArray",
+    "fromToml",
+    "fromYaml",
+    "fromYamlArray",
+    "getHostByName",
+    "htmlDate",
+    "htmlDateInZone",
+    "include",
+    "lookup",
+    "mustToYaml",
+    "now",
+    "randAlpha",
+    "randAlphaNum",
+    "randAscii",
+    "randBytes",
+    "randNumeric",
+    "required",
+    "toToml",
+    "toYaml",
+    "toYamlPretty",
+    "tpl",
+    "uuidv4",
+];
+
+/// The runtime extensions of a patch that change what is made. Others only validate it.
+const CHANGING_EXTENSIONS: [&str; 3] = [
+    "discoverVariablesExtension",
+    "generateExtension",
+    "generatePatchesExtension",
+];
 
 /// The variables of templates, by name.
 type Variables = BTreeMap<Arc<str>, Node>;
@@ -56,11 +105,12 @@ impl<'t> Patches<'t> {
         patches
     }
 
-    /// The machine template of that index after the patches; none if they do not change its image.
+    /// The machine template of that index after the patches; none if they do not change it. `reference` is the class's to it.
     pub(super) fn apply(
         &self,
         reader: &mut PoolReader<'_, '_>,
         template: usize,
+        reference: &Node,
         machines: Machines<'_>,
     ) -> Result<Option<Node>, &'static str> {
         let object = &reader.graph.objects[template];
@@ -68,33 +118,69 @@ impl<'t> Patches<'t> {
             return Ok(None);
         };
         let mut changed: Option<(Node, Node)> = None;
+        // Whether something is not as the patches make it.
+        let mut is_partial = false;
         for patch in self.class.node.items(&["spec", "patches"]) {
-            if patch.get_path(&["definitions"]).is_none() {
+            let external = |key: &&str| patch.get_path(&["external", key]).is_some();
+            if CHANGING_EXTENSIONS.iter().any(external) {
                 return Err(unknown::EXTENSION);
             }
-            let definitions = patch.items(&["definitions"]).iter();
-            let selected = definitions.filter(|definition| selects(definition, object, machines));
-            let operations = selected.flat_map(|definition| definition.items(&["jsonPatches"]));
-            let mut operations = operations
-                .filter(|operation| may_change(fields, operation))
-                .peekable();
-            if operations.peek().is_none() {
+            let mut operations = Vec::new();
+            for definition in patch.items(&["definitions"]) {
+                if self.selects(reader, definition, reference, machines)? {
+                    operations.extend(definition.items(&["jsonPatches"]));
+                }
+            }
+            if operations.is_empty() {
                 continue;
             }
             let (node, variables) = changed.get_or_insert_with(|| {
                 let variables = self.machine_variables(reader, machines);
                 (reader.adopt(object, &object.node), variables)
             });
-            if !self.is_enabled(reader, patch, variables)? {
-                continue;
+            let may_change = |operation: &Node| {
+                let path = operation.text(&["path"]);
+                path.is_none_or(|path| fields.may_change(path))
+            };
+            match self.is_enabled(reader, patch, variables) {
+                Ok(true) => {}
+                Ok(false) => continue,
+                Err(why) => {
+                    is_partial = true;
+                    ensure_beside(operations.iter().any(|one| may_change(one)), why)?;
+                    continue;
+                }
             }
             for operation in operations {
-                let operation = self.evaluate(reader, operation, variables)?;
-                apply_json_patch(node, &[operation], Dialect::ClusterApi)
-                    .map_err(|_| unknown::PATCHES)?;
+                let patch = match self.evaluate(reader, operation, variables) {
+                    Ok(patch) => patch,
+                    Err(why) => {
+                        is_partial = true;
+                        ensure_beside(may_change(operation), why)?;
+                        continue;
+                    }
+                };
+                match apply_json_patch(node, &[patch], Dialect::ClusterApi) {
+                    Ok(()) => {}
+                    Err(_) if is_partial => return Err(unknown::PATCHES),
+                    Err(error) => return Err(self.refuse(reader, operation, &error.message)),
+                }
             }
         }
         Ok(changed.map(|(node, _)| node))
+    }
+
+    /// Says that Cluster API refuses a part of the class.
+    fn refuse(&self, reader: &mut PoolReader<'_, '_>, at: &Node, why: &str) -> &'static str {
+        let message = format!(
+            "Cluster API refuses a patch of the ClusterClass `{}`: {why}",
+            self.class.name
+        );
+        let finding = Finding::new(RuleId::CompositionFailed, message)
+            .with_label(self.class.spot(at.place), "")
+            .help("fix the patch: as long as it is refused, no Cluster of the class changes");
+        reader.findings.push(finding.unless_set(Level::Warning));
+        unknown::CLASS_REFUSED
     }
 
     /// The variables that the class defines, as they are set or by default.
@@ -148,6 +234,19 @@ impl<'t> Patches<'t> {
         match &mut value.value {
             Value::Map(map) => {
                 let map = Arc::make_mut(map);
+                if let Some(others) = schema.get_path(&["additionalProperties"]) {
+                    let own = |key: &str| schema.get_path(&["properties", key]).is_some();
+                    let keys: Vec<Arc<str>> = { map.iter() }
+                        .map(|entry| Arc::clone(&entry.key))
+                        .filter(|key| !own(key))
+                        .collect();
+                    for key in keys {
+                        let value = map.get(&key).cloned();
+                        if let Some(node) = self.with_default(reader, others, value) {
+                            map.insert(Entry::holding(key, node));
+                        }
+                    }
+                }
                 for property in schema.entries(&["properties"]) {
                     let own = map.get(&property.key).cloned();
                     if let Some(node) = self.with_default(reader, &property.node, own) {
@@ -185,13 +284,14 @@ impl<'t> Patches<'t> {
         let cluster = self.topology.cluster;
         let mut adopt = |node: Option<&Node>| node.map(|node| reader.adopt(cluster, node));
         let at_run_time = || Some(Node::from_value(AT_RUN_TIME));
+        let name = Some(Node::from_value(NAME_AT_RUN_TIME));
         let own = |key: &str| machines.node().and_then(|node| node.get_path(&[key]));
         let of_machines = map([
             ("version", adopt(self.topology.node.get_path(&["version"]))),
             ("replicas", adopt(own("replicas"))),
             ("class", adopt(own("class"))),
             ("topologyName", adopt(own("name"))),
-            ("name", at_run_time()),
+            ("name", name),
             ("metadata", at_run_time()),
             ("machineTemplate", at_run_time()),
             ("infrastructureRef", at_run_time()),
@@ -216,6 +316,9 @@ impl<'t> Patches<'t> {
         let Some(condition) = patch.get_path(&["enabledIf"]) else {
             return Ok(true);
         };
+        if condition.value.as_str().is_some_and(|text| text.is_empty()) {
+            return Ok(true);
+        }
         let output = self.output(reader, condition, variables)?;
         Ok(output.value == Value::Bool(true))
     }
@@ -227,28 +330,71 @@ impl<'t> Patches<'t> {
         operation: &Node,
         variables: &Node,
     ) -> Result<Node, &'static str> {
-        let value = if let Some(variable) = operation.get_path(&["valueFrom", "variable"]) {
-            let path = variable.value.as_str().ok_or(unknown::PATCHES)?;
-            let steps = yaml_tree::Path::parse_fields(path).and_then(yaml_tree::Path::steps);
-            let value = steps.and_then(|steps| yaml_tree::node_at(variables, &steps));
-            let value = value.ok_or(unknown::PATCHES)?;
-            if has_run_time(value) {
-                return Err(unknown::PATCHES);
-            } else {
-                Some(value.clone())
+        let own = |key: &str| operation.get_path(&[key]);
+        let value = match operation.text(&["op"]) {
+            Some("remove") => None,
+            Some("add" | "replace") => Some(self.value(reader, operation, variables)?),
+            _ => {
+                return Err(self.refuse(
+                    reader,
+                    operation,
+                    "it is no `add`, `replace` or `remove`",
+                ));
             }
-        } else if let Some(template) = operation.get_path(&["valueFrom", "template"]) {
-            Some(self.output(reader, template, variables)?)
-        } else {
-            let value = operation.get_path(&["value"]);
-            value.map(|value| reader.adopt(self.class, value))
         };
-        let own = |key: &str| operation.get_path(&[key]).cloned();
         Ok(map([
-            ("op", own("op")),
-            ("path", own("path")),
+            ("op", own("op").cloned()),
+            ("path", own("path").cloned()),
             ("value", value),
         ]))
+    }
+
+    /// The value of an operation.
+    fn value(
+        &self,
+        reader: &mut PoolReader<'_, '_>,
+        operation: &Node,
+        variables: &Node,
+    ) -> Result<Node, &'static str> {
+        let sources = [
+            operation.get_path(&["value"]),
+            operation.get_path(&["valueFrom", "variable"]),
+            operation.get_path(&["valueFrom", "template"]),
+        ];
+        match sources {
+            [Some(value), None, None] => Ok(reader.adopt(self.class, value)),
+            [None, Some(variable), None] => self.variable(reader, variable, variables),
+            [None, None, Some(template)] => self.output(reader, template, variables),
+            _ => Err(self.refuse(
+                reader,
+                operation,
+                "it needs one of `value`, `valueFrom.variable` and `valueFrom.template`",
+            )),
+        }
+    }
+
+    fn variable(
+        &self,
+        reader: &mut PoolReader<'_, '_>,
+        variable: &Node,
+        variables: &Node,
+    ) -> Result<Node, &'static str> {
+        let path = variable.value.as_str().map_or("", |path| path);
+        let steps = yaml_tree::Path::parse_fields(path).and_then(yaml_tree::Path::steps);
+        let steps = steps.unwrap_or_default();
+        let mut above = (0..=steps.len()).rev();
+        let found =
+            above.find_map(|end| Some((end, yaml_tree::node_at(variables, &steps[..end])?)));
+        match found {
+            Some((end, node)) if end == steps.len() && end > 0 => {
+                let known = Some(node.clone()).filter(|node| !is_run_time(node));
+                known.ok_or(unknown::RUN_TIME)
+            }
+            Some((_, node)) if matches!(node.value, Value::String(_)) && is_run_time(node) => {
+                Err(unknown::RUN_TIME)
+            }
+            _ => Err(self.refuse(reader, variable, "there is no such variable")),
+        }
     }
 
     /// The output of a template as YAML, each value with the template's place.
@@ -258,19 +404,80 @@ impl<'t> Patches<'t> {
         template: &Node,
         variables: &Node,
     ) -> Result<Node, &'static str> {
-        let place = reader.place(self.class, template.place);
         let text = template.value.as_str().ok_or(unknown::PATCHES)?;
+        let parsed = go_template::parse_without("tpl", text, NOT_IN_CLUSTER_API);
+        let parsed = parsed.map_err(|error| self.refuse(reader, template, &error.message))?;
         let dot = convert::from_model(&variables.value);
         let budget = Budget::new(Limits::default());
-        let output = go_template::parse("tpl", text)
-            .and_then(|template| go_template::execute(&template, &dot, &NoHost, &budget))
-            .map_err(|_| unknown::PATCHES)?;
-        if output.contains(AT_RUN_TIME) {
-            return Err(unknown::PATCHES);
+        budget.note_label();
+        let output = match go_template::execute_plain(&parsed, &dot, &NoHost, &budget) {
+            Err(error) if error.class != ErrorClass::Secret => return Err(unknown::PATCHES),
+            Err(error) => error.message,
+            Ok(output) => output,
+        };
+        if output.contains(RUN_TIME) {
+            return Err(unknown::RUN_TIME);
+        }
+        if is_opaque(&output) {
+            return Err(DEPENDS_ON_SECRET);
         }
         let read = yaml_tree::read(&output, FileId(0), Engine::Kubectl);
-        let node = read.ok().and_then(|read| read.documents.into_iter().next());
-        Ok(node.ok_or(unknown::PATCHES)?.with_places(&mut |_| place))
+        let read = read.map_err(|error| self.refuse(reader, template, &error.message))?;
+        let node = read.documents.into_iter().next();
+        let place = reader.place(self.class, template.place);
+        let null = || Node::from_value(Value::Null);
+        Ok(node.unwrap_or_else(null).with_places(&mut |_| place))
+    }
+
+    /// Whether a definition selects what a reference of the class leads to, for these machines.
+    fn selects(
+        &self,
+        reader: &mut PoolReader<'_, '_>,
+        definition: &Node,
+        reference: &Node,
+        machines: Machines<'_>,
+    ) -> Result<bool, &'static str> {
+        let own = |key: &str| definition.text(&["selector", key]);
+        if own("kind") != reference.text(&["kind"]) || !is_for(definition, machines) {
+            return Ok(false);
+        }
+        let version = own("apiVersion").unwrap_or_default();
+        let of_class = reference.text(&["apiVersion"]).unwrap_or_default();
+        let group = |version: &str| version.split('/').next().map(str::to_owned);
+        if version == of_class || group(version) != group(of_class) {
+            return Ok(version == of_class);
+        }
+        let why = format!("its selector means `{version}`, and the class names `{of_class}`");
+        Err(self.refuse(reader, definition, &why))
+    }
+}
+
+/// Whether a definition is for these machines.
+fn is_for(definition: &Node, machines: Machines<'_>) -> bool {
+    let resources = |key: &str| definition.get_path(&["selector", "matchResources", key]);
+    match machines {
+        Machines::ControlPlane(_) => {
+            resources("controlPlane").is_some_and(|flag| flag.value == Value::Bool(true))
+        }
+        Machines::Workers(of, _) => {
+            let key = match of {
+                "machinePools" => "machinePoolClass",
+                _ => "machineDeploymentClass",
+            };
+            let class = machines.text("class").map_or("", |class| class);
+            let names = resources(key).map_or(&[][..], |node| node.items(&["names"]));
+            let mut names = names.iter().filter_map(|name| name.value.as_str());
+            names.any(|name| is_class(name, class))
+        }
+    }
+}
+
+/// Lets what is not known of a patch pass, if it is beside the image and not refused.
+fn ensure_beside(may_change: bool, why: &'static str) -> Result<(), &'static str> {
+    if may_change || why == unknown::CLASS_REFUSED {
+        Err(why)
+    } else {
+        Ok(())
     }
 }
 
@@ -287,7 +494,6 @@ fn builtin(reader: &mut PoolReader<'_, '_>, topology: &Topology<'_>) -> Node {
     let stamped = reader.graph.version_after_stamp(index);
     let mut adopt = |node: Option<&Node>| node.map(|node| reader.adopt(cluster, node));
     let of_cluster = |path: &[&str]| cluster.node.get_path(path);
-    let at_run_time = || Some(Node::from_value(AT_RUN_TIME));
     let version = match stamped {
         Some(version) => Some(Node::from_value(&**version)),
         None => adopt(topology.get_path(&["version"])),
@@ -311,44 +517,17 @@ fn builtin(reader: &mut PoolReader<'_, '_>, topology: &Topology<'_>) -> Node {
         )
     });
     let domain = adopt(of_cluster(&["spec", "clusterNetwork", "serviceDomain"]));
-    let network = map(network.into_iter().chain([("serviceDomain", domain)]));
+    let family = Some(Node::from_value(AT_RUN_TIME));
+    let more = [("serviceDomain", domain), ("ipFamily", family)];
+    let network = map(network.into_iter().chain(more));
     map([
         ("name", Some(Node::from_value(&*cluster.name))),
         ("namespace", Some(Node::from_value(&*cluster.namespace))),
-        ("uid", at_run_time()),
+        ("uid", Some(Node::from_value(NAME_AT_RUN_TIME))),
         ("metadata", Some(metadata)),
         ("topology", Some(of_topology)),
         ("network", Some(network)),
     ])
-}
-
-/// Whether a definition selects a machine template, for these machines. Versions of an API do not matter: the API server
-/// converts them.
-fn selects(definition: &Node, template: &ManifestObject, machines: Machines<'_>) -> bool {
-    let selector = |path: &[&str]| definition.get_path(&["selector"])?.get_path(path);
-    let of_text = |key: &str| selector(&[key]).and_then(|node| node.value.as_str());
-    let group = of_text("apiVersion").and_then(|version| version.split_once('/'));
-    if group.map(|(group, _)| group) != Some(template.group())
-        || of_text("kind") != Some(&template.kind)
-    {
-        return false;
-    }
-    let resources = |key: &str| selector(&["matchResources", key]);
-    match machines {
-        Machines::ControlPlane(_) => {
-            resources("controlPlane").is_some_and(|flag| flag.value == Value::Bool(true))
-        }
-        Machines::Workers(of, _) => {
-            let key = match of {
-                "machinePools" => "machinePoolClass",
-                _ => "machineDeploymentClass",
-            };
-            let class = machines.text("class").map_or("", |class| class);
-            let names = resources(key).map_or(&[][..], |node| node.items(&["names"]));
-            let mut names = names.iter().filter_map(|name| name.value.as_str());
-            names.any(|name| is_class(name, class))
-        }
-    }
 }
 
 /// Whether a name, which may begin or end with `*`, is that of a class.
@@ -362,16 +541,11 @@ fn is_class(name: &str, class: &str) -> bool {
     name == class || ends || begins
 }
 
-fn may_change(fields: ImageFields, operation: &Node) -> bool {
-    operation
-        .text(&["path"])
-        .is_none_or(|path| fields.may_change(path))
-}
-
-fn has_run_time(node: &Node) -> bool {
+/// Whether a value, or anything below it, is only known at run time.
+fn is_run_time(node: &Node) -> bool {
     match &node.value {
-        Value::String(text) => text.contains(AT_RUN_TIME),
-        _ => node.children().any(has_run_time),
+        Value::String(text) => text.contains(RUN_TIME),
+        _ => node.children().any(is_run_time),
     }
 }
 

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use capi::objects::{ManifestObject, Text, version_nodes};
+use yaml_tree::engine::Engine;
 use yaml_tree::opaque::label;
 use yaml_tree::place::{Located, Place, Sources};
 use yaml_tree::value::{Entry, Map, Node, Value};
@@ -14,20 +15,13 @@ use crate::files::{Files, Found};
 use crate::model::finding::Finding;
 
 use super::super::environment;
+use super::super::files::source;
 use super::super::gitops::{self, FLUX, Input, OwnOutput, Variables, substitute};
-use super::super::helm_charts::{DEPLOYING, HelmCharts};
+use super::super::helm_charts::{DEPLOYING, GROUPS, HelmCharts, NEWEST, find_engine};
 use super::super::manifests;
 use super::eks_anywhere::EKS_ANYWHERE;
 use super::pools::current_image;
-use super::{CLUSTER_API, CONTROL_PLANE, unknown};
-
-/// The groups of objects that make clusters and node pools.
-const GROUPS: [&str; 4] = [
-    CLUSTER_API,
-    CONTROL_PLANE,
-    "infrastructure.cluster.x-k8s.io",
-    EKS_ANYWHERE,
-];
+use super::{CLUSTER_API, unknown};
 
 /// The objects below these paths. Folders that do not build are among the findings.
 ///
@@ -36,9 +30,10 @@ const GROUPS: [&str; 4] = [
 pub(super) fn collect_objects(
     tree: &dyn Files,
     paths: &[PathBuf],
+    engine: Option<Engine>,
     own_output: &Arc<OwnOutput>,
     findings: &mut Vec<Finding>,
-) -> Result<Vec<ManifestObject>, Error> {
+) -> Result<Deployed, Error> {
     let is_meant = |text: &str| mentions(text, &["cluster.x-k8s.io", EKS_ANYWHERE, FLUX]);
     let found = manifests::collect(tree, paths, own_output, is_meant)?;
     let is_whole = |object: &&ManifestObject| object.text.host.is_none() && !object.is_patch;
@@ -57,8 +52,28 @@ pub(super) fn collect_objects(
         Vec::new()
     };
     let mut sources = Sources::default();
-    let charts = HelmCharts::load(tree, &found.charts, &mut sources)?;
+    let texts = if found.charts.is_empty() {
+        BTreeSet::new()
+    } else {
+        manifests::texts(tree, paths, own_output)?
+    };
+    let mut helm = engine.unwrap_or(NEWEST);
+    let mut charts = HelmCharts::load(tree, &found.charts, helm, &mut sources)?;
+    if engine.is_none() && !charts.is_empty() {
+        helm = find_engine(tree, &texts)?.unwrap_or(NEWEST);
+        if helm != NEWEST {
+            charts = HelmCharts::load(tree, &found.charts, helm, &mut sources)?;
+        }
+    }
     findings.extend(found.syntax_findings(|path| charts.has_template(path)));
+    let odd = { found.objects.iter() }
+        .filter(|object| GROUPS.contains(&object.group()) && has_odd_name(&object.node))
+        .map(|object| (path(object).to_owned(), NAME_OF_NO_TEXT));
+    let mut unread: BTreeMap<_, _> = { found.unread.iter() }
+        .map(|(path, why)| (path.clone(), *why))
+        .chain(odd)
+        .collect();
+    unread.retain(|path, _| !charts.has_template(path));
     let deploying = if charts.is_empty() && found.kustomizations.is_empty() {
         Vec::new()
     } else {
@@ -87,6 +102,7 @@ pub(super) fn collect_objects(
         config_maps: &config_maps,
     };
     let options = gitops::Options {
+        engine: helm,
         own_output: Arc::clone(own_output),
         ..gitops::Options::default()
     };
@@ -100,16 +116,14 @@ pub(super) fn collect_objects(
     };
     let (left, mut objects): (Vec<_>, Vec<_>) = found.objects.into_iter().partition(is_left);
     objects.retain(|object| !object.is_patch && !is_part(object) && !is_template(object));
-    let releases = charts.render(tree, &built.compositions, &mut sources)?;
+    let releases = charts.render(tree, &built.compositions, &texts, &mut sources)?;
     let sources = Arc::new(sources);
-    let builds = built
-        .builds
-        .into_iter()
-        .map(|build| (build.source, build.objects, None));
-    let releases_made = { releases.made.into_iter() }.map(|release| {
-        let why = release.is_refused.then_some(unknown::REFUSED);
-        (release.source, release.objects, why)
+    let builds = built.builds.into_iter().map(|build| {
+        let why = build.is_refused.then_some(unknown::NOT_BUILT);
+        (build.source, build.objects, why)
     });
+    let releases_made = { releases.made.into_iter() }
+        .map(|release| (release.source, release.objects, release.unknown));
     for (source, nodes, unknown) in builds.chain(releases_made) {
         let text = Text::from_build(source, Arc::clone(&sources));
         let of_text = |node| ManifestObject {
@@ -127,7 +141,27 @@ pub(super) fn collect_objects(
         environment.fill(object)?;
     }
     findings.extend(built.findings.into_iter().chain(releases.findings));
-    Ok(objects)
+    Ok(Deployed { objects, unread })
+}
+
+/// The objects of a repository, and what of it is not read.
+pub(super) struct Deployed {
+    pub(super) objects: Vec<ManifestObject>,
+    /// The files that mention clusters, with the reason why they are not read.
+    pub(super) unread: BTreeMap<PathBuf, &'static str>,
+}
+
+const NAME_OF_NO_TEXT: &str = "a name in it is no text";
+
+/// Whether an object, or a reference in it, has a name that is a number or the like. The API server refuses it.
+fn has_odd_name(node: &Node) -> bool {
+    let is_odd = |path: &[&str]| {
+        let name = node.get_path(path).map(|name| &name.value);
+        matches!(name, Some(Value::Number(_) | Value::Bool(_)))
+    };
+    let has_kind = node.get_path(&["kind"]).is_some();
+    has_kind && (is_odd(&["name"]) || is_odd(&["metadata", "name"]))
+        || node.children().any(has_odd_name)
 }
 
 /// Whether a text may hold one of these words, which escapes in double quotes may spell: those of letters, and of line ends.
@@ -205,13 +239,14 @@ impl Environment<'_> {
             None => Arc::default(),
         };
         let file = folder.join(".env");
-        if let Found::File(bytes) = self.tree.file(&file)? {
-            let (text, file) = (String::from_utf8_lossy(&bytes), file.to_string_lossy());
+        if let Found::File(content) = self.tree.file(&file)?
+            && let Ok(source) = source(&file, &content, Engine::Kubectl)
+        {
             let values = Arc::make_mut(&mut values);
-            for (name, value) in environment::variables(&text, Place::NONE.file) {
+            for (name, value) in environment::variables(&source, Place::NONE.file) {
                 // A finding points to the manifest, so that no line of the environment is shown.
                 let placed = |text: Arc<str>| Located::new(text, Place::NONE);
-                let label = placed(label(&file, &name).into());
+                let label = placed(label(&source.path, &name).into());
                 values.sealed.insert(Arc::clone(&name), label);
                 values.known.insert(name, placed(value.value));
             }

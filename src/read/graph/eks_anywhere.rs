@@ -10,7 +10,7 @@ use yaml_tree::value::Node;
 use crate::model::cluster::{Cluster, PoolName};
 
 use super::pools::{PoolReader, current_image, pool};
-use super::{Template, is_of_group};
+use super::{Template, is_of_group, tables};
 
 /// The group of EKS Anywhere.
 pub(super) const EKS_ANYWHERE: &str = "anywhere.eks.amazonaws.com";
@@ -39,6 +39,7 @@ impl PoolReader<'_, '_> {
         for (name, group) in of_control_plane.into_iter().chain(of_workers) {
             self.eks_group(index, spec, name, group, cluster);
         }
+        self.require_fields(tables::EKS_CLUSTER, index, &mut cluster.pools);
     }
 
     fn eks_group(
@@ -67,7 +68,13 @@ impl PoolReader<'_, '_> {
         let place = self.place(object, group.place);
         let mut pool = pool(name, place, version, selection, false);
         pool.replicas = { group.get_path(&["count"]) }.and_then(|node| self.count(object, node));
+        let before = cluster.pools.len();
         self.push(pool, made_from, cluster);
+        let machines = Some(machines).filter(|machines| *machines != template);
+        let read = [Some(template), machines].into_iter().flatten();
+        for index in read.filter_map(Template::index) {
+            self.require_fields(tables::EKS_MACHINES, index, &mut cluster.pools[before..]);
+        }
     }
 
     /// The object that a cluster refers to.

@@ -12,15 +12,18 @@ mod eks_anywhere;
 mod machines;
 mod pairs;
 mod pools;
+mod tables;
 mod topology;
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use capi::image::ImageKey;
 use capi::objects::{ManifestObject, Name, Names, Reference, references};
-use yaml_tree::place::{Sources, Spot};
+use yaml_tree::engine::Engine;
+use yaml_tree::place::{Source, Sources, Spot};
 
 use crate::budget;
 use crate::error::Error;
@@ -31,8 +34,9 @@ use crate::model::cluster_view::ClusterRead;
 use crate::model::finding::Finding;
 use crate::model::signing::SigningKeys;
 
-use super::gitops::OwnOutput;
-use deployed::collect_objects;
+use super::files::display;
+use super::gitops::{OwnOutput, resolve_path};
+use deployed::{Deployed, collect_objects};
 pub use pairs::has_pair;
 pub(super) use pairs::read_pairs;
 use pools::PoolReader;
@@ -51,6 +55,11 @@ const TEMPLATE_KEYS: [&str; 2] = ["infrastructureRef", "infrastructureTemplate"]
 
 /// Why the image of a pool is not known.
 mod unknown {
+    pub(super) const FIELD: &str = "a field of its manifests is not carried out here";
+    pub(super) const NO_POOL: &str =
+        "neither its control plane nor a node pool is among the manifests";
+    pub(super) const NO_WORKER: &str =
+        "its control plane has no machines, and no worker is among the manifests";
     pub(super) const NO_TEMPLATE: &str = "no reference to a machine template";
     pub(super) const SEVERAL: &str = "several machine templates have its template's name";
     pub(super) const NO_CLASS: &str = "its ClusterClass is not among the manifests";
@@ -58,10 +67,12 @@ mod unknown {
     pub(super) const NO_IMAGE: &str = "its machine template names no image";
     pub(super) const LOOKED_UP: &str = "its provider looks up an image of its version";
     pub(super) const VARIABLE: &str = "its image or version is a variable";
-    pub(super) const REFUSED: &str = "its chart does not render";
+    pub(super) const NOT_BUILT: &str = "its kustomization does not build";
     pub(super) const NOT_APPLIED: &str = "its manifests are patches of what does not build";
     pub(super) const NOT_STAMPED: &str = "its image is not stamped";
     pub(super) const PATCHES: &str = "the patches of its ClusterClass cannot be evaluated";
+    pub(super) const CLASS_REFUSED: &str = "Cluster API refuses a patch of its ClusterClass";
+    pub(super) const RUN_TIME: &str = "its image depends on a name that is made at run time";
     pub(super) const EXTENSION: &str =
         "a runtime extension may change the image of its ClusterClass";
 }
@@ -75,19 +86,189 @@ pub struct Stamped {
     pub versions: BTreeMap<usize, Arc<str>>,
 }
 
-/// The clusters of the manifests below these paths, by name and then by folder. Folders that do not build are among the findings.
+/// The clusters of manifests that have a file below these paths, by name and then by folder. All manifests of the repository are
+/// read, whatever folder of it, `root`, is the project's, so that each cluster is what it is from everywhere. What is wrong with
+/// these clusters, or in a file below the paths, is among the findings. `engine` is the Helm that the project names.
 ///
 /// # Errors
 /// A path or file cannot be read.
 pub(super) fn clusters(
     tree: &dyn Files,
+    root: &Path,
     paths: &[PathBuf],
-    own_output: &Arc<OwnOutput>,
+    engine: Option<Engine>,
+    outputs: &OwnOutput,
     findings: &mut Vec<Finding>,
-) -> Result<Vec<ClusterRead>, Error> {
-    let objects = collect_objects(tree, paths, own_output, findings)?;
+) -> Result<Clusters, Error> {
+    let seen = Seen::new(tree, root, paths);
+    let own_output = Arc::new(outputs.rebase(&seen.root));
+    let mut found = Vec::new();
+    let deployed = collect_objects(seen.tree(tree), &seen.read, engine, &own_output, &mut found)?;
+    let Deployed {
+        objects,
+        mut unread,
+    } = deployed;
     let _work = budget::enter("the references between manifests")?;
-    Ok(clusters_of_objects(&objects, None, &no_values(), findings))
+    let mut clusters = read_clusters(&objects, None, &no_values(), &mut found);
+    if let Some(selected) = &seen.selected {
+        unread.retain(|path, _| is_below(selected, &path.to_string_lossy()));
+        clusters.retain(|read| is_below(selected, &read.folder) || read.has_file_below(selected));
+        let files: BTreeSet<_> = { clusters.iter().flat_map(|read| read.read.sources.all()) }
+            .map(|source| Arc::clone(&source.path))
+            .collect();
+        found.retain(|finding| {
+            let mut paths = finding.labels.iter().map(|label| &label.spot.source.path);
+            finding.labels.is_empty()
+                || paths.any(|path| files.contains(path) || is_below(selected, path))
+        });
+    }
+    let mut from_root = FromRoot::new(&seen.root);
+    findings.extend(found.into_iter().map(|finding| from_root.finding(finding)));
+    let mut unread_files = BTreeMap::new();
+    for why in unread.into_values() {
+        *unread_files.entry(why).or_default() += 1;
+    }
+    for cluster in &mut clusters {
+        cluster.folder = display(&relative_path(&seen.root, Path::new(&cluster.folder)));
+    }
+    let clusters = with_names(clusters).into_iter();
+    Ok(Clusters {
+        clusters: clusters.map(|read| from_root.read(read)).collect(),
+        unread_files,
+    })
+}
+
+/// The clusters of manifests.
+pub(super) struct Clusters {
+    pub(super) clusters: Vec<ClusterRead>,
+    /// How many files mention clusters and are not read, by the reason.
+    pub(super) unread_files: BTreeMap<&'static str, usize>,
+}
+
+/// What of the repository is read, and which of it is meant.
+struct Seen {
+    /// The files from the top of the repository, where the project is in a folder of it.
+    top: Option<Arc<dyn Files>>,
+    /// The project's folder, from there.
+    root: PathBuf,
+    /// What is read.
+    read: Vec<PathBuf>,
+    /// The files and folders whose clusters are meant, if not all are.
+    selected: Option<Vec<PathBuf>>,
+}
+
+impl Seen {
+    fn new(tree: &dyn Files, root: &Path, paths: &[PathBuf]) -> Self {
+        let top = Some(root).filter(|root| !root.as_os_str().is_empty());
+        let top = top.and_then(|root| tree.repository_files(root));
+        let root = if top.is_some() { root } else { Path::new("") };
+        let from_top = |path: &PathBuf| {
+            let path = resolve_path(root, &path.to_string_lossy())?;
+            let is_top = path.as_os_str().is_empty();
+            Some(if is_top { PathBuf::from(".") } else { path })
+        };
+        let selected = paths.iter().map(from_top);
+        match selected.collect::<Option<Vec<PathBuf>>>() {
+            Some(selected) if !selected.is_empty() => {
+                let is_all = selected.iter().any(|path| path.as_os_str() == ".");
+                Self {
+                    top,
+                    root: root.to_owned(),
+                    // What is named first: it is read whatever it is called.
+                    read: selected.iter().cloned().chain([".".into()]).collect(),
+                    selected: Some(selected).filter(|_| !is_all),
+                }
+            }
+            // Nothing is meant, or what lies elsewhere.
+            _ => Self {
+                top: None,
+                root: PathBuf::new(),
+                read: paths.to_vec(),
+                selected: None,
+            },
+        }
+    }
+
+    fn tree<'t>(&'t self, tree: &'t dyn Files) -> &'t dyn Files {
+        self.top.as_deref().unwrap_or(tree)
+    }
+}
+
+/// Whether a path is one of these, or in a folder that is.
+fn is_below(paths: &[PathBuf], path: &str) -> bool {
+    paths
+        .iter()
+        .any(|folder| Path::new(path).starts_with(folder))
+}
+
+/// Spells paths from the top of a repository as seen from a folder in it.
+struct FromRoot<'r> {
+    root: &'r Path,
+    /// The files that were spelled, by where they are in memory.
+    known: HashMap<*const Source, Arc<Source>>,
+}
+
+impl<'r> FromRoot<'r> {
+    fn new(root: &'r Path) -> Self {
+        Self {
+            root,
+            known: HashMap::new(),
+        }
+    }
+
+    fn source(&mut self, source: &Arc<Source>) -> Arc<Source> {
+        let spell = || {
+            let path = relative_path(self.root, Path::new(&*source.path));
+            Arc::new(source.with_path(display(&path)))
+        };
+        Arc::clone(self.known.entry(Arc::as_ptr(source)).or_insert_with(spell))
+    }
+
+    fn finding(&mut self, mut finding: Finding) -> Finding {
+        if !self.root.as_os_str().is_empty() {
+            for label in &mut finding.labels {
+                label.spot.source = self.source(&label.spot.source);
+            }
+        }
+        finding
+    }
+
+    fn read(&mut self, read: ClusterRead) -> ClusterRead {
+        if self.root.as_os_str().is_empty() {
+            return read;
+        }
+        let findings = read.findings.into_iter();
+        ClusterRead {
+            findings: findings.map(|finding| self.finding(finding)).collect(),
+            sources: read.sources.map(|source| self.source(source)),
+            ..read
+        }
+    }
+}
+
+/// A path from the top as seen from a folder.
+fn relative_path(from: &Path, path: &Path) -> PathBuf {
+    let common = from
+        .iter()
+        .zip(path.iter())
+        .take_while(|(one, other)| one == other);
+    let common = common.count();
+    let up = from.iter().skip(common).map(|_| OsStr::new(".."));
+    up.chain(path.iter().skip(common)).collect()
+}
+
+/// A cluster without its full name, and the name and folder of what owns it.
+struct FoundCluster {
+    name: Arc<str>,
+    folder: String,
+    read: ClusterRead,
+}
+
+impl FoundCluster {
+    fn has_file_below(&self, paths: &[PathBuf]) -> bool {
+        let mut files = self.read.sources.all();
+        files.any(|source| is_below(paths, &source.path))
+    }
 }
 
 /// The clusters of objects, by name and then by folder. Their dangling references are among the findings. Once they are stamped, the image of an
@@ -99,6 +280,15 @@ pub fn clusters_of_objects(
     shared: &ClusterRead,
     findings: &mut Vec<Finding>,
 ) -> Vec<ClusterRead> {
+    with_names(read_clusters(objects, stamped, shared, findings))
+}
+
+fn read_clusters(
+    objects: &[ManifestObject],
+    stamped: Option<&Stamped>,
+    shared: &ClusterRead,
+    findings: &mut Vec<Finding>,
+) -> Vec<FoundCluster> {
     let graph = Graph::new(objects, stamped, shared);
     let mut found: BTreeMap<Owner<'_>, Vec<usize>> = BTreeMap::new();
     let own = objects.iter().enumerate();
@@ -110,7 +300,7 @@ pub fn clusters_of_objects(
             found.entry(graph.owner(index)).or_default().push(index);
         }
     }
-    let mut clusters: Vec<(Arc<str>, &str, ClusterRead)> = found
+    let mut clusters: Vec<FoundCluster> = found
         .iter()
         .map(|(owner, pools)| {
             let (name, folder) = match owner {
@@ -119,13 +309,17 @@ pub fn clusters_of_objects(
                 }
                 Owner::Name(name, folder) => ((*name).into(), *folder),
             };
-            (name, folder, graph.cluster(owner, pools))
+            FoundCluster {
+                name,
+                folder: folder.to_owned(),
+                read: graph.cluster(owner, pools),
+            }
         })
-        .filter(|(_, _, read)| !read.cluster.pools.is_empty())
+        .filter(|found| !found.read.cluster.pools.is_empty())
         .collect();
-    clusters.sort_by(|a, b| (&a.0, a.1).cmp(&(&b.0, b.1)));
+    clusters.sort_by(|a, b| (&a.name, &a.folder).cmp(&(&b.name, &b.folder)));
     findings.extend(graph.dangling());
-    with_names(clusters)
+    clusters
 }
 
 /// What a cluster starts from that no values make.
@@ -140,14 +334,19 @@ fn no_values() -> ClusterRead {
 }
 
 /// Names each cluster: by its own name, with its folder where several have that.
-fn with_names(clusters: Vec<(Arc<str>, &str, ClusterRead)>) -> Vec<ClusterRead> {
+fn with_names(clusters: Vec<FoundCluster>) -> Vec<ClusterRead> {
     let mut known: BTreeMap<Arc<str>, usize> = BTreeMap::new();
-    for (name, ..) in &clusters {
-        *known.entry(Arc::clone(name)).or_default() += 1;
+    for found in &clusters {
+        *known.entry(Arc::clone(&found.name)).or_default() += 1;
     }
     let mut taken = BTreeSet::new();
     let mut named = Vec::with_capacity(clusters.len());
-    for (name, folder, mut read) in clusters {
+    for found in clusters {
+        let FoundCluster {
+            name,
+            folder,
+            mut read,
+        } = found;
         let mut full: Arc<str> = match known[&name] {
             1 => Arc::clone(&name),
             _ if folder.is_empty() => format!("./{name}").into(),
@@ -277,6 +476,7 @@ impl<'a> Graph<'a> {
         let mut reader = PoolReader {
             graph: self,
             sources: self.shared.sources.clone(),
+            findings: Vec::new(),
         };
         let mut cluster = Cluster {
             origin: ClusterOrigin::Manifests,
@@ -291,7 +491,8 @@ impl<'a> Graph<'a> {
                 if eks_anywhere::is_cluster(object) {
                     reader.eks_anywhere(*index, &mut cluster)
                 } else {
-                    reader.topology(*index, &mut cluster)
+                    reader.topology(*index, &mut cluster);
+                    reader.require_fields(tables::CLUSTER, *index, &mut cluster.pools);
                 }
             }
             Owner::Name(name, _) => cluster.object_name = (*name).into(),
@@ -299,12 +500,18 @@ impl<'a> Graph<'a> {
         for pool in pools {
             reader.object(*pool, &mut cluster);
         }
+        if let Owner::Object(index) = owner
+            && cluster.pools.is_empty()
+        {
+            reader.push_unknown(*index, &mut cluster);
+        }
         cluster
             .pools
             .sort_by(|a, b| (&a.name, a.place.start).cmp(&(&b.name, b.place.start)));
         ClusterRead {
             cluster,
             sources: reader.sources,
+            findings: reader.findings,
             ..self.shared.clone()
         }
     }

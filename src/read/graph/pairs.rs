@@ -215,30 +215,23 @@ impl<'t> PairReader<'t> {
 
     /// The values of a file; none if there is no such file, or it is not text or YAML.
     fn open(&mut self, path: &Path) -> Result<Option<File>, Error> {
-        let Found::File(bytes) = self.tree.file(path)? else {
+        let Found::File(content) = self.tree.file(path)? else {
             return Ok(None);
         };
-        let leads_to = self.tree.leads_to(path);
-        let Ok(source) = source(path, leads_to.as_deref(), &bytes, Engine::Kubectl) else {
+        let Ok(source) = source(path, &content, Engine::Kubectl) else {
             return Ok(None);
         };
         let source = Arc::new(source);
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let read = if name.ends_with(".env") {
-            Ok(vec![environment_map(&source.text)])
+            Ok(vec![environment_map(&source)])
         } else if name.ends_with(".md") || name.ends_with(".markdown") {
-            Ok(code_blocks(&source.text))
+            Ok(code_blocks(&source))
         } else {
             secrets::documents(&source, FileId(0), Engine::Kubectl).map(|read| read.documents)
         };
         match read {
-            Ok(mut documents) => {
-                if source.is_secret_file {
-                    let seal = |document| secrets::seal(document, &source.path, "");
-                    documents.iter_mut().for_each(seal);
-                }
-                Ok(Some(File { source, documents }))
-            }
+            Ok(documents) => Ok(Some(File { source, documents })),
             Err(error) => {
                 let spot = Spot::new(&source, error.place);
                 self.findings.push(Finding::from_syntax(error, Some(spot)));
@@ -320,11 +313,11 @@ fn find_values<'n>(document: &'n Node, path: &str, bound: &[String]) -> Vec<At<'
 }
 
 /// The variables of a `.env` file as a map.
-fn environment_map(text: &str) -> Node {
-    let entries = environment::variables(text, FileId(0)).into_iter();
+fn environment_map(source: &Source) -> Node {
+    let entries = environment::variables(source, FileId(0)).into_iter();
     let entries = entries.map(|(name, value)| {
         let node = Node {
-            value: Value::String(value.value),
+            value: Value::from(String::from(&*value.value)),
             place: value.place,
         };
         Entry::holding(name, node)
@@ -333,14 +326,21 @@ fn environment_map(text: &str) -> Node {
 }
 
 /// The documents of the YAML code blocks of a Markdown text. A block that is no YAML has none.
-fn code_blocks(text: &str) -> Vec<Node> {
+fn code_blocks(source: &Source) -> Vec<Node> {
+    let text = &source.text;
     let (mut documents, mut start, mut offset) = (Vec::new(), None, 0);
     for line in text.split_inclusive('\n') {
         let fence = line.trim().strip_prefix("```");
         match (start, fence) {
             (None, Some("yaml" | "yml")) => start = Some(offset + line.len()),
             (Some(from), Some("")) => {
-                let read = yaml_tree::read(&text[from..offset], FileId(0), Engine::Kubectl);
+                let block = &text[from..offset];
+                let block = if source.is_secret_file {
+                    secrets::secret_source(Arc::clone(&source.path), block)
+                } else {
+                    secrets::source(Arc::clone(&source.path), block)
+                };
+                let read = secrets::documents(&block, FileId(0), Engine::Kubectl);
                 let inner = read.map_or_else(|_| Vec::new(), |read| read.documents);
                 documents.extend(inner.iter().map(|document| {
                     document.with_places(&mut |mut place| {

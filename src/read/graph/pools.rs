@@ -14,6 +14,10 @@ use crate::model::cluster::{
     BundleChoice, Choice, Cluster, DEPENDS_ON_SECRET, NamedTemplate, Pool, PoolName,
 };
 
+use crate::model::finding::Finding;
+use crate::model::rule::{Level, RuleId};
+use crate::read::gitops::{Table, unknown_field};
+
 use super::{Graph, TEMPLATE_KEYS, Template, is_control_plane, unknown};
 
 /// Where a MachineDeployment, a MachineSet, a MachinePool or a Machine names the kind of its bootstrap configuration.
@@ -26,6 +30,8 @@ const CONFIGURATIONS: [&[&str]; 2] = [
 pub(super) struct PoolReader<'g, 'a> {
     pub(super) graph: &'g Graph<'a>,
     pub(super) sources: Sources,
+    /// What is wrong with it.
+    pub(super) findings: Vec<Finding>,
 }
 
 impl PoolReader<'_, '_> {
@@ -96,6 +102,41 @@ impl PoolReader<'_, '_> {
         pool.bootstrap_provider = bootstrap_provider;
         self.push(pool, [Some(index), template.index()], cluster);
         self.provider(template, cluster);
+    }
+
+    /// Makes pools unknown if an object that they depend on has a field that is not carried out.
+    pub(super) fn require_fields(&mut self, table: Table, index: usize, pools: &mut [Pool]) {
+        let object = &self.graph.objects[index];
+        let Some(field) = unknown_field(table, &object.node) else {
+            return;
+        };
+        let message = format!(
+            "{} `{}` has the field `{}`, which is not carried out here",
+            object.kind, object.name, field.path
+        );
+        let finding = Finding::new(RuleId::CompositionUnsupported, message)
+            .with_label(object.spot(field.place), "")
+            .help("its node pools are unknown; remove the field if it does nothing");
+        self.findings.push(finding.unless_set(Level::Warning));
+        for pool in pools {
+            pool.choice = Choice::default();
+            pool.unknown.get_or_insert(unknown::FIELD);
+        }
+    }
+
+    /// A Cluster of which no machines are known.
+    pub(super) fn push_unknown(&mut self, index: usize, cluster: &mut Cluster) {
+        let object = &self.graph.objects[index];
+        let place = self.place(object, object.name_place());
+        let version = cluster.k8s_version.clone();
+        let why = match version {
+            Some(_) => unknown::NO_WORKER,
+            None => unknown::NO_POOL,
+        };
+        let unknown = Err(object.unknown.unwrap_or(why));
+        cluster
+            .pools
+            .push(pool(PoolName::ControlPlane, place, version, unknown, false));
     }
 
     /// Adds a pool, with the image that is stamped into the first of these objects that gets one; of several images, a pool for
@@ -314,7 +355,7 @@ fn has_variable_version(object: &ManifestObject) -> bool {
 }
 
 fn is_variable_text(text: &str) -> bool {
-    text.contains("${") || text.contains("{{")
+    ["${", "{{", "<<"].iter().any(|begin| text.contains(begin))
 }
 
 /// Sylva's name, or its own, of the bootstrap provider of a control plane's or a bootstrap configuration's kind.

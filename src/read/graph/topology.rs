@@ -8,14 +8,14 @@ use capi::objects::{Name, Reference};
 use yaml_tree::place::Located;
 use yaml_tree::value::Node;
 
-use crate::model::cluster::{Choice, Cluster, PoolName};
+use crate::model::cluster::{Choice, Cluster, PoolName, Upgrades};
 
 use super::class_patches::Patches;
 use super::machines::{Machines, Topology};
 use super::pools::{PoolReader, pool};
-use super::{CLUSTER_API, Template, unknown};
+use super::{CLUSTER_API, Template, tables, unknown};
 
-impl PoolReader<'_, '_> {
+impl<'a> PoolReader<'_, 'a> {
     /// The pools of a Cluster whose topology names a class.
     pub(super) fn topology(&mut self, index: usize, cluster: &mut Cluster) {
         let Some(topology) = Topology::from_cluster(self.graph.objects, index) else {
@@ -30,10 +30,14 @@ impl PoolReader<'_, '_> {
         let class = self.graph.names.nearest(name, index);
         if let Some(class) = class {
             self.control_plane_kind(class, cluster);
+            cluster.upgrades = upgrades(&self.graph.objects[class].node);
         }
         let mut patches = class.map(|class| Patches::new(self, class, &topology));
         for machines in topology.machines() {
             self.machines(&topology, machines, class, patches.as_mut(), cluster);
+        }
+        if let Some(class) = class {
+            self.require_fields(tables::CLASS, class, &mut cluster.pools);
         }
     }
 
@@ -68,7 +72,10 @@ impl PoolReader<'_, '_> {
         let of_class = class.and_then(|class| self.graph.objects[class].unknown);
         let (selection, own) = match patches {
             _ if let Some(why) = of_class => (Err(why), None),
-            Some(patches) => self.image_after_patches(patches, template, machines),
+            Some(patches) => {
+                let reference = class.and_then(|class| self.class_reference(class, machines));
+                self.image_after_patches(patches, template, reference, machines)
+            }
             None => (Err(unknown::NO_CLASS), None),
         };
         let node = machines.node();
@@ -86,13 +93,14 @@ impl PoolReader<'_, '_> {
         &mut self,
         patches: &mut Patches<'_>,
         template: Template,
+        reference: Option<&Node>,
         machines: Machines<'_>,
     ) -> (Result<Choice, &'static str>, Option<usize>) {
         let own = self.selection(template);
-        let Template::At(index) = template else {
+        let (Template::At(index), Some(reference)) = (template, reference) else {
             return (own, None);
         };
-        let patched = match patches.apply(self, index, machines) {
+        let patched = match patches.apply(self, index, reference, machines) {
             Ok(None) => return (own, Some(index)),
             Ok(Some(patched)) => self.image(&self.graph.objects[index].kind, &patched, None),
             Err(why) => Err(why),
@@ -121,8 +129,8 @@ impl PoolReader<'_, '_> {
         self.bootstrap_provider(object, kind)
     }
 
-    /// The machine template that a class names for machines.
-    fn class_template(&self, class: usize, machines: Machines<'_>) -> Template {
+    /// A class's reference to the machine template of machines.
+    fn class_reference(&self, class: usize, machines: Machines<'_>) -> Option<&'a Node> {
         let object = &self.graph.objects[class].node;
         let made_from = match machines {
             Machines::ControlPlane(_) => {
@@ -130,12 +138,37 @@ impl PoolReader<'_, '_> {
             }
             Machines::Workers(..) => worker_part(object, machines, "infrastructure"),
         };
-        let name = made_from.and_then(|made_from| reference(made_from)?.get_path(&["name"]));
+        reference(made_from?)
+    }
+
+    /// The machine template that a class names for machines.
+    fn class_template(&self, class: usize, machines: Machines<'_>) -> Template {
+        let reference = self.class_reference(class, machines);
+        let name = reference.and_then(|reference| reference.get_path(&["name"]));
         name.map_or(Template::Unnamed, |name| {
             let is_it = |reference: &Reference<'_>| std::ptr::eq(reference.name, name);
             let reference = self.graph.reference(class, is_it);
             self.graph.template(class, reference)
         })
+    }
+}
+
+/// The versions that a class takes its Clusters through.
+fn upgrades(class: &Node) -> Upgrades {
+    let plan = &[
+        "spec",
+        "upgrade",
+        "external",
+        "generateUpgradePlanExtension",
+    ];
+    let versions = class.items(&["spec", "kubernetesVersions"]).iter();
+    let versions: Vec<Arc<str>> = versions
+        .filter_map(|version| version.value.as_str().cloned())
+        .collect();
+    if class.get_path(plan).is_some() {
+        Upgrades::Planned
+    } else {
+        Upgrades::Through(versions)
     }
 }
 

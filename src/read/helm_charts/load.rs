@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use yaml_tree::engine::Engine;
 use yaml_tree::place::{FileId, Sources};
 
 use crate::evaluate::ChartTree;
@@ -11,13 +12,16 @@ use crate::files::Files;
 
 use super::super::chart_files::{File, FolderReader, Tree, is_template};
 use super::super::chart_loader::Loader;
+use super::super::chart_metadata::install_refusal;
 use super::super::error::ReadError;
+use super::super::files::display;
 use super::super::values_schema::SchemaFile;
-use super::CLUSTER_API;
+use super::kinds::makes_clusters;
 
 /// A chart that was loaded.
 pub(super) struct Chart {
     pub(super) tree: ChartTree,
+    pub(super) engine: Engine,
     /// The folders of the charts that it is made of.
     pub(super) folders: Vec<PathBuf>,
     /// Chart.yaml.
@@ -26,56 +30,86 @@ pub(super) struct Chart {
     pub(super) is_library: bool,
     /// The files of the templates, by name.
     pub(super) templates: BTreeMap<Arc<str>, FileId>,
-    /// The dependencies that are not in the repository.
-    pub(super) missing: Vec<String>,
     /// One sentence for each template and package that cannot be read.
     pub(super) unread: Vec<String>,
-    /// The schema of its values.
-    pub(super) schema: Option<SchemaFile>,
+    /// Why Helm refuses it with whatever values, as a sentence.
+    pub(super) refusal: Option<String>,
+    /// The schemas of values, by the path of the chart that is in it.
+    pub(super) schemas: BTreeMap<String, Arc<SchemaFile>>,
 }
 
-/// Loads the chart in a folder, if a template of it mentions Cluster API objects; none if there is no such chart.
+/// Loads the chart in a folder, if a template of it makes Cluster API objects; none if there is no such chart.
 ///
 /// # Errors
 /// A file cannot be read, or the chart is wrong.
 pub(super) fn chart(
     files: &dyn Files,
     folder: &Path,
+    engine: Engine,
     sources: &mut Sources,
 ) -> Result<Option<Chart>, ReadError> {
     let mut reader = FolderReader::new(files, |_| true);
     let mut tree = Tree::new();
     reader.chart(folder, &mut tree)?;
-    let templates = || tree.iter().filter(|(path, _)| is_template(path));
-    let text = |file: &File| String::from_utf8_lossy(&file.bytes).into_owned();
-    if !templates().any(|(_, file)| mentions_cluster_api(&text(file))) {
+    let mut templates = tree.iter().filter(|(path, _)| is_template(path));
+    if !templates.any(|(_, file)| makes_clusters(&text(file))) {
         return Ok(None);
     }
-    if templates().any(|(_, file)| text(file).contains(".Files")) {
+    assemble(reader, tree, folder, engine, sources).map(Some)
+}
+
+/// Loads the chart in a folder, whatever it makes.
+///
+/// # Errors
+/// A file cannot be read, or the chart is wrong.
+pub(super) fn any_chart(
+    files: &dyn Files,
+    folder: &Path,
+    engine: Engine,
+    sources: &mut Sources,
+) -> Result<Chart, ReadError> {
+    let mut reader = FolderReader::new(files, |_| true);
+    let mut tree = Tree::new();
+    reader.chart(folder, &mut tree)?;
+    assemble(reader, tree, folder, engine, sources)
+}
+
+fn text(file: &File) -> String {
+    String::from_utf8_lossy(file.content.plain().unwrap_or_default()).into_owned()
+}
+
+/// The chart of these files.
+fn assemble(
+    mut reader: FolderReader<'_>,
+    mut tree: Tree,
+    folder: &Path,
+    engine: Engine,
+    sources: &mut Sources,
+) -> Result<Chart, ReadError> {
+    let mut templates = tree.iter().filter(|(path, _)| is_template(path));
+    if templates.any(|(_, file)| text(file).contains(".Files")) {
         reader.add_files(folder, |_| true, &mut tree)?;
     }
-    let mut loader = Loader::new(&tree, sources);
+    let mut loader = Loader::new(&tree, sources, engine);
     let (chart, metadata, file) = loader.chart()?;
-    Ok(Some(Chart {
+    let strange = reader.strange.first().map(|path| {
+        let path = display(path);
+        format!("Helm refuses `{path}`, which is no chart")
+    });
+    let own = || {
+        let why = install_refusal(&metadata, engine)?;
+        Some(format!("Helm refuses it: {why}"))
+    };
+    let mut refusals = loader.refusals.into_iter();
+    Ok(Chart {
         tree: chart,
+        engine,
         metadata: file,
         is_library: metadata.text(&["type"]) == Some("library"),
         templates: loader.templates,
-        missing: loader.missing,
         folders: reader.folders,
-        unread: reader.unread,
-        schema: SchemaFile::read(files, folder),
-    }))
-}
-
-/// Whether a template names a group of Cluster API, other than in a label such as `cluster.x-k8s.io/cluster-name`.
-pub(super) fn mentions_cluster_api(text: &str) -> bool {
-    let is_group = |(at, group): (usize, &str)| match text[at + group.len()..].strip_prefix('/') {
-        Some(rest) => {
-            let number = rest.strip_prefix('v').unwrap_or_default();
-            rest.starts_with("{{") || number.starts_with(|letter: char| letter.is_ascii_digit())
-        }
-        None => true,
-    };
-    text.match_indices(CLUSTER_API).any(is_group)
+        unread: reader.unread.into_iter().chain(loader.unread).collect(),
+        refusal: refusals.next().or(strange).or_else(own),
+        schemas: loader.schemas,
+    })
 }

@@ -1,11 +1,15 @@
 //! Helm charts that make Cluster API objects, rendered as they are deployed.
 //!
-//! A chart is rendered for each HelmRelease and Application of the repository that deploys it. Without any it is rendered with
-//! each `ci/*-values.yaml`, as chart-testing does, or with its own values. Positions in the output are those of the value that
+//! A chart is rendered for each HelmRelease and Application of the repository that deploys it. One that nothing names is rendered with
+//! each `ci/*-values.yaml`, as chart-testing does, or with its own values. Where Helm refuses a release, or its values are not
+//! known, its node pools are not either. Positions in the output are those of the value that
 //! a text comes from, else of the template.
 
+mod kinds;
 mod load;
+mod named;
 mod origins;
+mod pinned;
 mod releases;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,25 +19,35 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use capi::objects::ManifestObject;
+use capi::secrets;
 use go_template::{Budget, ErrorClass, Limits, Rendered};
 use yaml_tree::engine::Engine;
 use yaml_tree::place::{FileId, Place, Source, Sources};
-use yaml_tree::value::{Node, Value};
+use yaml_tree::value::{Entry, Map, Node, Value};
 
 use crate::budget;
 use crate::error::Error;
-use crate::evaluate::{Release, RenderedFile};
+use crate::evaluate::{ChartRelease, ChartTree, Dependency, Release, RenderedFile, Served};
 use crate::files::Files;
 use crate::model::finding::Finding;
 
 use super::error::ReadError;
 use super::files::display;
 use super::gitops::{Composition, resolve_path};
-use load::{Chart, mentions_cluster_api};
-use releases::{Input, Unchecked, chart_inputs, composition_input, namespace};
+pub(super) use kinds::GROUPS;
+use kinds::{has_pools, is_of_cluster_api, makes_clusters};
+use load::Chart;
+use named::{Naming, namings};
+pub(super) use pinned::{NEWEST, find_engine};
+use releases::{Input, Unchecked, chart_inputs, composition_input, namespace, naming_input};
 
-/// What the groups of Cluster API end with.
-const CLUSTER_API: &str = "cluster.x-k8s.io";
+/// Why the node pools of a release are not known.
+mod unknown {
+    pub(super) const REFUSED: &str = "its chart does not render";
+    pub(super) const MISSING: &str = "a dependency of its chart is not in the repository";
+    pub(super) const UNREAD: &str = "a file of its chart cannot be read";
+    pub(super) const NOT_COMPOSED: &str = "the values of its chart are not known";
+}
 
 /// The groups and kinds of objects that deploy charts.
 pub(super) const DEPLOYING: [(&str, &str); 3] = [
@@ -41,9 +55,6 @@ pub(super) const DEPLOYING: [(&str, &str); 3] = [
     ("argoproj.io", "Application"),
     ("argoproj.io", "ApplicationSet"),
 ];
-
-/// What charts behave like.
-const ENGINE: Engine = Engine::Helm4;
 
 /// The charts of a repository that make Cluster API objects, by folder.
 #[derive(Default)]
@@ -53,6 +64,8 @@ pub(super) struct HelmCharts {
     folders: BTreeSet<PathBuf>,
     /// The charts that others depend on.
     parts: BTreeSet<PathBuf>,
+    /// The Chart.yaml of those that cannot be loaded.
+    broken: Vec<PathBuf>,
     findings: Vec<Finding>,
 }
 
@@ -70,8 +83,8 @@ pub(super) struct MadeRelease {
     pub(super) source: Arc<Source>,
     /// Their places are in the files of the repository.
     pub(super) objects: Vec<Node>,
-    /// Whether Helm refuses the chart, so that none of them is ever deployed.
-    pub(super) is_refused: bool,
+    /// Why nobody knows whether they are deployed like this.
+    pub(super) unknown: Option<&'static str>,
 }
 
 impl HelmCharts {
@@ -82,6 +95,7 @@ impl HelmCharts {
     pub(super) fn load(
         tree: &dyn Files,
         folders: &BTreeSet<PathBuf>,
+        engine: Engine,
         sources: &mut Sources,
     ) -> Result<Self, Error> {
         let mut loaded = Self {
@@ -89,10 +103,13 @@ impl HelmCharts {
             ..Self::default()
         };
         for folder in folders {
-            match load::chart(tree, folder, sources) {
+            match load::chart(tree, folder, engine, sources) {
                 Ok(None) => {}
                 Ok(Some(chart)) => drop(loaded.charts.insert(folder.clone(), chart)),
-                Err(ReadError::Finding(finding)) => loaded.findings.push(*finding),
+                Err(ReadError::Finding(finding)) => {
+                    loaded.findings.push(*finding);
+                    loaded.broken.push(folder.join("Chart.yaml"));
+                }
                 Err(ReadError::Error(error)) => return Err(error),
             }
         }
@@ -133,7 +150,8 @@ impl HelmCharts {
         })
     }
 
-    /// Renders the charts as these releases deploy them. A chart that is part of another one is not rendered by itself.
+    /// Renders the charts as these releases deploy them. `files` are those that may name one. A chart that is part of another one is
+    /// not rendered by itself.
     ///
     /// # Errors
     /// A file cannot be read.
@@ -141,12 +159,26 @@ impl HelmCharts {
         self,
         tree: &dyn Files,
         compositions: &[Composition],
+        files: &BTreeSet<PathBuf>,
         sources: &mut Sources,
     ) -> Result<Releases, Error> {
         let mut made = Releases {
             findings: self.findings,
             ..Releases::default()
         };
+        made.made.extend(self.broken.iter().map(|file| {
+            let name = file.parent().and_then(Path::file_name).unwrap_or_default();
+            let name: Arc<str> = name.to_string_lossy().into();
+            MadeRelease {
+                source: Arc::new(Source::new(display(file), "")),
+                objects: vec![placeholder(&name, &name, namespace(""))],
+                unknown: Some(unknown::REFUSED),
+            }
+        }));
+        let charts: Vec<&Path> = self.charts.keys().map(PathBuf::as_path).collect();
+        let none = BTreeSet::new();
+        let files = if charts.is_empty() { &none } else { files };
+        let namings = namings(tree, files, &charts, compositions, sources)?;
         let mut deployed: BTreeMap<&Path, Vec<&Composition>> = BTreeMap::new();
         for composition in compositions {
             if let Some(folder) = &composition.chart {
@@ -155,52 +187,104 @@ impl HelmCharts {
         }
         let mut inputs = Vec::new();
         for (folder, chart) in &self.charts {
-            match deployed.get(&**folder) {
-                Some(compositions) => {
-                    let input = |one: &&Composition| (chart, composition_input(chart, one));
-                    inputs.extend(compositions.iter().map(input));
-                }
-                None if self.parts.contains(folder) || chart.is_library => {}
-                None => {
-                    let own = chart_inputs(tree, folder, chart, sources, &mut made.findings)?;
-                    inputs.extend(own.into_iter().map(|one| (chart, Ok(one))));
-                }
+            let compositions = deployed.get(&**folder).into_iter().flatten();
+            let composed = compositions.map(|one| composition_input(chart, one));
+            let mut own: Vec<Input> = composed.collect();
+            let namings = namings.get(folder).map_or(&[][..], |all| all);
+            // Beside what is composed, another mention may be anything.
+            let counts = |one: &&Naming<'_>| one.failed.is_some() || own.is_empty();
+            let more = namings.iter().filter(counts);
+            let more: Vec<Input> = more.map(|one| naming_input(chart, one, sources)).collect();
+            own.extend(more);
+            let is_part = self.parts.contains(folder) || chart.is_library;
+            if own.is_empty() && !is_part {
+                own = chart_inputs(tree, folder, chart, sources, &mut made.findings)?;
             }
+            inputs.extend(own.into_iter().map(|input| (chart, input)));
         }
         let mut causes: BTreeMap<Unchecked, Vec<String>> = BTreeMap::new();
         for (chart, input) in inputs {
             let _work = budget::enter(format!("the chart `{}`", display(&chart.folders[0])))?;
-            let budget = Rc::new(Budget::new(Limits::default()));
-            let mut is_refused = false;
-            if let (Ok(input), Some(schema)) = (&input, &chart.schema) {
-                let found = schema.check(&input.chart.values, sources);
-                is_refused = found.iter().any(|finding| finding.unless_set.is_none());
-                made.findings.extend(found);
-            }
-            let mut report = |unchecked, by| causes.entry(unchecked).or_default().push(by);
-            let input = match input {
-                Ok(input) => input,
-                Err((unchecked, by)) => {
-                    report(unchecked, by);
-                    continue;
-                }
-            };
-            let Outputs { files, refusal } = chart.outputs(&input, sources, &budget);
-            is_refused |= refusal.is_some();
+            let MadeObjects {
+                mut objects,
+                unknown,
+                refusal,
+                findings,
+            } = chart.make(&input, sources, Output::is_kept);
+            made.findings.extend(findings);
             if let Some(refusal) = refusal {
-                report(refusal, input.by.clone());
+                causes.entry(refusal).or_default().push(input.by);
             }
-            let source = sources.get(input.file).filter(|_| !files.is_empty());
+            if unknown.is_some() && !objects.iter().any(has_pools) {
+                let Release {
+                    name, namespace, ..
+                } = &input.release;
+                objects.push(placeholder(&chart.tree.chart.name, name, namespace));
+            }
+            let source = sources.get(input.file).filter(|_| !objects.is_empty());
             made.made.extend(source.map(|source| MadeRelease {
                 source: Arc::clone(source),
-                objects: chart.objects(&files, &input, sources, &budget),
-                is_refused,
+                objects,
+                unknown,
             }));
         }
         let finding = |(unchecked, by): (Unchecked, Vec<String>)| unchecked.finding(&by, sources);
         made.findings.extend(causes.into_iter().map(finding));
         Ok(made)
     }
+}
+
+/// An object instead of the node pools of a release that nobody knows.
+fn placeholder(chart: &str, release: &str, namespace: &str) -> Node {
+    fn map<const N: usize>(entries: [Entry; N]) -> Value {
+        Value::from(entries.into_iter().collect::<Map>())
+    }
+    let metadata = [
+        Entry::from_value("name", chart),
+        Entry::from_value("namespace", namespace),
+    ];
+    Node::from_value(map([
+        Entry::from_value("apiVersion", "cluster.x-k8s.io/v1beta1"),
+        Entry::from_value("kind", "MachineDeployment"),
+        Entry::from_value("metadata", map(metadata)),
+        Entry::from_value("spec", map([Entry::from_value("clusterName", release)])),
+    ]))
+}
+
+/// The objects of the chart in a folder, as `helm template` prints them with a user's values, in the order of the templates' names:
+/// what kustomize's `helmCharts` takes. Places are those of values and templates, in `sources`. A finding is why Helm refuses the
+/// chart, or why its objects are not known.
+///
+/// # Errors
+/// A file cannot be read.
+pub fn chart_objects(
+    tree: &dyn Files,
+    folder: &Path,
+    user: &Node,
+    release: Release,
+    engine: Engine,
+    sources: &mut Sources,
+) -> Result<Result<Vec<Node>, Finding>, Error> {
+    let chart = match load::any_chart(tree, folder, engine, sources) {
+        Ok(chart) => chart,
+        Err(ReadError::Finding(finding)) => return Ok(Err(*finding)),
+        Err(ReadError::Error(error)) => return Err(error),
+    };
+    let input = Input {
+        chart: Ok(chart.tree.with_values(&chart.tree.values, user, engine)),
+        by: format!("as `{}`", release.name),
+        release,
+        file: chart.metadata,
+        is_own: false,
+    };
+    let made = chart.make(&input, sources, |_| true);
+    let refusal = { made.refusal }.map(|refusal| refusal.finding(&[input.by], sources));
+    let is_error = |finding: &Finding| finding.unless_set.is_none();
+    let found = { made.findings.into_iter() }.find(is_error);
+    Ok(match refusal.or(found) {
+        Some(finding) => Err(finding),
+        None => Ok(made.objects),
+    })
 }
 
 /// What each template of a chart renders to, by its name.
@@ -218,7 +302,7 @@ pub fn render_chart(
     engine: Engine,
 ) -> Result<Option<RenderedTexts>, Error> {
     let mut sources = Sources::default();
-    let chart = match load::chart(tree, folder, &mut sources) {
+    let chart = match load::chart(tree, folder, engine, &mut sources) {
         Ok(Some(chart)) => chart,
         Ok(None) | Err(ReadError::Finding(_)) => return Ok(None),
         Err(ReadError::Error(error)) => return Err(error),
@@ -239,12 +323,31 @@ pub fn render_chart(
     Ok(Some(rendered.map(text).collect()))
 }
 
+/// What a release makes.
+#[derive(Default)]
+struct MadeObjects {
+    objects: Vec<Node>,
+    /// Why nobody knows whether they are deployed like this.
+    unknown: Option<&'static str>,
+    /// What is reported of that.
+    refusal: Option<Unchecked>,
+    /// What is wrong with the values.
+    findings: Vec<Finding>,
+}
+
 /// What the chart of a release renders.
 struct Outputs {
     /// The files with Cluster API objects.
     files: Vec<Output>,
     /// Why Helm refuses the chart.
     refusal: Option<Unchecked>,
+}
+
+/// Why nothing is known of a chart's objects.
+struct Doubt {
+    /// For the node pools.
+    why: &'static str,
+    unchecked: Unchecked,
 }
 
 /// A file that a chart renders.
@@ -262,6 +365,94 @@ impl Chart {
         Release {
             name: Arc::clone(&self.tree.chart.name),
             namespace: namespace("").into(),
+            cluster: Served::default(),
+        }
+    }
+
+    /// The objects of a release, in the files that are wanted.
+    fn make(
+        &self,
+        input: &Input,
+        sources: &Sources,
+        is_wanted: impl Fn(&Output) -> bool + Copy,
+    ) -> MadeObjects {
+        let release = match &input.chart {
+            Ok(release) => release,
+            Err(unchecked) => {
+                return MadeObjects {
+                    unknown: Some(unknown::NOT_COMPOSED),
+                    refusal: Some(unchecked.clone()),
+                    ..MadeObjects::default()
+                };
+            }
+        };
+        let budget = Rc::new(Budget::new(Limits::default()));
+        let Outputs { files, refusal } = self.outputs(release, input, is_wanted, sources, &budget);
+        let mut findings = Vec::new();
+        self.check_schemas(&release.chart, &release.values, sources, &mut findings);
+        let is_refused = { findings.iter() }.any(|finding: &Finding| finding.unless_set.is_none());
+        let is_refused = is_refused || refusal.is_some();
+        let (unknown, refusal) = match self.doubt(&release.chart) {
+            Some(Doubt { why, unchecked }) => (Some(why), Some(unchecked)),
+            None if files.is_empty() && input.is_own && !is_refused => {
+                let why = "they make no Cluster API objects".to_owned();
+                let failure = RenderFailure::new(why, 0..0);
+                (
+                    None,
+                    Some(self.render_failure(input, self.metadata, failure)),
+                )
+            }
+            None => (is_refused.then_some(unknown::REFUSED), refusal),
+        };
+        MadeObjects {
+            objects: self.objects(&files, release, input, is_wanted, sources, &budget),
+            unknown,
+            refusal,
+            findings,
+        }
+    }
+
+    /// Why nothing that the chart renders here is what Helm renders.
+    fn doubt(&self, chart: &ChartTree) -> Option<Doubt> {
+        let place = Place {
+            file: self.metadata,
+            start: 0,
+            end: 0,
+        };
+        let doubt = |why: &'static str, said: String| Doubt {
+            why,
+            unchecked: self.cannot_check(said, place),
+        };
+        if let Some(refusal) = &self.refusal {
+            return Some(doubt(unknown::REFUSED, refusal.clone()));
+        }
+        let missing = chart.missing();
+        if !missing.is_empty() {
+            let missing = missing.join("`, `");
+            let said = format!("it depends on `{missing}`, which is not in `charts/`");
+            let mut doubt = doubt(unknown::MISSING, said);
+            doubt.unchecked.help = Some("run `helm dependency build`".to_owned());
+            return Some(doubt);
+        }
+        let unread = self.unread.first()?;
+        Some(doubt(unknown::UNREAD, unread.clone()))
+    }
+
+    /// Adds what the schemas of the charts refuse, each in the values of its own.
+    fn check_schemas(
+        &self,
+        chart: &ChartTree,
+        values: &Node,
+        sources: &Sources,
+        found: &mut Vec<Finding>,
+    ) {
+        if let Some(schema) = self.schemas.get(&chart.path) {
+            found.extend(schema.check(values, sources));
+        }
+        for Dependency { key, chart, .. } in &chart.dependencies {
+            if let Some(below) = values.get_path(&[&**key]) {
+                self.check_schemas(chart, below, sources, found);
+            }
         }
     }
 
@@ -279,7 +470,9 @@ impl Chart {
     fn objects(
         &self,
         files: &[Output],
+        release: &ChartRelease,
         input: &Input,
+        is_wanted: impl Fn(&Output) -> bool,
         sources: &Sources,
         budget: &Rc<Budget>,
     ) -> Vec<Node> {
@@ -287,15 +480,12 @@ impl Chart {
         let made: BTreeSet<FileId> = files.iter().map(|output| output.template).collect();
         let is_made = |template| made.contains(&template) || changes_values(template, sources);
         let outputs_of = |values: &Node| {
-            let rendered = self.render(input, values, budget, is_made);
+            let rendered = self.render(release, input, values, budget, is_made);
             let read = rendered.into_iter().map(|file| self.read(file));
-            let outputs: Vec<Output> = read
-                .filter_map(Result::ok)
-                .filter(Output::is_kept)
-                .collect();
+            let outputs: Vec<Output> = read.filter_map(Result::ok).filter(&is_wanted).collect();
             (outputs.len() == files.len()).then_some(outputs)
         };
-        let origins = origins::origins(files, &input.chart.values, outputs_of);
+        let origins = origins::origins(files, &release.values, outputs_of);
         let mut objects = Vec::new();
         for output in files {
             let mut place = |place: Place| {
@@ -308,38 +498,39 @@ impl Chart {
     }
 
     /// What the chart of a release renders with its values.
-    fn outputs(&self, input: &Input, sources: &Sources, budget: &Rc<Budget>) -> Outputs {
+    fn outputs(
+        &self,
+        release: &ChartRelease,
+        input: &Input,
+        is_wanted: impl Fn(&Output) -> bool,
+        sources: &Sources,
+        budget: &Rc<Budget>,
+    ) -> Outputs {
         let (mut files, mut refusal) = (Vec::new(), None);
-        for file in self.render(input, &input.chart.values, budget, |_| true) {
+        for file in self.render(release, input, &release.values, budget, |_| true) {
             let template = self.templates[&file.template.name];
             match self.read(file) {
-                Ok(output) => files.extend(Some(output).filter(Output::is_kept)),
+                Ok(output) => files.extend(Some(output).filter(&is_wanted)),
                 Err(failure) if self.may_succeed(template, &failure, sources) => {}
                 Err(failure) => {
                     refusal.get_or_insert_with(|| self.render_failure(input, template, failure));
                 }
             }
         }
-        if files.is_empty() {
-            let none = || {
-                let why = "they make no Cluster API objects".to_owned();
-                self.render_failure(input, self.metadata, RenderFailure::new(why, 0..0))
-            };
-            refusal.get_or_insert_with(none);
-        }
         Outputs { files, refusal }
     }
 
     fn render<'c>(
         &self,
-        input: &'c Input,
+        release: &'c ChartRelease,
+        input: &Input,
         values: &Node,
         budget: &Rc<Budget>,
         is_wanted: impl Fn(FileId) -> bool,
     ) -> Vec<RenderedFile<'c>> {
         let is_wanted = |name: &str| is_wanted(self.templates[name]);
-        let chart = &input.chart.chart;
-        chart.render(values, &input.release, ENGINE, budget, is_wanted)
+        let chart = &release.chart;
+        chart.render(values, &input.release, self.engine, budget, is_wanted)
     }
 
     /// The objects of a file. Helm installs nothing of a chart where it cannot render or read a file.
@@ -357,8 +548,13 @@ impl Chart {
         } else {
             // What starts with `{` is JSON for kubectl, and not in the middle of what a chart renders.
             let is_flow = rendered.text.trim_start().starts_with('{');
-            let engine = if is_flow { ENGINE } else { Engine::Kubectl };
-            yaml_tree::read(&rendered.text, FileId(0), engine)
+            let engine = if is_flow {
+                self.engine
+            } else {
+                Engine::Kubectl
+            };
+            let made = secrets::output_source(Arc::clone(&file.template.name), &*rendered.text);
+            secrets::documents(&made, FileId(0), engine)
                 .map_err(|error| failure(error.message, error.place))?
                 .documents
         };
@@ -378,20 +574,19 @@ impl Chart {
     }
 
     /// Whether Helm may render a template that fails here, and the Cluster API objects do not depend on it: its text differs from
-    /// run to run, or what it includes is in a dependency that is not here.
+    /// run to run, or it looks at a secret.
     fn may_succeed(&self, template: FileId, failure: &RenderFailure, sources: &Sources) -> bool {
-        let is_ours = match failure.class {
-            Some(ErrorClass::Refused) => true,
-            Some(ErrorClass::MissingTemplate) => !self.missing.is_empty(),
-            _ => false,
-        };
+        let is_ours = matches!(
+            failure.class,
+            Some(ErrorClass::Refused | ErrorClass::Secret)
+        );
         is_ours && !self.may_make_clusters(template, sources)
     }
 
     /// Whether a template, or one that it may include, has Cluster API objects.
     fn may_make_clusters(&self, template: FileId, sources: &Sources) -> bool {
         let text = |file: FileId| sources.get(file).map_or("", |source| &source.text);
-        let mentions = |file: FileId| mentions_cluster_api(text(file));
+        let mentions = |file: FileId| makes_clusters(text(file));
         let includes = ["include", "template"]
             .iter()
             .any(|word| text(template).contains(word));
@@ -407,21 +602,9 @@ impl Chart {
             start: span.start as u32,
             end: span.end as u32,
         };
-        let unread = self.unread.first();
-        let help = match &self.missing[..] {
-            _ if unread.is_some() => unread.cloned(),
-            [] if input.file == self.metadata => Some(
-                "add `ci/NAME-values.yaml` beside Chart.yaml, with values to check it with"
-                    .to_owned(),
-            ),
-            [] => None,
-            missing => {
-                let missing = missing.join("`, `");
-                Some(format!(
-                    "run `helm dependency build`: `{missing}` is not in `charts/`"
-                ))
-            }
-        };
+        let help = (input.file == self.metadata).then(|| {
+            "add `ci/NAME-values.yaml` beside Chart.yaml, with values to check it with".to_owned()
+        });
         Unchecked {
             help,
             ..self.cannot_check(why, place)
@@ -466,7 +649,7 @@ impl Output {
     fn is_kept(&self) -> bool {
         let is_of_cluster_api = |node: &Node| {
             let version = node.text(&["apiVersion"]);
-            version.is_some_and(|version| version.contains(CLUSTER_API))
+            version.is_some_and(is_of_cluster_api)
         };
         self.objects.iter().any(is_of_cluster_api)
     }

@@ -11,7 +11,8 @@ use yaml_tree::place::{FileId, Place, Source};
 use yaml_tree::value::{Entry, Map, Node, Value};
 
 use super::super::graph::current_image;
-use super::{CLUSTER_API, Output};
+use super::Output;
+use super::kinds::is_of_cluster_api;
 
 /// How many values of a release are tried.
 const MOST_TRIED: usize = 32;
@@ -78,7 +79,7 @@ fn versions_and_images(outputs: &[Output]) -> Vec<Wanted> {
     for output in outputs {
         for node in &output.objects {
             let object = ManifestObject::new(&nowhere, 0, &[], node.clone());
-            if !object.api_version.contains(CLUSTER_API) {
+            if !is_of_cluster_api(&object.api_version) {
                 continue;
             }
             let versions = version_nodes(&object).into_iter().map(|(_, node)| node);

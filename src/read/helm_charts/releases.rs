@@ -7,29 +7,31 @@ use yaml_tree::place::{FileId, Place, Sources};
 use yaml_tree::value::{Node, Value};
 
 use crate::error::Error;
-use crate::evaluate::{ChartRelease, Release};
+use crate::evaluate::{ChartRelease, Release, Served};
 use crate::files::Files;
 use crate::model::finding::Finding;
 use crate::model::rule::{Level, RuleId};
 
 use super::super::files::{self, display};
 use super::super::gitops::Composition;
-use super::ENGINE;
 use super::load::Chart;
+use super::named::Naming;
 
 /// One release of a chart.
 pub(super) struct Input {
-    /// The chart with its values.
-    pub(super) chart: ChartRelease,
+    /// The chart with its values, or why these are not known.
+    pub(super) chart: Result<ChartRelease, Unchecked>,
     pub(super) release: Release,
     /// Where it is declared.
     pub(super) file: FileId,
     /// For whom it is rendered, in a finding.
     pub(super) by: String,
+    /// Whether nothing deploys the chart.
+    pub(super) is_own: bool,
 }
 
 /// Why a release is not rendered.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Unchecked {
     pub(super) chart: String,
     pub(super) why: String,
@@ -62,12 +64,7 @@ impl Unchecked {
 }
 
 /// What a HelmRelease or Application deploys.
-pub(super) fn composition_input(
-    chart: &Chart,
-    composition: &Composition,
-) -> Result<Input, (Unchecked, String)> {
-    let Composition { name, place, .. } = composition;
-    let by = format!("as `{name}` deploys it");
+pub(super) fn composition_input(chart: &Chart, composition: &Composition) -> Input {
     let failed = [RuleId::CompositionFailed, RuleId::CompositionUnsupported];
     let is_error = |finding: &&Finding| {
         finding.unless_set.is_none() && failed.contains(&finding.rule)
@@ -83,19 +80,44 @@ pub(super) fn composition_input(
         _ if composition.has_post_renderers => Some("it has `postRenderers`".to_owned()),
         _ => None,
     };
-    if let Some(why) = why {
-        return Err((chart.cannot_check(why, *place), by));
-    }
+    let Composition { name, place, .. } = composition;
     let (own, user) = merge::sides(&composition.layers);
-    Ok(Input {
-        chart: chart.tree.with_values(&own, &user, ENGINE),
+    Input {
+        chart: match why {
+            Some(why) => Err(chart.cannot_check(why, *place)),
+            None => Ok(chart.tree.with_values(&own, &user, chart.engine)),
+        },
         release: Release {
             name: name.as_str().into(),
             namespace: namespace(&composition.namespace).into(),
+            cluster: Served::default(),
         },
         file: place.file,
-        by,
-    })
+        by: format!("as `{name}` deploys it"),
+        is_own: false,
+    }
+}
+
+/// What a file deploys that names the chart and is not composed here.
+pub(super) fn naming_input(chart: &Chart, naming: &Naming<'_>, sources: &Sources) -> Input {
+    let place = naming.place;
+    let file = sources.get(place.file).map_or("", |source| &source.path);
+    match naming.failed {
+        Some(composition) => {
+            let input = composition_input(chart, composition);
+            Input {
+                file: place.file,
+                ..input
+            }
+        }
+        None => Input {
+            chart: Err(chart.cannot_check("what names it is not composed here".to_owned(), place)),
+            release: chart.own_release(),
+            file: place.file,
+            by: format!("as `{file}` deploys it"),
+            is_own: false,
+        },
+    }
 }
 
 /// Helm's own default, where a release names no namespace.
@@ -118,7 +140,7 @@ pub(super) fn chart_inputs(
     for name in names {
         let file = tests.join(name);
         let mut findings = Vec::new();
-        let values = files::values(tree, &file, ENGINE, sources, &mut findings)?;
+        let values = files::values(tree, &file, chart.engine, sources, &mut findings)?;
         if findings.iter().all(|one| one.rule != RuleId::YamlSyntax) {
             given.push((values, format!("with `{}`", display(&file))));
         }
@@ -129,7 +151,7 @@ pub(super) fn chart_inputs(
         given.push((none, "with its own values".to_owned()));
     }
     let input = |(user, by): (Node, String)| Input {
-        chart: chart.tree.with_values(&chart.tree.values, &user, ENGINE),
+        chart: Ok({ &chart.tree }.with_values(&chart.tree.values, &user, chart.engine)),
         release: chart.own_release(),
         file: if user.place.is_known() {
             user.place.file
@@ -137,6 +159,7 @@ pub(super) fn chart_inputs(
             chart.metadata
         },
         by,
+        is_own: true,
     };
     Ok(given.into_iter().map(input).collect())
 }

@@ -11,7 +11,7 @@ use yaml_tree::value::Value;
 use super::report::Report;
 use super::{Scope, endpoint, pools};
 use crate::evaluate::{Branch, BranchEntry, Evaluator};
-use crate::model::cluster::{Cluster, ClusterOrigin};
+use crate::model::cluster::{Cluster, ClusterOrigin, Upgrades};
 use crate::model::selector::Library;
 use crate::model::selector::Selector;
 
@@ -52,6 +52,7 @@ pub(super) fn cluster(
         k8s_minor: k8s_minor(&root, report),
         default_storage: report.string(&root, "os_images_default_download_storage_space"),
         endpoint: None,
+        upgrades: Upgrades::Single,
     };
     let Some(branch) = report.answer(root.child("cluster")) else {
         let help = "describe the cluster under `cluster:`";

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use capi::providers::{self, Stamp, Template};
 use serde::Serialize;
 use yaml_tree::json::{Html, to_json};
+use yaml_tree::opaque::is_opaque;
 
 use super::ImpactKind;
-use crate::model::cluster::{Pool, PoolName};
+use crate::model::cluster::{ClusterOrigin, DEPENDS_ON_SECRET, Pool, PoolName};
 use crate::model::cluster_view::ClusterView;
 use crate::model::version::Version;
 use crate::rules::{ChangeInput, Side};
@@ -123,6 +124,8 @@ pub enum Rollout {
     Roll,
     /// They do not change; only later machines have it.
     InPlace,
+    /// It is not known whether they do.
+    Unknown,
 }
 
 /// What makes machines be replaced.
@@ -135,6 +138,8 @@ pub enum Cause {
     Kubernetes,
     /// Another setting of the machine template.
     MachineTemplate,
+    /// Another text of a secret that decides one of these, perhaps.
+    Secret,
 }
 
 /// The pools of a cluster on both sides that change, in their order; those that are gone come last.
@@ -188,7 +193,12 @@ fn one_sided_change(pool: PoolSide<'_>, change: ImpactKind) -> PoolChange {
 
 /// What happens to a pool that is on both sides; none where nothing does.
 fn pool_change(old: PoolSide<'_>, new: PoolSide<'_>, in_place: bool) -> Option<PoolChange> {
-    let because = causes(old, new);
+    let mut because = causes(old, new);
+    let is_open = [old, new].iter().any(|side| side.depends_on_secret());
+    let is_open = is_open && !old.has_same_secrets(new);
+    if is_open {
+        because.push(Cause::Secret);
+    }
     let replicas = Edit::new(old.replicas(), new.replicas());
     if because.is_empty() && replicas.from == replicas.to {
         return None;
@@ -201,9 +211,10 @@ fn pool_change(old: PoolSide<'_>, new: PoolSide<'_>, in_place: bool) -> Option<P
         .zip(new.pool().template.as_ref());
     let keeps_name = named.is_some_and(|(old, new)| old.name.value == new.name.value);
     let stays = (in_place || keeps_name) && !because.contains(&Cause::Kubernetes);
-    let rollout = match (because.is_empty(), stays) {
-        (true, _) => None,
-        (_, true) => Some(Rollout::InPlace),
+    let rollout = match (because.as_slice(), stays) {
+        ([], _) => None,
+        ([Cause::Secret], _) => Some(Rollout::Unknown),
+        (_, true) if !is_open => Some(Rollout::InPlace),
         _ => Some(Rollout::Roll),
     };
     let image = Edit::new(old.image(), new.image());
@@ -303,6 +314,22 @@ impl<'a> PoolSide<'a> {
     fn image(self) -> Option<Booted> {
         let stamp = self.side.stamps.get(self.index)?.as_ref()?;
         Some(Booted::from_stamp(self.side.view, stamp))
+    }
+
+    /// Whether both have the same secrets. Of what manifests build it is not known which were read.
+    fn has_same_secrets(self, other: Self) -> bool {
+        let (one, other) = (self.side.view, other.side.view);
+        let is_built = one.cluster.origin == ClusterOrigin::Manifests;
+        !is_built && one.sources.has_same_secrets(&other.sources)
+    }
+
+    /// Whether a secret decides a part of what its machines are.
+    fn depends_on_secret(self) -> bool {
+        let pool = self.pool();
+        let spec = pool.template.as_ref().map(|template| &template.spec);
+        let mut trees = [&pool.settings].into_iter().chain(spec);
+        pool.unknown == Some(DEPENDS_ON_SECRET)
+            || trees.any(|tree| is_opaque(&to_json(&tree.value, Html::Plain)))
     }
 
     /// The machine template's content as it would be rendered; none of a provider that is not known.

@@ -73,6 +73,9 @@ pub(in crate::report) fn machines(pool: &PoolChange) -> String {
         (_, Some(Rollout::InPlace)) => {
             "in place: existing machines stay as they are, later ones differ".to_owned()
         }
+        (_, Some(Rollout::Unknown)) => {
+            "not known: it depends on a secret that may change".to_owned()
+        }
         _ => "no machine is re-provisioned".to_owned(),
     }
 }
@@ -126,6 +129,9 @@ pub(in crate::report) fn edit<T: std::fmt::Display>(edit: &Edit<T>) -> (String, 
 /// The summary in one line.
 pub(in crate::report) fn sum(impact: &Impact) -> String {
     let mut parts = Vec::new();
+    let pools = impact.clusters.iter().flat_map(|change| &change.pools);
+    let open = pools.filter(|pool| pool.rollout == Some(Rollout::Unknown));
+    let open = open.count();
     let (mut machines, mut clusters, mut unknown) = (0_usize, 0_usize, 0_usize);
     for change in &impact.clusters {
         let rolled = change
@@ -150,8 +156,12 @@ pub(in crate::report) fn sum(impact: &Impact) -> String {
         };
         let (machines, clusters) = (quantity(machines, "machine"), quantity(clusters, "cluster"));
         parts.push(format!("{machines}{further} in {clusters} re-provisioned"));
-    } else {
+    } else if open == 0 {
         parts.push("no machine is re-provisioned".to_owned());
+    }
+    if open > 0 {
+        let pools = quantity(open, "pool");
+        parts.push(format!("not known of {pools}, which a secret decides"));
     }
     let of = |kind: ImpactKind| {
         impact

@@ -3,13 +3,13 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use yaml_tree::SyntaxError;
 use yaml_tree::bytes::BASE64;
 use yaml_tree::edit::Step;
 use yaml_tree::engine::Engine;
 use yaml_tree::place::hide_quotes;
 use yaml_tree::place::{FileId, Place, Source, Spot};
 use yaml_tree::value::{Map, Node, Value};
+use yaml_tree::{Notice, SyntaxError};
 
 use super::text::Inner;
 use super::{ManifestObject, Text};
@@ -25,6 +25,8 @@ pub struct Found {
     pub objects: Vec<ManifestObject>,
     /// Strings that look like manifests and cannot be read as such.
     pub unread: Vec<Unread>,
+    /// What may surprise the file's author.
+    pub notices: Vec<Notice>,
 }
 
 /// A string that looks like a manifest, and is no YAML.
@@ -50,11 +52,11 @@ const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 /// The file is no YAML as kubectl reads it.
 pub fn objects(source: &Arc<Source>) -> Result<Found, SyntaxError> {
     let mut found = Found::default();
-    read_objects(&Text::from_file(Arc::clone(source)), &mut found)?;
+    found.notices = read_objects(&Text::from_file(Arc::clone(source)), &mut found)?;
     Ok(found)
 }
 
-fn read_objects(text: &Arc<Text>, found: &mut Found) -> Result<(), SyntaxError> {
+fn read_objects(text: &Arc<Text>, found: &mut Found) -> Result<Vec<Notice>, SyntaxError> {
     let read = secrets::documents(&text.source, FileId(0), Engine::Kubectl)?;
     let strings = strings(&text.source);
     let is_marked = text.source.text.contains(MARKER);
@@ -76,7 +78,7 @@ fn read_objects(text: &Arc<Text>, found: &mut Found) -> Result<(), SyntaxError> 
         };
         walk.node(node);
     }
-    Ok(())
+    Ok(read.notices)
 }
 
 /// The strings of a text with secrets, by where they start.

@@ -90,9 +90,14 @@ impl Text {
         let (document, steps) = inner.at;
         let path = Arc::clone(&self.source.path);
         let is_secret = inner.secret.is_some() || self.source.is_secret_file;
+        let source = if is_secret {
+            secrets::secret_source(path, inner.value)
+        } else {
+            secrets::source(path, inner.value)
+        };
         let source = Source {
             is_hidden: self.source.is_hidden,
-            ..secrets::source(path, inner.value, is_secret)
+            ..source
         };
         Arc::new(Self {
             source: Arc::new(source),

@@ -27,6 +27,10 @@ impl<'h> Machine<'h> {
             return Ok(());
         };
         let name = &frame.template.text.names[name as usize];
+        if self.host.needs_keys() && receiver.lacks(name)? {
+            let message = format!("the map has no entry for key `{name}`");
+            return Err(Error::new(ErrorClass::Other, message));
+        }
         let field = receiver.field(name)?;
         self.operands.push(field);
         Ok(())

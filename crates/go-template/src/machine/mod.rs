@@ -32,11 +32,24 @@ pub fn execute(
     host: &dyn Host,
     budget: &Budget,
 ) -> Result<String, Error> {
+    execute_plain(template, dot, host, budget).map(remove_no_value)
+}
+
+/// Executes a template as Go does: with `<no value>` where a value is missing.
+///
+/// # Errors
+/// As [`execute`].
+pub fn execute_plain(
+    template: &Template,
+    dot: &Value,
+    host: &dyn Host,
+    budget: &Budget,
+) -> Result<String, Error> {
     let _nested = budget.enter_evaluation()?;
     let mut machine = Machine::new(host, budget);
     let result = machine.run(template, dot);
     budget.leave(machine.frames.len() as u32);
-    result.map(remove_no_value)
+    result
 }
 
 /// Executes a template file of a chart as Helm does, and records where the output comes from.

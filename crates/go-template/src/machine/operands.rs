@@ -31,6 +31,14 @@ impl Operand {
         Self { value, boxed: true }
     }
 
+    /// Whether it is a map without this key.
+    pub(super) fn lacks(&self, name: &str) -> Result<bool, Error> {
+        match &self.value {
+            Value::Map(map) => Ok(map.get(name)?.is_none()),
+            _ => Ok(false),
+        }
+    }
+
     /// A field of the operand, or the result of a method without arguments.
     pub(super) fn field(&self, name: &str) -> Result<Operand, Error> {
         match &self.value {

@@ -13,6 +13,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::code::{Operation, Template, Text};
+use super::function::Function;
 use super::lexer::{self, Token, TokenKind};
 use super::literal;
 use super::{Error, ErrorClass};
@@ -24,6 +25,31 @@ use pipeline::Context;
 /// # Errors
 /// Class [`ErrorClass::Parse`], or [`ErrorClass::MissingFunction`] for a function that does not exist.
 pub fn parse(name: &str, text: &str) -> Result<Template, Error> {
+    parse_without(name, text, &[])
+}
+
+/// Parses a template of a program that lacks some of the functions.
+///
+/// # Errors
+/// As [`parse`].
+pub fn parse_without(
+    name: &str,
+    text: &str,
+    missing: &'static [&'static str],
+) -> Result<Template, Error> {
+    parse_with(name, text, missing, &[])
+}
+
+/// Parses a template of a program that lacks some of the functions, and has some of its own.
+///
+/// # Errors
+/// As [`parse`].
+pub fn parse_with(
+    name: &str,
+    text: &str,
+    missing: &'static [&'static str],
+    own: &'static [Function],
+) -> Result<Template, Error> {
     if u32::try_from(text.len()).is_err() {
         let message = "a template must be shorter than 4 GiB";
         return Err(Error::new(ErrorClass::Limit, message));
@@ -31,6 +57,8 @@ pub fn parse(name: &str, text: &str) -> Result<Template, Error> {
     let tokens = lexer::tokens(text);
     let mut parser = Parser {
         text,
+        missing,
+        own,
         tokens: tokens.list,
         fault: tokens.fault,
         position: 0,
@@ -46,6 +74,10 @@ pub fn parse(name: &str, text: &str) -> Result<Template, Error> {
 /// The state of a parse.
 struct Parser<'t> {
     text: &'t str,
+    /// The functions that do not exist.
+    missing: &'static [&'static str],
+    /// The functions that exist beside all others.
+    own: &'static [Function],
     tokens: Vec<Token>,
     fault: String,
     position: usize,

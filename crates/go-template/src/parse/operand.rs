@@ -54,7 +54,10 @@ impl Parser<'_> {
 
     fn function_operand(&mut self, open: &mut Open, token: Token) -> Result<(), Error> {
         let name = self.source(token);
-        let Some(function) = lookup(name) else {
+        let mut own = self.own.iter();
+        let own = own.find(|function| function.name == name);
+        let function = own.or_else(|| lookup(name).filter(|_| !self.missing.contains(&name)));
+        let Some(function) = function else {
             let message = format!("there is no function `{name}`");
             let span = token.start as usize..token.end as usize;
             return Err(Error::new(ErrorClass::MissingFunction, message).with_span(span));

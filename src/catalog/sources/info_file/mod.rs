@@ -34,7 +34,7 @@ pub(super) fn read(
     shown: &str,
     file: FileId,
 ) -> Result<FactsFile, Error> {
-    let bytes = tree.read_file(path)?;
+    let content = tree.content(path)?;
     let mut reader = InfoReader {
         file,
         images: Records::empty(Origin::InfoFile),
@@ -45,8 +45,8 @@ pub(super) fn read(
         start: 0,
         end: 0,
     };
-    let source = match yaml_tree::decode(&bytes, Engine::Kubectl) {
-        Ok(text) => secrets::source(shown, text, false),
+    let source = match content.source(shown.to_owned(), Engine::Kubectl) {
+        Ok(source) => source,
         Err(error) => {
             reader.fault(RuleId::YamlSyntax, error.to_string(), start);
             Source::new(shown, "")

@@ -1,0 +1,385 @@
+//! The walk that puts labels in place of the secrets in documents.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use go_template::regexp::Regexp;
+use yaml_tree::bytes::BASE64;
+use yaml_tree::engine::Engine;
+use yaml_tree::opaque::{Opaque, OpaqueKind, is_opaque, label};
+use yaml_tree::place::{FileId, Place, Source};
+use yaml_tree::value::{Map, Node, Value};
+use yaml_tree::{Spelling, quote};
+
+use super::template::Actions;
+use super::{DEPTH, is_encrypted, join, mentions_secret, seal_value};
+
+/// A secret that was replaced.
+pub(super) struct Seal {
+    /// Its range in the text.
+    pub(super) range: Range<u32>,
+    /// The label in its place.
+    pub(super) text: Arc<str>,
+}
+
+/// Replaces the secrets of a text's documents.
+pub(super) struct Seals<'a> {
+    path: &'a str,
+    text: &'a str,
+    /// How many strings are around the text.
+    depth: usize,
+    /// Whether what says no kind is a Secret: a patch of one, or an item of a list of them.
+    is_of_secrets: bool,
+    pub(super) found: Vec<Seal>,
+    /// What may be put into a Secret, and is not shown.
+    pub(super) hidden: Vec<Range<u32>>,
+}
+
+impl<'a> Seals<'a> {
+    pub(super) fn new(source: &'a Source) -> Self {
+        Self::for_text(&source.path, &source.text)
+    }
+
+    pub(super) fn for_text(path: &'a str, text: &'a str) -> Self {
+        Self {
+            path,
+            text,
+            depth: 0,
+            is_of_secrets: false,
+            found: Vec::new(),
+            hidden: Vec::new(),
+        }
+    }
+
+    pub(super) fn document(&mut self, document: &mut Node, is_secret: bool) {
+        if is_secret || is_encrypted(document) {
+            self.seal_data(document, "");
+        } else {
+            self.objects(document, "");
+        }
+    }
+
+    /// Replaces the secrets of the objects in a node.
+    pub(super) fn objects(&mut self, node: &mut Node, keys: &str) {
+        if is_encrypted(node) {
+            return self.seal_data(node, keys);
+        }
+        let kind = node.text(&["kind"]);
+        let is_secret = kind == Some("Secret") || kind.is_none() && self.is_of_secrets;
+        let is_list = kind == Some("SecretList");
+        let is_generator = kind == Some("SecretGenerator");
+        let is_kubeconfig = kind == Some("Config") || node.get_path(&["contexts"]).is_some();
+        let is_patch = is_patch_of_secret(node);
+        let patched = first_key(node).map(str::to_owned);
+        match &mut node.value {
+            Value::Map(map) => self.entries(map, keys, |seals, key, node, keys| match key {
+                "data" | "binaryData" if is_secret => seals.seal_encoded(node, keys),
+                // Nothing else has a field of this name.
+                "stringData" => seals.seal(node, keys),
+                "users" if is_kubeconfig => seals.seal(node, keys),
+                "secretGenerator" => seals.generators(node, keys),
+                "items" if is_list => seals.walk_secrets(|seals| seals.objects(node, keys)),
+                "patch" if is_patch => seals.walk_secrets(|seals| seals.objects(node, keys)),
+                "value" if patched.as_deref() == Some("stringData") => seals.seal(node, keys),
+                "value" if patched.as_deref() == Some("data") && seals.is_of_secrets => {
+                    seals.seal_encoded(node, keys);
+                }
+                "value" if patched.as_deref() == Some("data") => {
+                    seals.hidden.push(node.place.start..node.place.end);
+                    seals.objects(node, keys);
+                }
+                _ if is_generator => seals.generator_field(key, node, keys),
+                _ => seals.objects(node, keys),
+            }),
+            Value::List(items) => self.items(items, keys, Self::objects),
+            Value::String(text) if text.trim_start().starts_with("ENC[") => self.seal(node, keys),
+            Value::String(text) => {
+                let text = Arc::clone(text);
+                self.string(node, &text, keys);
+            }
+            _ => {}
+        }
+    }
+
+    /// Walks through what is a Secret where it says no kind.
+    pub(super) fn walk_secrets(&mut self, walk: impl FnOnce(&mut Self)) {
+        let outer = std::mem::replace(&mut self.is_of_secrets, true);
+        walk(self);
+        self.is_of_secrets = outer;
+    }
+
+    /// Replaces all texts and numbers at and below a node, but for what objects and references are found by.
+    pub(super) fn seal_data(&mut self, node: &mut Node, keys: &str) {
+        let kind = node.text(&["kind"]);
+        let (is_object, is_secret) = (kind.is_some(), kind == Some("Secret"));
+        let is_operation = first_key(node).is_some();
+        match &mut node.value {
+            Value::Map(map) => self.entries(map, keys, |seals, key, node, keys| match key {
+                "apiVersion" | "apiGroup" | "kind" | "name" | "namespace" if is_object => {}
+                "clusterName" => {}
+                "op" | "path" | "from" if is_operation => {}
+                "metadata" if is_object => seals.seal_metadata(node, keys),
+                "data" if is_secret => seals.seal_encoded(node, keys),
+                _ => seals.seal_data(node, keys),
+            }),
+            Value::List(items) => self.items(items, keys, Self::seal_data),
+            _ => self.seal(node, keys),
+        }
+    }
+
+    fn seal_metadata(&mut self, node: &mut Node, keys: &str) {
+        if let Value::Map(map) = &mut node.value {
+            self.entries(map, keys, |seals, key, node, keys| match key {
+                "name" | "namespace" | "labels" => {}
+                _ => seals.seal(node, keys),
+            });
+        }
+    }
+
+    /// Applies a function to the nodes in a map that holds a secret.
+    fn entries(
+        &mut self,
+        map: &mut Arc<Map>,
+        keys: &str,
+        seal: impl Fn(&mut Self, &str, &mut Node, &str),
+    ) {
+        let entries = map.iter().cloned().map(|mut entry| {
+            let key = Arc::clone(&entry.key);
+            seal(self, &key, &mut entry.node, &join(keys, &key));
+            entry
+        });
+        *map = Arc::new(entries.collect());
+    }
+
+    fn items(
+        &mut self,
+        items: &mut Arc<Vec<Node>>,
+        keys: &str,
+        seal: impl Fn(&mut Self, &mut Node, &str),
+    ) {
+        for (index, item) in Arc::make_mut(items).iter_mut().enumerate() {
+            seal(self, item, &join(keys, &index.to_string()));
+        }
+    }
+
+    /// Replaces all texts and numbers at and below a node.
+    pub(super) fn seal(&mut self, node: &mut Node, keys: &str) {
+        let sealed = match &mut node.value {
+            Value::Map(map) => {
+                return self.entries(map, keys, |seals, _, node, keys| seals.seal(node, keys));
+            }
+            Value::List(items) => return self.items(items, keys, Self::seal),
+            Value::String(text) => seal_value(text, self.path, keys),
+            Value::Number(number) if !number.is_zero() => {
+                let (text, kind) = (label(self.path, keys).into(), OpaqueKind::Number);
+                Opaque { text, kind }.into()
+            }
+            _ => return,
+        };
+        self.replace(node, sealed);
+    }
+
+    /// Replaces what is written where a secret is: the anchor of an alias, or another alias of it.
+    pub(super) fn seal_anchors(&mut self, node: &mut Node, known: &HashMap<u32, Arc<str>>) {
+        match &mut node.value {
+            Value::Map(map) => self.entries(map, "", |seals, _, node, _| {
+                seals.seal_anchors(node, known);
+            }),
+            Value::List(items) => self.items(items, "", |seals, item, _| {
+                seals.seal_anchors(item, known);
+            }),
+            Value::String(text) if text.is_empty() => {}
+            value => {
+                let kind = match value {
+                    Value::String(_) => OpaqueKind::Scalar,
+                    Value::Number(_) => OpaqueKind::Number,
+                    _ => return,
+                };
+                if let Some(text) = known.get(&node.place.start).map(Arc::clone) {
+                    *value = Opaque { text, kind }.into();
+                }
+            }
+        }
+    }
+
+    /// Replaces texts in base64.
+    fn seal_encoded(&mut self, node: &mut Node, keys: &str) {
+        let sealed = match &mut node.value {
+            Value::Map(map) => {
+                return self.entries(map, keys, |seals, _, node, keys| {
+                    seals.seal_encoded(node, keys)
+                });
+            }
+            Value::String(text) => {
+                let bytes = BASE64.decode(text.trim().as_bytes()).unwrap_or_default();
+                let decoded = String::from_utf8(bytes).ok();
+                let decoded = decoded.filter(|decoded| !decoded.trim().is_empty());
+                match seal_value(decoded.as_deref().unwrap_or(text), self.path, keys) {
+                    // What has no text that is secret is in base64 as before.
+                    Value::String(known) => BASE64.encode(known.as_bytes()).into(),
+                    sealed => sealed,
+                }
+            }
+            _ => return self.seal(node, keys),
+        };
+        self.replace(node, sealed);
+    }
+
+    fn replace(&mut self, node: &mut Node, sealed: Value) {
+        if let Some(text) = sealed.text_with_labels().filter(|text| is_opaque(text)) {
+            let Place { start, end, .. } = node.place;
+            let text = Arc::clone(text);
+            self.found.push(Seal {
+                range: start..end,
+                text,
+            });
+        }
+        node.value = sealed;
+    }
+
+    fn generators(&mut self, node: &mut Node, keys: &str) {
+        match &mut node.value {
+            Value::List(items) => self.items(items, keys, Self::generators),
+            Value::Map(map) => self.entries(map, keys, |seals, key, node, keys| {
+                seals.generator_field(key, node, keys);
+            }),
+            _ => self.seal(node, keys),
+        }
+    }
+
+    /// Replaces what a field of a secretGenerator holds, unless it says what is made, or of which files.
+    fn generator_field(&mut self, key: &str, node: &mut Node, keys: &str) {
+        match (key, &mut node.value) {
+            ("apiVersion" | "kind" | "metadata" | "name" | "namespace" | "type", _) => {}
+            ("behavior" | "options" | "files" | "envs" | "env", _) => {}
+            ("literals", Value::List(items)) => self.items(items, keys, Self::literal),
+            _ => self.seal(node, keys),
+        }
+    }
+
+    /// Replaces the value of a literal `KEY=VALUE`.
+    fn literal(&mut self, node: &mut Node, keys: &str) {
+        let Some((key, value)) = node.value.as_str().and_then(|text| text.split_once('=')) else {
+            return self.seal(node, keys);
+        };
+        let value = seal_value(value, self.path, &join(keys, key));
+        let value = value.text_with_labels().map_or("", |text| text);
+        let sealed = format!("{key}={value}").into();
+        self.replace(node, sealed);
+    }
+
+    /// Replaces the secrets of the objects in a string. One that is no YAML is secret as a whole; of a template, what is written
+    /// around its actions is.
+    fn string(&mut self, node: &mut Node, text: &str, keys: &str) {
+        if !self.is_of_secrets && !mentions_secret(text) {
+            return;
+        }
+        let actions = Actions::find(text);
+        let plain = actions.blank(text);
+        let mut hidden = Vec::new();
+        let mut found = match yaml_tree::read(&plain, FileId(0), Engine::Kubectl) {
+            Ok(read) => {
+                let is_data = |node: &Node| matches!(node.value, Value::Map(_) | Value::List(_));
+                if !read.documents.iter().any(is_data) {
+                    return;
+                }
+                if self.depth >= DEPTH {
+                    return self.seal(node, keys);
+                }
+                let mut inner = Seals {
+                    depth: self.depth + 1,
+                    is_of_secrets: self.is_of_secrets,
+                    ..Seals::for_text(self.path, &plain)
+                };
+                for mut document in read.documents {
+                    inner.objects(&mut document, keys);
+                }
+                hidden = inner.hidden;
+                inner.found
+            }
+            Err(_) if actions.is_empty() => return self.seal(node, keys),
+            Err(_) => Vec::new(),
+        };
+        found.sort_by_key(|seal| seal.range.start);
+        if !actions.is_empty() {
+            // What is no YAML without the actions, or is not kept of several lines.
+            let is_open = |range: &Range<u32>| {
+                let before = found.partition_point(|seal| seal.range.start < range.end);
+                let last = found[..before].last();
+                last.is_none_or(|seal| seal.range.end <= range.start)
+            };
+            let written = actions.data_blocks(text).into_iter().filter(is_open);
+            let label: Arc<str> = label(self.path, keys).into();
+            let seal = |range| Seal {
+                range,
+                text: Arc::clone(&label),
+            };
+            let written: Vec<Seal> = written.map(seal).collect();
+            found.extend(written);
+            found.sort_by_key(|seal| seal.range.start);
+        }
+        let spelling = Spelling::new(self.text, node.place, text);
+        self.hidden.extend(hidden.into_iter().map(|range| {
+            let place = spelling.place(text, range.start as usize..range.end as usize);
+            place.start..place.end
+        }));
+        self.replace_in(node, text, found, &actions, &spelling);
+    }
+
+    /// Replaces these secrets of a string's text.
+    fn replace_in(
+        &mut self,
+        node: &mut Node,
+        text: &str,
+        found: Vec<Seal>,
+        actions: &Actions,
+        spelling: &Spelling,
+    ) {
+        if found.is_empty() {
+            return;
+        }
+        let (mut sealed, mut kept) = (String::with_capacity(text.len()), 0);
+        for seal in found {
+            let (start, end) = (seal.range.start as usize, seal.range.end as usize);
+            // An alias shows the same secret again.
+            if start < kept {
+                continue;
+            }
+            sealed += &text[kept..start];
+            match actions.literals(text, start..end) {
+                None => sealed += &quote(&seal.text),
+                Some(literals) => {
+                    let mut done = start;
+                    for literal in literals {
+                        sealed += &text[done..literal.start];
+                        sealed += &label(self.path, "");
+                        done = literal.end;
+                    }
+                    sealed += &text[done..end];
+                }
+            }
+            kept = end;
+            let Place { start, end, .. } = spelling.place(text, start..end);
+            self.found.push(Seal {
+                range: start..end,
+                text: seal.text,
+            });
+        }
+        sealed += &text[kept..];
+        node.value = sealed.into();
+    }
+}
+
+/// The first key of the path of an operation of a JSON patch.
+fn first_key(node: &Node) -> Option<&str> {
+    node.text(&["op"])?;
+    node.text(&["path"])?.strip_prefix('/')?.split('/').next()
+}
+
+/// Whether a map is a patch of kustomize, whose target is a Secret.
+pub fn is_patch_of_secret(node: &Node) -> bool {
+    let kind = node.text(&["target", "kind"]);
+    let pattern = kind.and_then(|kind| Regexp::new(&format!("^(?:{kind})$")).ok());
+    pattern.is_some_and(|pattern| pattern.is_match("Secret"))
+}

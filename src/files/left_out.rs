@@ -1,0 +1,215 @@
+//! What git has and the work tree lacks on purpose: files that a sparse checkout leaves out, and submodules that nobody has
+//! initialized. Such a path is not known, which is another thing than gone. It is read from git's index
+//! (<https://git-scm.com/docs/index-format>) here, so that no program runs, and none is needed.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+
+use parking_lot::Mutex;
+
+use super::git::path;
+use super::{git_folder, repository_top};
+use crate::error::Error;
+
+/// What lies at a path that is left out, and which of them somebody looked for.
+#[derive(Debug, Default)]
+pub(super) struct LeftOut {
+    /// Files and folders, with links resolved. All in such a folder is left out.
+    paths: BTreeSet<PathBuf>,
+    missed: Mutex<BTreeSet<PathBuf>>,
+}
+
+impl LeftOut {
+    /// That of the work tree that a folder is in.
+    ///
+    /// # Errors
+    /// Git's index cannot be read.
+    pub(super) fn from_work_tree(folder: &Path) -> Result<Self, Error> {
+        let (Some(top), Some(git)) = (repository_top(folder), git_folder(folder)) else {
+            return Ok(Self::default());
+        };
+        let index = git.join("index");
+        let mut bytes = Vec::new();
+        let read = match File::open(&index) {
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(Self::default()),
+            opened => opened.and_then(|file| read_index(file, &top, &git, &mut bytes)),
+        };
+        read.map_err(Error::reading(&index))?;
+        let mut paths = BTreeSet::new();
+        let entries = entries(&bytes).ok_or_else(|| {
+            let cause = io::Error::other("it is no index of git\nhelp: look at `git status`");
+            Error::reading(&index)(cause)
+        })?;
+        for entry in entries {
+            let at = top.join(path(&entry.path));
+            let is_lacking = match entry.mode {
+                SUBMODULE => fs::read_dir(&at).map_or(true, |mut inside| inside.next().is_none()),
+                _ => entry.is_skipped && at.symlink_metadata().is_err(),
+            };
+            if is_lacking {
+                paths.insert(at);
+            }
+        }
+        Ok(Self {
+            paths,
+            missed: Mutex::default(),
+        })
+    }
+
+    /// Whether a path is left out, or in a folder that is; which is noted.
+    pub(super) fn has(&self, path: &Path) -> bool {
+        let Some(found) = path.ancestors().find(|above| self.paths.contains(*above)) else {
+            return false;
+        };
+        self.missed.lock().insert(found.to_owned());
+        true
+    }
+
+    /// What is left out below a folder.
+    fn paths_below<'a>(&'a self, folder: &'a Path) -> impl Iterator<Item = &'a Path> {
+        let from = self.paths.range(folder.to_owned()..);
+        let below = from.map(move |path| path.strip_prefix(folder));
+        let below = below.map_while(Result::ok);
+        below.filter(|path| !path.as_os_str().is_empty())
+    }
+
+    /// Whether a folder would be there if nothing were left out.
+    pub(super) fn is_folder(&self, folder: &Path) -> bool {
+        self.paths_below(folder).next().is_some()
+    }
+
+    /// The names that a folder lacks.
+    pub(super) fn names(&self, folder: &Path) -> BTreeSet<String> {
+        let first = self
+            .paths_below(folder)
+            .filter_map(|path| path.iter().next());
+        first
+            .map(|name| name.to_string_lossy().into_owned())
+            .collect()
+    }
+
+    /// Notes that all below a folder that may be YAML was looked for.
+    pub(super) fn look_below(&self, folder: &Path) {
+        let is_other = |path: &Path| {
+            let extension = path.extension();
+            extension.is_some_and(|end| end != "yaml" && end != "yml" && end != "json")
+        };
+        let below = self.paths_below(folder).filter(|path| !is_other(path));
+        let below = below.map(|path| folder.join(path));
+        self.missed.lock().extend(below);
+    }
+
+    /// What somebody looked for.
+    pub(super) fn absent_paths(&self) -> Vec<PathBuf> {
+        self.missed.lock().iter().cloned().collect()
+    }
+}
+
+/// Reads an index as far as it may leave something out: version 2 has no sparse entries, so that only submodules count in it. Of an
+/// index in two files, the second says which paths the entries of the first are, in bits.
+fn read_index(mut file: File, top: &Path, git: &Path, bytes: &mut Vec<u8>) -> io::Result<()> {
+    const PLAIN: &[u8] = b"DIRC\0\0\0\x02";
+    file.by_ref().take(HEAD as u64).read_to_end(bytes)?;
+    let is_plain = bytes.starts_with(PLAIN);
+    for shared in fs::read_dir(git)? {
+        let shared = shared?;
+        let is_shared = shared
+            .file_name()
+            .to_string_lossy()
+            .starts_with("sharedindex.");
+        if !is_shared {
+            continue;
+        }
+        let mut start = Vec::new();
+        File::open(shared.path())?
+            .take(HEAD as u64)
+            .read_to_end(&mut start)?;
+        if !is_plain || !start.starts_with(PLAIN) {
+            return Err(io::Error::other(SPLIT));
+        }
+    }
+    if is_plain && !top.join(".gitmodules").is_file() {
+        bytes.truncate(8);
+        bytes.extend([0; 4]);
+        return Ok(());
+    }
+    file.read_to_end(bytes).map(drop)
+}
+
+const SPLIT: &str = "it is in two files, so that what is not checked out is not known\n\
+     help: `git update-index --no-split-index`, and remove `.git/sharedindex.*`";
+
+/// The bytes before the first entry: a mark, the version, and the number of entries.
+const HEAD: usize = 12;
+
+/// The bytes of an entry before the object's ID: times, places, the mode and others.
+const STATUS: usize = 40;
+
+const SUBMODULE: u32 = 0o160_000;
+
+struct Entry {
+    mode: u32,
+    is_skipped: bool,
+    path: Vec<u8>,
+}
+
+/// The entries of an index; none if it is no index. Its objects' IDs are of SHA-1 or of SHA-256, which it does not say.
+fn entries(index: &[u8]) -> Option<Vec<Entry>> {
+    [20, 32].into_iter().find_map(|id| entries_with(index, id))
+}
+
+fn entries_with(index: &[u8], id: usize) -> Option<Vec<Entry>> {
+    const IS_LONG: u16 = 0x4000;
+    const IS_SKIPPED: u16 = 0x4000;
+    let number = |at: usize| Some(u32::from_be_bytes(index.get(at..at + 4)?.try_into().ok()?));
+    let short = |at: usize| Some(u16::from_be_bytes(index.get(at..at + 2)?.try_into().ok()?));
+    let version = number(4).filter(|_| index.starts_with(b"DIRC"))?;
+    let (mut at, mut path) = (HEAD, Vec::new());
+    let mut entries = Vec::new();
+    for _ in 0..number(8)? {
+        let start = at;
+        let mode = number(at + 24)?;
+        matches!(mode >> 12, 0o4 | 0o10 | 0o12 | 0o16).then_some(())?;
+        at += STATUS + id;
+        let is_long = short(at)? & IS_LONG != 0;
+        at += 2;
+        let is_skipped = is_long && short(at)? & IS_SKIPPED != 0;
+        if is_long {
+            at += 2;
+        }
+        if version == 4 {
+            let shared = suffix_length(index, &mut at)?;
+            path.truncate(path.len().checked_sub(shared)?);
+        } else {
+            path.clear();
+        }
+        let name = index.get(at..)?.split(|byte| *byte == 0).next()?;
+        path.extend_from_slice(name);
+        at += name.len() + 1;
+        if version < 4 {
+            at = start + (at - start).next_multiple_of(8);
+        }
+        entries.push(Entry {
+            mode,
+            is_skipped,
+            path: path.strip_suffix(b"/").unwrap_or(&path).to_owned(),
+        });
+    }
+    Some(entries)
+}
+
+/// How many bytes at the end of the last path are not in the next one: a number of any length, as in packs.
+fn suffix_length(index: &[u8], at: &mut usize) -> Option<usize> {
+    let mut value = 0_usize;
+    loop {
+        let byte = *index.get(*at)?;
+        *at += 1;
+        value = value.checked_mul(128)? + usize::from(byte & 127);
+        if byte & 128 == 0 {
+            return Some(value);
+        }
+        value += 1;
+    }
+}

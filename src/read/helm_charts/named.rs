@@ -1,0 +1,228 @@
+//! Which files name a chart, so that something deploys it, whether it can be composed here or not: a HelmRelease, an Application or an
+//! ApplicationSet, kustomize's `helmCharts`, a helmfile, and whatever else has a key `chart` or `path` with the chart's folder.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use capi::secrets;
+use globset::GlobBuilder;
+use yaml_tree::place::{Place, Sources};
+
+use crate::error::Error;
+use crate::files::{Files, Found};
+
+use super::super::files::display;
+use super::super::gitops::{Composition, resolve_path};
+
+/// The keys of the folder of a chart.
+const KEYS: [&str; 3] = ["chart", "path", "chartPath"];
+
+/// What kustomize calls charts.
+const INFLATED: [&str; 2] = ["helmCharts", "elmChartInflationGenerator"];
+
+/// Where a file names a chart.
+pub(super) struct Naming<'c> {
+    pub(super) place: Place,
+    /// What does not compose there; none where nothing was tried.
+    pub(super) failed: Option<&'c Composition>,
+}
+
+/// Where these files name charts, by the chart's folder. What composes there is left out.
+///
+/// # Errors
+/// A file cannot be read.
+pub(super) fn namings<'c>(
+    tree: &dyn Files,
+    files: &BTreeSet<PathBuf>,
+    charts: &[&Path],
+    compositions: &'c [Composition],
+    sources: &mut Sources,
+) -> Result<BTreeMap<PathBuf, Vec<Naming<'c>>>, Error> {
+    let mut composed: BTreeMap<Arc<str>, Vec<&Composition>> = BTreeMap::new();
+    for composition in compositions {
+        if let Some(source) = sources.get(composition.place.file) {
+            let path = Arc::clone(&source.path);
+            composed.entry(path).or_default().push(composition);
+        }
+    }
+    let mut found: BTreeMap<PathBuf, Vec<Naming<'c>>> = BTreeMap::new();
+    for file in files {
+        let Found::File(content) = tree.file(file)? else {
+            continue;
+        };
+        let Some(Ok(text)) = content.plain().map(std::str::from_utf8) else {
+            continue;
+        };
+        let shown = display(file);
+        let here = composed.get(&*shown).map_or(&[][..], |all| all);
+        let folder = file.parent().unwrap_or(Path::new(""));
+        let mut id = None;
+        for (start, document) in documents(text) {
+            let is_inside = |one: &&&Composition| {
+                let at = one.place.start as usize;
+                (start..start + document.len()).contains(&at)
+            };
+            let inside: Vec<_> = here.iter().filter(is_inside).collect();
+            let failed = inside.iter().find(|one| is_unknown(one)).map(|one| **one);
+            if failed.is_none() && !inside.is_empty() {
+                continue;
+            }
+            // Of a set that made nothing here, nobody knows what it makes.
+            let is_unknown = failed.is_some() || document.contains("ApplicationSet");
+            let named = find_names(document, folder, is_unknown);
+            for chart in charts.iter().filter(|chart| !file.starts_with(chart)) {
+                let Some(named) = named.iter().find(|named| named.is(chart)) else {
+                    continue;
+                };
+                let file = *id
+                    .get_or_insert_with(|| sources.add(Arc::new(secrets::source(&*shown, text))));
+                let at = (start + named.start) as u32;
+                let place = Place {
+                    file,
+                    start: at,
+                    end: at + named.length as u32,
+                };
+                let all = found.entry((*chart).to_owned()).or_default();
+                all.push(Naming { place, failed });
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Whether a release did not compose, and its chart is not known.
+fn is_unknown(composition: &Composition) -> bool {
+    let Composition {
+        chart,
+        layers,
+        findings,
+        ..
+    } = composition;
+    chart.is_none() && layers.is_empty() && !findings.is_empty()
+}
+
+/// The documents of a text, each with its start.
+fn documents(text: &str) -> Vec<(usize, &str)> {
+    let ends = text.match_indices("\n---").map(|(at, _)| at + 1);
+    let bounds: Vec<usize> = [0].into_iter().chain(ends).chain([text.len()]).collect();
+    let document = |bounds: &[usize]| (bounds[0], &text[bounds[0]..bounds[1]]);
+    bounds.windows(2).map(document).collect()
+}
+
+/// What a document names as a chart, or as a folder.
+struct Named {
+    /// The paths that may be meant, with `*` for what is computed.
+    paths: Vec<String>,
+    start: usize,
+    length: usize,
+}
+
+impl Named {
+    fn is(&self, chart: &Path) -> bool {
+        let is_it = |path: &String| {
+            let glob = GlobBuilder::new(path).literal_separator(true).build();
+            let glob = glob.map(|glob| glob.compile_matcher());
+            Path::new(path) == chart || glob.is_ok_and(|glob| glob.is_match(chart))
+        };
+        self.paths.iter().any(is_it)
+    }
+}
+
+/// What a document in a folder names. `is_unknown` means that it may be whatever it computes.
+fn find_names(document: &str, folder: &Path, is_unknown: bool) -> Vec<Named> {
+    let document = blank_expressions(document);
+    let is_inflated = INFLATED.iter().any(|word| document.contains(word));
+    let written: Vec<_> = document.match_indices(':').collect();
+    let written = written.iter().filter_map(|(at, _)| value(&document, *at));
+    let written: Vec<Written<'_>> = written.collect();
+    let homes = written.iter().filter(|one| one.key == "chartHome");
+    let homes: Vec<&str> = homes.map(|one| one.text).chain(["charts"]).collect();
+    let mut found = Vec::new();
+    for Written { key, text, start } in written.iter().copied() {
+        let mut paths = Vec::new();
+        let mut add = |from: &Path, path: &str| {
+            let path = resolve_path(from, path.trim_start_matches('/'));
+            paths.extend(path.map(|path| display(&path)));
+        };
+        let computed = text.replace('*', "");
+        if key == "name" && is_inflated {
+            homes
+                .iter()
+                .for_each(|home| add(folder, &format!("{home}/{text}")));
+        } else if !KEYS.contains(&key) {
+            continue;
+        } else if computed.is_empty() {
+            if is_unknown {
+                paths.push("**".to_owned());
+            }
+        } else {
+            let text = one_star(text);
+            add(Path::new(""), &text);
+            if text.contains('/') {
+                add(folder, &text);
+            }
+        }
+        found.push(Named {
+            paths,
+            start,
+            length: text.len(),
+        });
+    }
+    found
+}
+
+/// A text with one star for several.
+fn one_star(text: &str) -> String {
+    let mut short = String::with_capacity(text.len());
+    for letter in text.chars() {
+        if letter != '*' || !short.ends_with('*') {
+            short.push(letter);
+        }
+    }
+    short
+}
+
+/// A value that is on the line of its key.
+#[derive(Clone, Copy)]
+struct Written<'d> {
+    key: &'d str,
+    text: &'d str,
+    start: usize,
+}
+
+/// The value behind a colon; none in a comment.
+fn value(document: &str, colon: usize) -> Option<Written<'_>> {
+    const QUOTES: [char; 2] = ['"', '\''];
+    let line = document[..colon].rfind('\n').map_or(0, |at| at + 1);
+    let before = document[line..colon].trim_end_matches(QUOTES);
+    if before.trim_start().starts_with('#') {
+        return None;
+    }
+    let is_word = |letter: char| letter.is_ascii_alphanumeric();
+    let key = before.rsplit(|letter| !is_word(letter)).next()?;
+    let rest = &document[colon + 1..];
+    let text = rest.trim_start_matches([' ', '"', '\'']);
+    let start = document.len() - text.len();
+    let text = text.split(['\n', '\r', ',', '}', ']', '"', '\'']).next()?;
+    let text = text.split(" #").next()?.trim_end();
+    let text = text.trim_end_matches('/');
+    (!text.is_empty()).then_some(Written { key, text, start })
+}
+
+/// A document with stars for expressions, as long as it was.
+fn blank_expressions(document: &str) -> String {
+    let mut text = document.to_owned();
+    while let Some(start) = text.find("{{") {
+        let end = text[start..]
+            .find("}}")
+            .map_or(text.len(), |end| start + end + 2);
+        let blank = |letter: char| match letter {
+            '\n' => "\n".to_owned(),
+            other => "*".repeat(other.len_utf8()),
+        };
+        let stars: String = text[start..end].chars().map(blank).collect();
+        text.replace_range(start..end, &stars);
+    }
+    text
+}

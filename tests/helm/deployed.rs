@@ -1,0 +1,723 @@
+//! A chart is rendered exactly as its Helm would, or its node pools are unknown, with the reason: what Helm refuses, what is not in
+//! the repository, and what names a chart and is not composed.
+
+use std::path::Path;
+
+use metalmark::evaluate::{Release, Served};
+use metalmark::files::Disk;
+use metalmark::read;
+use snapbox::str;
+use yaml_tree::engine::Engine;
+use yaml_tree::place::Sources;
+use yaml_tree::value::{Node, Value};
+
+use super::charts::{
+    METADATA, OF_CLUSTER_API, RELEASE, RIGHT, TEMPLATE, VALUES, plain, version_in, with_chart,
+};
+use crate::programs;
+use crate::support::stage::{Stage, assert_text, project, table};
+
+/// What is said of charts, and the node pools.
+fn said(stage: &Stage) -> Vec<String> {
+    let text = stage.run("check").outcome.stdout;
+    let lines = text.lines().filter(|line| line.contains("the chart `"));
+    let mut lines: Vec<String> = lines.map(str::to_owned).collect();
+    lines.extend(stage.check().pools);
+    lines
+}
+
+/// The objects of the chart in a folder with its own values, or why there are none.
+fn objects(folder: &Path, release: Release, engine: Engine) -> Result<Vec<Node>, String> {
+    let disk = Disk::new(folder).expect("a folder");
+    let (none, mut sources) = (Node::from_value(Value::empty_map()), Sources::default());
+    let made = read::chart_objects(&disk, Path::new(""), &none, release, engine, &mut sources);
+    made.expect("readable").map_err(|finding| finding.message)
+}
+
+fn release() -> Release {
+    Release {
+        name: "edge".into(),
+        namespace: "default".into(),
+        cluster: Served::default(),
+    }
+}
+
+#[test]
+fn a_dependency_that_is_not_there_leaves_the_node_pools_unknown() {
+    let cases = [
+        "name: common, version: 1.x",
+        "name: common, version: 1.x, condition: common.enabled",
+        "name: common, version: 1.x, tags: [lab]",
+        // One of another version is there, and Helm renders it.
+        "name: edge, version: 9.x, repository: 'file://../other'",
+    ];
+    let table = table(cases, |dependency| {
+        let metadata = format!("{METADATA}dependencies:\n- {{{dependency}}}\n");
+        let values = format!("{RIGHT}common: {{enabled: false}}\ntags: {{lab: true}}\n");
+        let stage = with_chart(&values, &[("charts/edge/Chart.yaml", &metadata)]);
+        stage.write("charts/other/Chart.yaml", METADATA);
+        said(&stage)
+    });
+    assert_text(
+        &table,
+        str![[r#"
+name: common, version: 1.x
+    warning[composition-unsupported]: the chart `charts/edge` is not checked with its own values: it depends on `common`, which is not in `charts/`
+    edge/control-plane v1.30.2 (charts/edge/values.yaml:1:10): unknown (a dependency of its chart is not in the repository)
+name: common, version: 1.x, condition: common.enabled
+    edge/control-plane v1.30.2 (charts/edge/values.yaml:1:10): by_name, ubuntu-2204-kube-v1.30.2 (charts/edge/values.yaml:2:15) holds 1.30.2
+name: common, version: 1.x, tags: [lab]
+    warning[composition-unsupported]: the chart `charts/edge` is not checked with its own values: it depends on `common`, which is not in `charts/`
+    edge/control-plane v1.30.2 (charts/edge/values.yaml:1:10): unknown (a dependency of its chart is not in the repository)
+name: edge, version: 9.x, repository: 'file://../other'
+    edge/control-plane v1.30.2 (charts/edge/values.yaml:1:10): by_name, ubuntu-2204-kube-v1.30.2 (charts/edge/values.yaml:2:15) holds 1.30.2
+
+"#]],
+    );
+}
+
+/// Helm refuses the chart where we do, where one is at hand.
+#[test]
+fn a_chart_yaml_that_helm_refuses_leaves_the_node_pools_unknown() {
+    let cases = [
+        "{name: edge, version: 1.0.0}",
+        "{apiVersion: v3, name: edge, version: 1.0.0}",
+        "{apiVersion: v2, version: 1.0.0}",
+        "{apiVersion: v2, name: a/edge, version: 1.0.0}",
+        "{apiVersion: v2, name: edge}",
+        "{apiVersion: v2, name: edge, version: 1.0}",
+        "{apiVersion: v2, name: edge, version: 7.2445e+06}",
+        "{apiVersion: v2, name: edge, version: one}",
+        "{apiVersion: v2, name: edge, version: [1]}",
+        "{apiVersion: v2, name: edge, version: 1.0.0, type: junk}",
+        "{apiVersion: v2, name: edge, version: 1.0.0, type: library}",
+        "{apiVersion: v2, name: edge, version: 1.0.0, kubeVersion: junk}",
+        "{apiVersion: v2, name: edge, version: 1.0.0, kubeVersion: '>=1.20'}",
+        "{apiVersion: v2, name: edge, version: 1.0.0, keywords: a}",
+        "{apiVersion: v2, name: edge, version: 1.0.0, maintainers: [~]}",
+        "{apiVersion: v2, name: edge, version: 1.0.0, dependencies: [~]}",
+        "{apiVersion: v2, name: edge, version: 1.0.0, dependencies: [{name: sub, version: 1.x, alias: a.b}]}",
+        "{apiVersion: v2, name: edge, version: 1.0.0, dependencies: [{name: sub, version: 1.x}, {name: sub, version: 1.x}]}",
+        "{apiVersion: v2, name: edge, version: 1.0.0, dependencies: [{name: sub, version: 1.x}, {name: sub, version: 1.x, alias: b}]}",
+    ];
+    let helms = ["helm", "helm4"].map(programs::find);
+    let table = table(cases, |metadata| {
+        let stage = with_chart(RIGHT, &[("paris.yaml", RELEASE)]);
+        stage.write("charts/edge/Chart.yaml", format!("{metadata}\n"));
+        let sub = "apiVersion: v2\nname: sub\nversion: 1.0.0\n";
+        stage.write("charts/edge/charts/sub/Chart.yaml", sub);
+        let folder = stage.path().join("charts/edge");
+        for (helm, engine) in helms.iter().zip([Engine::Helm3_18, Engine::Helm4]) {
+            let Some(helm) = helm else { continue };
+            let ours = objects(&folder, release(), engine);
+            let theirs = template_of(helm, &folder);
+            assert_eq!(ours.is_ok(), theirs.is_ok(), "{ours:?} {theirs:?}");
+        }
+        said(&stage)
+    });
+    assert_text(
+        &table,
+        str![[r#"
+{name: edge, version: 1.0.0}
+    paris/control-plane v1.30.4 (paris.yaml:7:14): mismatched, ubuntu-2204-kube-v1.30.2 (paris.yaml:8:19) holds 1.30.2
+{apiVersion: v3, name: edge, version: 1.0.0}
+    warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: Helm refuses `charts/edge/Chart.yaml`: Helm 4 does not know `apiVersion: v3`
+    paris/control-plane v1.30.4 (paris.yaml:7:14): unknown (its chart does not render)
+{apiVersion: v2, version: 1.0.0}
+    warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: Helm refuses `charts/edge/Chart.yaml`: it has no `name`
+    paris/control-plane v1.30.4 (paris.yaml:7:14): unknown (its chart does not render)
+{apiVersion: v2, name: a/edge, version: 1.0.0}
+    warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: Helm refuses `charts/edge/Chart.yaml`: `a/edge` is no name of a chart
+    paris/control-plane v1.30.4 (paris.yaml:7:14): unknown (its chart does not render)
+{apiVersion: v2, name: edge}
+    warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: Helm refuses `charts/edge/Chart.yaml`: it has no `version`
+    paris/control-plane v1.30.4 (paris.yaml:7:14): unknown (its chart does not render)
+{apiVersion: v2, name: edge, version: 1.0}
+    paris/control-plane v1.30.4 (paris.yaml:7:14): mismatched, ubuntu-2204-kube-v1.30.2 (paris.yaml:8:19) holds 1.30.2
+{apiVersion: v2, name: edge, version: 7.2445e+06}
+    warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: Helm refuses `charts/edge/Chart.yaml`: `7.2445e+06` is no semantic version
+    paris/control-plane v1.30.4 (paris.yaml:7:14): unknown (its chart does not render)
+{apiVersion: v2, name: edge, version: one}
+    warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: Helm refuses `charts/edge/Chart.yaml`: `one` is no semantic version
+    paris/control-plane v1.30.4 (paris.yaml:7:14): unknown (its chart does not render)
+{apiVersion: v2, name: edge, version: [1]}
+    warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: Helm refuses `charts/edge/Chart.yaml`: its `version` is no text
+    paris/control-plane v1.30.4 (paris.yaml:7:14): unknown (its chart does not render)
+{apiVersion: v2, name: edge, version: 1.0.0, type: junk}
+    warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: Helm refuses `charts/edge/Chart.yaml`: `junk` is no type of charts
+    paris/control-plane v1.30.4 (paris.yaml:7:14): unknown (its chart does not render)
+{apiVersion: v2, name: edge, version: 1.0.0, type: library}
+    warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: Helm refuses it: it is a library, and no chart to install
+    paris/edge: unknown (its chart does not render)
+{apiVersion: v2, name: edge, version: 1.0.0, kubeVersion: junk}
+    warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: Helm refuses it: its `kubeVersion: junk` is no range of versions
+    paris/control-plane v1.30.4 (paris.yaml:7:14): unknown (its chart does not render)
+{apiVersion: v2, name: edge, version: 1.0.0, kubeVersion: '>=1.20'}
+    paris/control-plane v1.30.4 (paris.yaml:7:14): mismatched, ubuntu-2204-kube-v1.30.2 (paris.yaml:8:19) holds 1.30.2
+{apiVersion: v2, name: edge, version: 1.0.0, keywords: a}
+    warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: Helm refuses `charts/edge/Chart.yaml`: its `keywords` is no list
+    paris/control-plane v1.30.4 (paris.yaml:7:14): unknown (its chart does not render)
+{apiVersion: v2, name: edge, version: 1.0.0, maintainers: [~]}
+    warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: Helm refuses `charts/edge/Chart.yaml`: one of its maintainers is empty
+    paris/control-plane v1.30.4 (paris.yaml:7:14): unknown (its chart does not render)
+{apiVersion: v2, name: edge, version: 1.0.0, dependencies: [~]}
+    warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: Helm refuses `charts/edge/Chart.yaml`: one of its dependencies is empty
+    paris/control-plane v1.30.4 (paris.yaml:7:14): unknown (its chart does not render)
+{apiVersion: v2, name: edge, version: 1.0.0, dependencies: [{name: sub, version: 1.x, alias: a.b}]}
+    warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: Helm refuses `charts/edge/Chart.yaml`: `a.b` is no alias of a dependency
+    paris/control-plane v1.30.4 (paris.yaml:7:14): unknown (its chart does not render)
+{apiVersion: v2, name: edge, version: 1.0.0, dependencies: [{name: sub, version: 1.x}, {name: sub, version: 1.x}]}
+    warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: Helm refuses `charts/edge/Chart.yaml`: two of its dependencies are called `sub`
+    paris/control-plane v1.30.4 (paris.yaml:7:14): unknown (its chart does not render)
+{apiVersion: v2, name: edge, version: 1.0.0, dependencies: [{name: sub, version: 1.x}, {name: sub, version: 1.x, alias: b}]}
+    paris/control-plane v1.30.4 (paris.yaml:7:14): mismatched, ubuntu-2204-kube-v1.30.2 (paris.yaml:8:19) holds 1.30.2
+
+"#]],
+    );
+}
+
+/// What helm says of a chart, of the release `edge`.
+fn template_of(helm: &Path, folder: &Path) -> Result<String, String> {
+    let output = std::process::Command::new(helm)
+        .args(["template", "edge"])
+        .arg(folder)
+        .output();
+    let output = output.expect("helm starts");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    if output.status.success() {
+        Ok(text(&output.stdout))
+    } else {
+        Err(text(&output.stderr))
+    }
+}
+
+#[test]
+fn what_is_in_a_chart_and_helm_refuses_or_nobody_can_read_leaves_the_node_pools_unknown() {
+    let schema = r#"{"properties": {"port": {"type": "integer"}}}"#;
+    let cases = [
+        "README.md # Charts",
+        "empty/README.md # Charts",
+        ".gitkeep ",
+        "_old/README.md # Charts",
+        "sub/Chart.yaml apiVersion: v2\nname: sub\n",
+        "sub/values.yaml port: x\n",
+        "sub/values.yaml port: 1\n",
+        "sub.tgz no archive",
+    ];
+    let table = table(cases, |case| {
+        let stage = with_chart(RIGHT, &[("paris.yaml", RELEASE)]);
+        let (file, text) = case.split_once(' ').expect("a file and its text");
+        if file == "sub/values.yaml" {
+            let sub = "apiVersion: v2\nname: sub\nversion: 1.0.0\n";
+            stage.write("charts/edge/charts/sub/Chart.yaml", sub);
+            stage.write("charts/edge/charts/sub/values.schema.json", schema);
+        }
+        stage.write(&format!("charts/edge/charts/{file}"), text);
+        let rules = stage.check().findings;
+        let rules = rules.into_iter().filter(|line| line.starts_with("error"));
+        said(&stage).into_iter().chain(rules).collect()
+    });
+    assert_text(
+        &table,
+        str![[r#"
+README.md # Charts
+    warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: Helm refuses `charts/edge/charts/README.md`, which is no chart
+    paris/control-plane v1.30.4 (paris.yaml:7:14): unknown (its chart does not render)
+    error[nothing-checked] => --allow-empty
+empty/README.md # Charts
+    warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: Helm refuses `charts/edge/charts/empty`, which is no chart
+    paris/control-plane v1.30.4 (paris.yaml:7:14): unknown (its chart does not render)
+    error[nothing-checked] => --allow-empty
+.gitkeep 
+    paris/control-plane v1.30.4 (paris.yaml:7:14): mismatched, ubuntu-2204-kube-v1.30.2 (paris.yaml:8:19) holds 1.30.2
+    error[k8s-version-mismatch] paris/control-plane paris.yaml:8:19 `ubuntu-2204-kube-v1.30.2` paris.yaml:7:14 `v1.30.4` => v1.30.4
+_old/README.md # Charts
+    paris/control-plane v1.30.4 (paris.yaml:7:14): mismatched, ubuntu-2204-kube-v1.30.2 (paris.yaml:8:19) holds 1.30.2
+    error[k8s-version-mismatch] paris/control-plane paris.yaml:8:19 `ubuntu-2204-kube-v1.30.2` paris.yaml:7:14 `v1.30.4` => v1.30.4
+sub/Chart.yaml apiVersion: v2
+name: sub
+
+    warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: Helm refuses `charts/edge/charts/sub/Chart.yaml`: it has no `version`
+    paris/control-plane v1.30.4 (paris.yaml:7:14): unknown (its chart does not render)
+    error[nothing-checked] => --allow-empty
+sub/values.yaml port: x
+
+    paris/control-plane v1.30.4 (paris.yaml:7:14): unknown (its chart does not render)
+    error[values-schema] charts/edge/charts/sub/values.yaml:1:7 `x` => charts/edge/charts/sub/values.schema.json
+sub/values.yaml port: 1
+
+    paris/control-plane v1.30.4 (paris.yaml:7:14): mismatched, ubuntu-2204-kube-v1.30.2 (paris.yaml:8:19) holds 1.30.2
+    error[k8s-version-mismatch] paris/control-plane paris.yaml:8:19 `ubuntu-2204-kube-v1.30.2` paris.yaml:7:14 `v1.30.4` => v1.30.4
+sub.tgz no archive
+    warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: `charts/edge/charts/sub.tgz` cannot be read: it is not a tar archive
+    paris/control-plane v1.30.4 (paris.yaml:7:14): unknown (a file of its chart cannot be read)
+    error[nothing-checked] => --allow-empty
+
+"#]],
+    );
+    let stage = with_chart(RIGHT, &[]);
+    stage.write("charts/edge/templates/more.yaml", b"# \xff\n");
+    assert_text(
+        &said(&stage).join("\n"),
+        str![[r#"
+warning[composition-unsupported]: the chart `charts/edge` is not checked with its own values: `charts/edge/templates/more.yaml` cannot be read: it is not UTF-8
+edge/control-plane v1.30.2 (charts/edge/values.yaml:1:10): unknown (a file of its chart cannot be read)
+"#]],
+    );
+}
+
+#[test]
+fn a_chart_that_cannot_be_loaded_is_counted() {
+    let more = [
+        ("charts/edge/Chart.yaml", "apiVersion: v2\nname: [\n"),
+        ("other.yaml", &plain("other", "v1.31.8")),
+    ];
+    assert_text(
+        &with_chart(RIGHT, &more).check().pools.join("\n"),
+        str![[r#"
+edge/edge: unknown (its chart does not render)
+other/control-plane v1.31.8 (other.yaml:7:12): by_name, ubuntu-2204-kube-v1.31.8 (other.yaml:20:30) holds 1.31.8
+"#]],
+    );
+}
+
+/// None of these is composed: what they name is never checked as if nothing deployed it.
+#[test]
+fn a_chart_that_a_file_names_is_not_checked_with_its_own_values() {
+    let cases = [
+        "apps/helmfile.yaml releases: [{name: a, chart: ../charts/edge, values: [a.yaml]}]",
+        "apps/helmfile.d/a.yaml.gotmpl releases:\n- name: {{ .Environment.Name }}\n  chart: \"../../charts/edge\"\n",
+        "apps/kustomization.yaml helmGlobals: {chartHome: ../charts}\nhelmCharts: [{name: edge, releaseName: r}]",
+        "apps/chart.yaml {apiVersion: builtin, kind: HelmChartInflationGenerator, metadata: {name: g}, name: edge, chartHome: ../charts}",
+        "apps/fleet.yaml helm:\n  chart: ../charts/edge # here\n",
+        "set.yaml {apiVersion: argoproj.io/v1alpha1, kind: ApplicationSet, metadata: {name: s}, spec: {generators: [{clusters: {}}], template: {metadata: {name: '{{name}}'}, spec: {source: {path: charts/edge}}}}}",
+        "set.yaml apiVersion: argoproj.io/v1alpha1\nkind: ApplicationSet\nmetadata: {name: s}\nspec:\n  generators: [{clusters: {}}]\n  template:\n    metadata: {name: '{{name}}'}\n    spec: {source: {path: 'charts/{{metadata.labels.chart}}'}}\n",
+        "set.yaml apiVersion: argoproj.io/v1alpha1\nkind: ApplicationSet\nmetadata: {name: s}\nspec:\n  generators: [{clusters: {}}]\n  template:\n    metadata: {name: '{{name}}'}\n    spec: {source: {path: '{{values.path}}'}}\n",
+        "of-apps/templates/a.yaml kind: Application\nspec: {source: {path: charts/edge, targetRevision: {{ .Values.revision }}}}\n",
+        "config.json {\"path\": \"charts/edge\"}",
+        // These name another one.
+        "apps/helmfile.yaml releases: [{name: a, chart: edge}, {name: b, chart: other/edge}]",
+        "set.yaml # path: charts/edge\nname: '{{name}}'\npath: ''\n",
+        "set.yaml apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: s}\nspec: {source: {path: apps/*}}\n",
+    ];
+    let table = table(cases, |case| {
+        let (file, text) = case.split_once(' ').expect("a file and its text");
+        said(&with_chart(RIGHT, &[(file, text)]))
+    });
+    assert_text(
+        &table,
+        str![[r#"
+apps/helmfile.yaml releases: [{name: a, chart: ../charts/edge, values: [a.yaml]}]
+    warning[composition-unsupported]: the chart `charts/edge` is not checked as `apps/helmfile.yaml` deploys it: what names it is not composed here
+    edge/edge: unknown (the values of its chart are not known)
+apps/helmfile.d/a.yaml.gotmpl releases:
+- name: {{ .Environment.Name }}
+  chart: "../../charts/edge"
+
+    warning[composition-unsupported]: the chart `charts/edge` is not checked as `apps/helmfile.d/a.yaml.gotmpl` deploys it: what names it is not composed here
+    edge/edge: unknown (the values of its chart are not known)
+apps/kustomization.yaml helmGlobals: {chartHome: ../charts}
+helmCharts: [{name: edge, releaseName: r}]
+    warning[composition-unsupported]: the chart `charts/edge` is not checked as `apps/kustomization.yaml` deploys it: what names it is not composed here
+    edge/edge: unknown (the values of its chart are not known)
+apps/chart.yaml {apiVersion: builtin, kind: HelmChartInflationGenerator, metadata: {name: g}, name: edge, chartHome: ../charts}
+    warning[composition-unsupported]: the chart `charts/edge` is not checked as `apps/chart.yaml` deploys it: what names it is not composed here
+    edge/edge: unknown (the values of its chart are not known)
+apps/fleet.yaml helm:
+  chart: ../charts/edge # here
+
+    warning[composition-unsupported]: the chart `charts/edge` is not checked as `apps/fleet.yaml` deploys it: what names it is not composed here
+    edge/edge: unknown (the values of its chart are not known)
+set.yaml {apiVersion: argoproj.io/v1alpha1, kind: ApplicationSet, metadata: {name: s}, spec: {generators: [{clusters: {}}], template: {metadata: {name: '{{name}}'}, spec: {source: {path: charts/edge}}}}}
+    warning[composition-unsupported]: the chart `charts/edge` is not checked as `set.yaml` deploys it: what names it is not composed here
+    edge/edge: unknown (the values of its chart are not known)
+set.yaml apiVersion: argoproj.io/v1alpha1
+kind: ApplicationSet
+metadata: {name: s}
+spec:
+  generators: [{clusters: {}}]
+  template:
+    metadata: {name: '{{name}}'}
+    spec: {source: {path: 'charts/{{metadata.labels.chart}}'}}
+
+    warning[composition-unsupported]: the chart `charts/edge` is not checked as `set.yaml` deploys it: what names it is not composed here
+    edge/edge: unknown (the values of its chart are not known)
+set.yaml apiVersion: argoproj.io/v1alpha1
+kind: ApplicationSet
+metadata: {name: s}
+spec:
+  generators: [{clusters: {}}]
+  template:
+    metadata: {name: '{{name}}'}
+    spec: {source: {path: '{{values.path}}'}}
+
+    warning[composition-unsupported]: the chart `charts/edge` is not checked as `set.yaml` deploys it: what names it is not composed here
+    edge/edge: unknown (the values of its chart are not known)
+of-apps/templates/a.yaml kind: Application
+spec: {source: {path: charts/edge, targetRevision: {{ .Values.revision }}}}
+
+    warning[composition-unsupported]: the chart `charts/edge` is not checked as `of-apps/templates/a.yaml` deploys it: what names it is not composed here
+    edge/edge: unknown (the values of its chart are not known)
+config.json {"path": "charts/edge"}
+    warning[composition-unsupported]: the chart `charts/edge` is not checked as `config.json` deploys it: what names it is not composed here
+    edge/edge: unknown (the values of its chart are not known)
+apps/helmfile.yaml releases: [{name: a, chart: edge}, {name: b, chart: other/edge}]
+    edge/control-plane v1.30.2 (charts/edge/values.yaml:1:10): by_name, ubuntu-2204-kube-v1.30.2 (charts/edge/values.yaml:2:15) holds 1.30.2
+set.yaml # path: charts/edge
+name: '{{name}}'
+path: ''
+
+    edge/control-plane v1.30.2 (charts/edge/values.yaml:1:10): by_name, ubuntu-2204-kube-v1.30.2 (charts/edge/values.yaml:2:15) holds 1.30.2
+set.yaml apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {name: s}
+spec: {source: {path: apps/*}}
+
+    edge/control-plane v1.30.2 (charts/edge/values.yaml:1:10): by_name, ubuntu-2204-kube-v1.30.2 (charts/edge/values.yaml:2:15) holds 1.30.2
+
+"#]],
+    );
+    // Beside a release that is composed, another mention is none.
+    let more = [
+        ("paris.yaml", RELEASE),
+        ("helmfile.yaml", "releases: [{chart: ./charts/edge}]\n"),
+    ];
+    assert_text(
+        &said(&with_chart(RIGHT, &more)).join("\n"),
+        str![
+            "paris/control-plane v1.30.4 (paris.yaml:7:14): mismatched, ubuntu-2204-kube-v1.30.2 (paris.yaml:8:19) holds 1.30.2"
+        ],
+    );
+}
+
+#[test]
+fn a_chart_that_makes_no_cluster_api_object_is_not_mentioned() {
+    let cases = [
+        "kind: ClusterRole\napiVersion: rbac.authorization.k8s.io/v1\nrules: [{apiGroups: [cluster.x-k8s.io]}]\n",
+        "# apiVersion: cluster.x-k8s.io/v1beta1\nkind: ConfigMap\napiVersion: v1\n",
+        "kind: CustomResourceDefinition\napiVersion: apiextensions.k8s.io/v1\nspec: {group: cluster.x-k8s.io}\n",
+        "kind: ServiceExport\napiVersion: multicluster.x-k8s.io/v1alpha1\n",
+        "kind: HelmChartProxy\napiVersion: addons.cluster.x-k8s.io/v1alpha1\n",
+        "kind: Policy\napiVersion: kyverno.io/v1\nspec:\n  resource:\n    apiVersion: cluster.x-k8s.io/v1beta1\n    kind: Cluster\n",
+        "kind: Cluster\napiVersion: postgresql.cnpg.io/v1\n",
+        // Those of these may have node pools, but have none here.
+        "{{ if .Values.on }}\napiVersion: {{ include \"api\" . }}\nkind: KubeadmControlPlane\n{{ end }}",
+        "{{ if .Values.on }}\napiVersion: \"cluster.x-k8s.io/{{ .Values.api }}\"\nkind: {{ .Values.kind }}\n{{ end }}",
+        "{{ if .Values.on }}\n{{ include \"head\" . }}\nkind: AWSMachinePool\n{{ end }}",
+        "{{ if .Values.on }}{{ dict \"apiVersion\" \"cluster.x-k8s.io/v1beta1\" \"kind\" \"Cluster\" | toYaml }}{{ end }}",
+        "{{ if .Values.on }}\napiVersion: anywhere.eks.amazonaws.com/v1alpha1\nkind: Cluster\n{{ end }}",
+    ];
+    let table = table(cases, |template| {
+        let stage = project().files(&[
+            ("charts/edge/Chart.yaml", METADATA),
+            ("charts/edge/README.md", "cluster.x-k8s.io"),
+            ("charts/edge/templates/a.yaml", template),
+            ("other.yaml", &plain("other", "v1.31.8")),
+        ]);
+        let mut lines = said(&stage);
+        lines.retain(|line| !line.starts_with("other/"));
+        lines
+    });
+    assert_text(
+        &table,
+        str![[r#"
+kind: ClusterRole
+apiVersion: rbac.authorization.k8s.io/v1
+rules: [{apiGroups: [cluster.x-k8s.io]}]
+
+# apiVersion: cluster.x-k8s.io/v1beta1
+kind: ConfigMap
+apiVersion: v1
+
+kind: CustomResourceDefinition
+apiVersion: apiextensions.k8s.io/v1
+spec: {group: cluster.x-k8s.io}
+
+kind: ServiceExport
+apiVersion: multicluster.x-k8s.io/v1alpha1
+
+kind: HelmChartProxy
+apiVersion: addons.cluster.x-k8s.io/v1alpha1
+
+kind: Policy
+apiVersion: kyverno.io/v1
+spec:
+  resource:
+    apiVersion: cluster.x-k8s.io/v1beta1
+    kind: Cluster
+
+kind: Cluster
+apiVersion: postgresql.cnpg.io/v1
+
+{{ if .Values.on }}
+apiVersion: {{ include "api" . }}
+kind: KubeadmControlPlane
+{{ end }}
+    warning[composition-unsupported]: the chart `charts/edge` is not checked with its own values: they make no Cluster API objects
+{{ if .Values.on }}
+apiVersion: "cluster.x-k8s.io/{{ .Values.api }}"
+kind: {{ .Values.kind }}
+{{ end }}
+    warning[composition-unsupported]: the chart `charts/edge` is not checked with its own values: they make no Cluster API objects
+{{ if .Values.on }}
+{{ include "head" . }}
+kind: AWSMachinePool
+{{ end }}
+    warning[composition-unsupported]: the chart `charts/edge` is not checked with its own values: they make no Cluster API objects
+{{ if .Values.on }}{{ dict "apiVersion" "cluster.x-k8s.io/v1beta1" "kind" "Cluster" | toYaml }}{{ end }}
+    warning[composition-unsupported]: the chart `charts/edge` is not checked with its own values: they make no Cluster API objects
+{{ if .Values.on }}
+apiVersion: anywhere.eks.amazonaws.com/v1alpha1
+kind: Cluster
+{{ end }}
+    warning[composition-unsupported]: the chart `charts/edge` is not checked with its own values: they make no Cluster API objects
+
+"#]],
+    );
+}
+
+#[test]
+fn a_release_that_makes_no_cluster_is_no_warning() {
+    let template = format!("{{{{ if .Values.on }}}}\n{TEMPLATE}{{{{ end }}}}\n");
+    let more = [
+        ("charts/edge/templates/cluster.yaml", &*template),
+        ("paris.yaml", RELEASE),
+        ("other.yaml", &plain("other", "v1.31.8")),
+    ];
+    assert_text(
+        &said(&with_chart(VALUES, &more)).join("\n"),
+        str![
+            "other/control-plane v1.31.8 (other.yaml:7:12): by_name, ubuntu-2204-kube-v1.31.8 (other.yaml:20:30) holds 1.31.8"
+        ],
+    );
+}
+
+#[test]
+fn a_chart_without_values_is_rendered() {
+    let values =
+        "helm: {valuesObject: {version: v1.30.2, image: {name: ubuntu-2204-kube-v1.30.2}}}";
+    let application = format!(
+        "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {{name: lyon}}\nspec: {{source: {{path: charts/edge, {values}}}}}\n"
+    );
+    let stage = project().files(&[
+        ("charts/edge/Chart.yaml", METADATA),
+        ("charts/edge/templates/cluster.yaml", TEMPLATE),
+        ("paris.yaml", RELEASE),
+        ("lyon.yaml", &application),
+    ]);
+    stage.check().is(str![[r#"
+error[k8s-version-mismatch] paris/control-plane paris.yaml:8:19 `ubuntu-2204-kube-v1.30.2` paris.yaml:7:14 `v1.30.4` => v1.30.4
+lyon/control-plane v1.30.2 (lyon.yaml:4:67): by_name, ubuntu-2204-kube-v1.30.2 (lyon.yaml:4:90) holds 1.30.2
+paris/control-plane v1.30.4 (paris.yaml:7:14): mismatched, ubuntu-2204-kube-v1.30.2 (paris.yaml:8:19) holds 1.30.2
+
+"#]]);
+    // A file that is named and is not there is refused by Flux.
+    stage.edit(
+        "paris.yaml",
+        "sourceRef:",
+        "valuesFiles: [charts/edge/values.yaml], sourceRef:",
+    );
+    assert_text(
+        &said(&stage).join("\n"),
+        str![[r#"
+warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: `charts/edge/values.yaml` of the HelmChart `charts/edge` is not in the repository
+lyon/control-plane v1.30.2 (lyon.yaml:4:67): by_name, ubuntu-2204-kube-v1.30.2 (lyon.yaml:4:90) holds 1.30.2
+paris/edge: unknown (the values of its chart are not known)
+"#]],
+    );
+}
+
+/// A chart `top` with `sub`, and what the template of `top` makes of an expression.
+fn with_sub(expression: &str) -> String {
+    version_in(&[
+        (
+            "Chart.yaml",
+            "apiVersion: v2\nname: top\nversion: 1.0.0\nappVersion: 1.10\ndependencies:\n- {name: sub, version: 1.x, alias: one, condition: one.on}\n- {name: sub, version: 1.x, alias: two, condition: two.on}\n",
+        ),
+        (
+            "values.yaml",
+            "one: {on: true, deep: {a: 1}}\ntwo: {\"on\": false}\n",
+        ),
+        (
+            "templates/t.yaml",
+            &format!("{OF_CLUSTER_API}{expression}\n"),
+        ),
+        (
+            "charts/sub/Chart.yaml",
+            "apiVersion: v2\nname: sub\nversion: 1.2.0\n",
+        ),
+        ("charts/sub/values.yaml", "k8s: v1.31.8\n"),
+        ("charts/sub/a.txt", "v1.31.9"),
+        ("charts/sub/templates/_set.yaml", ""),
+        (
+            "charts/sub/templates/s.yaml",
+            "{{ if .Values.deep }}{{ $_ := set .Values.deep \"a\" 2 }}{{ $_ := set . \"more\" \"x\" }}{{ end }}",
+        ),
+    ])
+}
+
+#[test]
+fn templates_see_the_charts_that_theirs_depends_on() {
+    for (expression, expected) in [
+        ("{{ keys .Subcharts | sortAlpha | join \"-\" }}", "one"),
+        ("{{ if .Subcharts.one }}v1{{ else }}v2{{ end }}", "v1"),
+        ("{{ .Subcharts.one.Values.k8s }}", "v1.31.8"),
+        ("{{ .Subcharts.one.Chart.Version }}", "1.2.0"),
+        ("{{ .Subcharts.one.Files.Get \"a.txt\" }}", "v1.31.9"),
+        ("{{ .Subcharts.one.Release.Name }}", "top"),
+        (
+            "{{ .Subcharts.one.Template.Name }}",
+            "top/charts/one/templates/s.yaml",
+        ),
+        ("{{ keys .Subcharts.one.Subcharts | len }}", "0"),
+        // What the template of a dependency changes, which Helm renders first, its chart sees.
+        ("{{ .Values.one.deep.a }}", "2"),
+        ("{{ .Subcharts.one.more }}", "x"),
+        ("{{ .Chart.AppVersion }}", "1.1"),
+        (
+            "{{ .Chart.Name }}{{ .Template.Name }}",
+            "toptop/templates/t.yaml",
+        ),
+    ] {
+        assert_eq!(with_sub(expression), expected, "{expression}");
+    }
+}
+
+/// What kustomize says of a cluster, its charts see.
+#[test]
+fn a_chart_sees_what_its_cluster_serves() {
+    let stage = project().files(&[
+        ("Chart.yaml", METADATA),
+        (
+            "templates/t.yaml",
+            "kind: A\napiVersion: b\nversion: {{ .Capabilities.KubeVersion }}\nminor: {{ .Capabilities.KubeVersion.Minor | quote }}\nhas: {{ .Capabilities.APIVersions.Has \"x.io/v1/Y\" }}\n",
+        ),
+    ]);
+    let made = |cluster| {
+        let release = Release {
+            cluster,
+            ..release()
+        };
+        let objects = objects(stage.path(), release, Engine::Helm4).expect("rendered");
+        let text = |key: &str| {
+            yaml_tree::as_helm(
+                &objects[0].get_path(&[key]).expect("there").value,
+                yaml_tree::Lists::AtKey,
+            )
+        };
+        ["version", "minor", "has"].map(text).concat()
+    };
+    let known = Served {
+        version: Some("1.33.4".into()),
+        api_versions: vec!["x.io/v1/Y".into()],
+    };
+    assert_eq!(made(known), "v1.33.4\n\"33\"\ntrue\n");
+    assert_eq!(made(Served::default()), "v1.35.0\n\"35\"\nfalse\n");
+}
+
+/// Some of Helm's tables are one map under several keys, so that what is imported over one is in the others too.
+#[test]
+fn what_is_imported_over_a_table_is_where_it_comes_from_too() {
+    let imports = "import-values: [{child: one, parent: a}, {child: two, parent: a}, {child: one, parent: b}]";
+    let expected = |template: &str| {
+        version_in(&[
+            (
+                "Chart.yaml",
+                &format!(
+                    "apiVersion: v2\nname: top\nversion: 1.0.0\ndependencies:\n- {{name: sub, version: 1.x, {imports}}}\n"
+                ),
+            ),
+            ("templates/t.yaml", &format!("{OF_CLUSTER_API}{template}\n")),
+            (
+                "charts/sub/Chart.yaml",
+                "apiVersion: v2\nname: sub\nversion: 1.2.0\n",
+            ),
+            (
+                "charts/sub/values.yaml",
+                "one: {x: v1, in: {p: v1}}\ntwo: {z: v2, in: {q: v2}}\n",
+            ),
+            (
+                "charts/sub/templates/s.yaml",
+                "kind: A\napiVersion: b\nsub: {{ toJson .Values.one }}\n",
+            ),
+        ])
+    };
+    for (template, version) in [
+        ("{{ keys .Values.a | sortAlpha | join \"-\" }}", "in-x-z"),
+        ("{{ keys .Values.b | sortAlpha | join \"-\" }}", "in-x-z"),
+        (
+            "{{ keys .Values.sub.one | sortAlpha | join \"-\" }}",
+            "in-x-z",
+        ),
+        (
+            "{{ keys .Values.sub.two | sortAlpha | join \"-\" }}",
+            "in-z",
+        ),
+        ("{{ keys .Values.b.in | sortAlpha | join \"-\" }}", "p-q"),
+        (
+            "{{ keys .Values.sub.one.in | sortAlpha | join \"-\" }}",
+            "p-q",
+        ),
+    ] {
+        assert_eq!(expected(template), version, "{template}");
+    }
+}
+
+/// What differs by the version of Helm: `.Chart` is a struct of Helm 3, and 3.17 has no loop over a number.
+#[test]
+fn the_helm_that_deploys_a_chart_is_the_one_that_is_pinned_or_named() {
+    let cases = [
+        " ",
+        "flux/gotk.yaml # Flux Version: v2.6.4\n",
+        "flux/gotk.yaml kind: Deployment\nimage: ghcr.io/fluxcd/helm-controller:v1.4.2\n",
+        "flux/gotk.yaml kind: Deployment\nimage: ghcr.io/fluxcd/helm-controller:v1.5.0\n",
+        "argocd/kustomization.yaml resources: ['https://raw.githubusercontent.com/argoproj/argo-cd/v3.4.1/manifests/install.yaml']\n",
+        "argocd/kustomization.yaml resources: ['https://github.com/argoproj/argo-cd//manifests/cluster-install?ref=v2.14.0']\n",
+        "argocd/kustomization.yaml resources: ['https://github.com/argoproj/argo-cd//manifests/cluster-install?ref=main']\n",
+        "metalmark.yaml {version: 1, manifests: [.], helm: 3}\n",
+    ];
+    let version = "{{ .Capabilities.HelmVersion.Version }}-{{ kindOf .Chart }}";
+    let table = table(cases, |case| {
+        let stage = with_chart(RIGHT, &[]);
+        stage.edit(
+            "charts/edge/templates/cluster.yaml",
+            "{{ .Values.version | quote }}",
+            version,
+        );
+        if let Some((file, text)) = case.split_once(' ').filter(|(file, _)| !file.is_empty()) {
+            stage.write(file, text);
+        }
+        stage.check().pools
+    });
+    assert_text(
+        &table,
+        str![[r#"
+ 
+    edge/control-plane v4.1.4-map (charts/edge/templates/cluster.yaml:7:15): mismatched, ubuntu-2204-kube-v1.30.2 (charts/edge/values.yaml:2:15) holds 1.30.2
+flux/gotk.yaml # Flux Version: v2.6.4
+
+    edge/control-plane v3.17.2-struct (charts/edge/templates/cluster.yaml:7:15): mismatched, ubuntu-2204-kube-v1.30.2 (charts/edge/values.yaml:2:15) holds 1.30.2
+flux/gotk.yaml kind: Deployment
+image: ghcr.io/fluxcd/helm-controller:v1.4.2
+
+    edge/control-plane v3.19.4-struct (charts/edge/templates/cluster.yaml:7:15): mismatched, ubuntu-2204-kube-v1.30.2 (charts/edge/values.yaml:2:15) holds 1.30.2
+flux/gotk.yaml kind: Deployment
+image: ghcr.io/fluxcd/helm-controller:v1.5.0
+
+    edge/control-plane v4.1.4-map (charts/edge/templates/cluster.yaml:7:15): mismatched, ubuntu-2204-kube-v1.30.2 (charts/edge/values.yaml:2:15) holds 1.30.2
+argocd/kustomization.yaml resources: ['https://raw.githubusercontent.com/argoproj/argo-cd/v3.4.1/manifests/install.yaml']
+
+    edge/control-plane v3.19.4-struct (charts/edge/templates/cluster.yaml:7:15): mismatched, ubuntu-2204-kube-v1.30.2 (charts/edge/values.yaml:2:15) holds 1.30.2
+argocd/kustomization.yaml resources: ['https://github.com/argoproj/argo-cd//manifests/cluster-install?ref=v2.14.0']
+
+    edge/control-plane v3.17.2-struct (charts/edge/templates/cluster.yaml:7:15): mismatched, ubuntu-2204-kube-v1.30.2 (charts/edge/values.yaml:2:15) holds 1.30.2
+argocd/kustomization.yaml resources: ['https://github.com/argoproj/argo-cd//manifests/cluster-install?ref=main']
+
+    edge/control-plane v4.1.4-map (charts/edge/templates/cluster.yaml:7:15): mismatched, ubuntu-2204-kube-v1.30.2 (charts/edge/values.yaml:2:15) holds 1.30.2
+metalmark.yaml {version: 1, manifests: [.], helm: 3}
+
+    edge/control-plane v3.19.4-struct (charts/edge/templates/cluster.yaml:7:15): mismatched, ubuntu-2204-kube-v1.30.2 (charts/edge/values.yaml:2:15) holds 1.30.2
+
+"#]],
+    );
+}

@@ -1,0 +1,538 @@
+//! The fields of Flux's and Argo CD's objects: each is carried out, has no effect, or makes what is behind it unknown.
+
+use snapbox::str;
+
+use crate::support::manifests::{GOOD, cluster, object};
+use crate::support::stage::{Stage, assert_text, project};
+
+use super::checked;
+use super::composed::releases;
+
+/// A base and an overlay of it that Flux and Argo CD deploy.
+fn overlay(object: &str, overlay: &str) -> Stage {
+    let component = "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n";
+    project()
+        .file("object.yaml", object)
+        .file("base/kustomization.yaml", "resources: [edge.yaml]\n")
+        .file("base/edge.yaml", cluster("v1.31.8", GOOD))
+        .file("over/kustomization.yaml", format!("resources: [../base]\n{overlay}"))
+        .file(
+            "component/kustomization.yaml",
+            format!("{component}patches: [{{target: {{kind: KubeadmControlPlane}}, patch: '{VERSION}'}}]\n"),
+        )
+}
+
+const VERSION: &str = "- {op: replace, path: /spec/version, value: v1.30.2}";
+
+fn application(source: &str) -> String {
+    let spec = format!("spec:\n  destination: {{namespace: apps}}\n  source: {source}");
+    object("argoproj.io/v1alpha1 Application argocd/app", &spec)
+}
+
+#[test]
+fn the_kustomize_of_a_source_is_an_overlay() {
+    let target = "target: {kind: KubeadmControlPlane}";
+    let cases = [
+        (
+            "a patch",
+            format!("patches: [{{{target}, patch: '{VERSION}'}}]"),
+            "",
+        ),
+        (
+            "after others",
+            format!("patches: [{{{target}, patch: '{VERSION}'}}]"),
+            "patches: [{target: {kind: KubeadmControlPlane}, patch: '- {op: replace, path: /spec/version, value: v1}'}]\n",
+        ),
+        ("a component", "components: [../component]".to_owned(), ""),
+        (
+            "a missing one",
+            "ignoreMissingComponents: true, components: [../no, ../component]".to_owned(),
+            "",
+        ),
+        (
+            "a missing one that counts",
+            "components: [../no]".to_owned(),
+            "",
+        ),
+        (
+            "names",
+            "namePrefix: a-, nameSuffix: -z, namespace: n".to_owned(),
+            "",
+        ),
+        (
+            "labels that are there",
+            "commonLabels: {a: b}".to_owned(),
+            "commonLabels: {a: c}\n",
+        ),
+        (
+            "a commit",
+            "commonLabels: {a: $ARGOCD_APP_REVISION}".to_owned(),
+            "",
+        ),
+        (
+            "a version of Kubernetes",
+            "kubeVersion: v1.31.8".to_owned(),
+            "",
+        ),
+    ];
+    let cases = cases.map(|(name, kustomize, own)| {
+        let source = format!("{{path: over, kustomize: {{{kustomize}}}}}");
+        (name, overlay(&application(&source), own))
+    });
+    assert_text(
+        &checked(cases),
+        str![[r#"
+a patch
+    error[version-skew] edge/edge-md base/edge.yaml:23:16 `v1.31.8` object.yaml:7:136 `v1.30.2` => v1.31.8
+    error[k8s-version-mismatch] edge/control-plane base/edge.yaml:29:49 `ubuntu-2204-kube-v1.31.8` object.yaml:7:136 `v1.30.2` => v1.30.2
+    edge/control-plane v1.30.2 (object.yaml:7:136): mismatched, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+after others
+    error[version-skew] edge/edge-md base/edge.yaml:23:16 `v1.31.8` object.yaml:7:136 `v1.30.2` => v1.31.8
+    error[k8s-version-mismatch] edge/control-plane base/edge.yaml:29:49 `ubuntu-2204-kube-v1.31.8` object.yaml:7:136 `v1.30.2` => v1.30.2
+    edge/control-plane v1.30.2 (object.yaml:7:136): mismatched, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+a component
+    error[version-skew] edge/edge-md base/edge.yaml:23:16 `v1.31.8` component/kustomization.yaml:3:101 `v1.30.2` => v1.31.8
+    error[k8s-version-mismatch] edge/control-plane base/edge.yaml:29:49 `ubuntu-2204-kube-v1.31.8` component/kustomization.yaml:3:101 `v1.30.2` => v1.30.2
+    edge/control-plane v1.30.2 (component/kustomization.yaml:3:101): mismatched, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+a missing one
+    error[version-skew] edge/edge-md base/edge.yaml:23:16 `v1.31.8` component/kustomization.yaml:3:101 `v1.30.2` => v1.31.8
+    error[k8s-version-mismatch] edge/control-plane base/edge.yaml:29:49 `ubuntu-2204-kube-v1.31.8` component/kustomization.yaml:3:101 `v1.30.2` => v1.30.2
+    edge/control-plane v1.30.2 (component/kustomization.yaml:3:101): mismatched, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+a missing one that counts
+    warning[composition-failed] object.yaml:7:49 `../no`
+    error[nothing-checked] => --allow-empty
+    edge/control-plane v1.31.8 (base/edge.yaml:12:12): unknown (its kustomization does not build)
+    edge/edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
+names
+    error[reference-dangling] a-edge-z base/edge.yaml:5:105 `edge-cp` => name: a-edge-cp-z
+    error[reference-dangling] a-edge-cp-z base/edge.yaml:14:116 `edge` => name: a-edge-z
+    error[reference-dangling] edge/a-edge-md-z base/edge.yaml:24:118 `edge` => name: a-edge-z
+    a-edge-cp-z/control-plane v1.31.8 (base/edge.yaml:12:12): unknown (its machine template is not among the manifests)
+    edge/a-edge-md-z v1.31.8 (base/edge.yaml:23:16): unknown (its machine template is not among the manifests)
+labels that are there
+    warning[composition-failed] object.yaml:7:54 `b`
+    error[nothing-checked] => --allow-empty
+    edge/control-plane v1.31.8 (base/edge.yaml:12:12): unknown (its kustomization does not build)
+    edge/edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
+a commit
+    warning[composition-unsupported] object.yaml:7:54 `$ARGOCD_APP_REVISION`
+    error[nothing-checked] => --allow-empty
+    edge/control-plane v1.31.8 (base/edge.yaml:12:12): unknown (its kustomization does not build)
+    edge/edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
+a version of Kubernetes
+    warning[composition-unsupported] object.yaml:7:49 `v1.31.8`
+    error[nothing-checked] => --allow-empty
+    edge/control-plane v1.31.8 (base/edge.yaml:12:12): unknown (its kustomization does not build)
+    edge/edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
+
+"#]],
+    );
+}
+
+/// Each build of an overlay is a cluster; several that are the same are one.
+#[test]
+fn each_application_has_its_own_overlay() {
+    let one = |name: &str, source: &str| {
+        application(source).replace("name: app,", &format!("name: {name},"))
+    };
+    let sources = [
+        one("a", "{path: over, kustomize: {namePrefix: a-}}"),
+        one("b", "{path: over, kustomize: {namePrefix: b-}}"),
+        one("c", "{path: over, kustomize: {namePrefix: b-}}"),
+        one("d", "{path: over}"),
+        one("e", "{path: over, plugin: {name: x}}"),
+        one("f", "{path: gone, kustomize: {namePrefix: f-}}"),
+    ];
+    let set = "spec:
+  generators: [{clusters: {}}]
+  template: {spec: {source: {path: 'o{{name}}r', kustomize: {namePrefix: g-}}}}
+";
+    let set = object("argoproj.io/v1alpha1 ApplicationSet all", set);
+    let as_it_is = set.replace(", kustomize: {namePrefix: g-}", "");
+    let cases = [
+        ("applications", sources.concat()),
+        ("a set that is not evaluated", set),
+        ("one that changes nothing", as_it_is),
+    ];
+    let cases = cases.map(|(name, objects)| (name, overlay(&objects, "")));
+    assert_text(
+        &checked(cases),
+        str![[r#"
+applications
+    warning[composition-unsupported] object.yaml:35:32 `{name: x}`
+    ./edge/control-plane v1.31.8 (base/edge.yaml:12:12): unknown (its kustomization does not build)
+    ./edge/a-edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
+    ./edge/b-edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
+    ./edge/edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
+    a-edge-cp/control-plane v1.31.8 (base/edge.yaml:12:12): unknown (its kustomization does not build)
+    b-edge-cp/control-plane v1.31.8 (base/edge.yaml:12:12): unknown (its kustomization does not build)
+    over/edge/control-plane v1.31.8 (base/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+    over/edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+a set that is not evaluated
+    warning[composition-unsupported] object.yaml:6:27 `{}`
+    error[nothing-checked] => --allow-empty
+    edge/control-plane v1.31.8 (base/edge.yaml:12:12): unknown (its kustomization does not build)
+    edge/edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
+one that changes nothing
+    edge/control-plane v1.31.8 (base/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+
+"#]],
+    );
+}
+
+#[test]
+fn each_field_of_a_flux_kustomization_counts() {
+    let cases = [
+        (
+            "components",
+            "ignoreMissingComponents: true, components: [../no, ../component]",
+        ),
+        (
+            "a patch",
+            "patches: [{target: {kind: KubeadmControlPlane}, patch: '- {op: replace, path: /spec/version, value: v1.30.2}'}]",
+        ),
+        ("functions", "postBuild: {substitute: {v: v1.30.2}}"),
+        ("a new field", "new: 1"),
+        ("no effect", "interval: 5m, prune: true, wait: true"),
+        ("outside", "path: ../../.."),
+    ];
+    let cases = cases.map(|(name, fields)| {
+        let fields = if fields.starts_with("path") {
+            fields.to_owned()
+        } else {
+            format!("path: ./over, {fields}")
+        };
+        let flux = object(
+            "kustomize.toolkit.fluxcd.io/v1 Kustomization flux/over",
+            &format!("spec: {{{fields}}}"),
+        );
+        let version = if name == "functions" {
+            "v${v#v}"
+        } else {
+            "v1.31.8"
+        };
+        (
+            name,
+            overlay(&flux, "").file("base/edge.yaml", cluster(version, GOOD)),
+        )
+    });
+    assert_text(
+        &checked(cases),
+        str![[r#"
+components
+    error[version-skew] edge/edge-md base/edge.yaml:23:16 `v1.31.8` component/kustomization.yaml:3:101 `v1.30.2` => v1.31.8
+    error[k8s-version-mismatch] edge/control-plane base/edge.yaml:29:49 `ubuntu-2204-kube-v1.31.8` component/kustomization.yaml:3:101 `v1.30.2` => v1.30.2
+    edge/control-plane v1.30.2 (component/kustomization.yaml:3:101): mismatched, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+a patch
+    error[version-skew] edge/edge-md base/edge.yaml:23:16 `v1.31.8` object.yaml:5:122 `v1.30.2` => v1.31.8
+    error[k8s-version-mismatch] edge/control-plane base/edge.yaml:29:49 `ubuntu-2204-kube-v1.31.8` object.yaml:5:122 `v1.30.2` => v1.30.2
+    edge/control-plane v1.30.2 (object.yaml:5:122): mismatched, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+functions
+    error[k8s-version-mismatch] edge/control-plane base/edge.yaml:29:49 `ubuntu-2204-kube-v1.31.8` base/edge.yaml:12:12 `v${v#v}` => v1.30.2
+    edge/control-plane v1.30.2 (base/edge.yaml:12:12): mismatched, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.30.2 (base/edge.yaml:23:16): mismatched, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+a new field
+    warning[composition-unsupported] object.yaml:5:27 `1`
+    error[nothing-checked] => --allow-empty
+    edge/control-plane v1.31.8 (base/edge.yaml:12:12): unknown (its kustomization does not build)
+    edge/edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
+no effect
+    edge/control-plane v1.31.8 (base/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+outside
+    edge/control-plane v1.31.8 (base/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+
+"#]],
+    );
+}
+
+/// Only the label says which cluster the MachineDeployment belongs to.
+#[test]
+fn common_metadata_of_flux_is_on_each_object() {
+    let flux = |labels: &str| {
+        let spec = format!(
+            "spec: {{path: ./over, commonMetadata: {{labels: {labels}, annotations: {{a: b}}}}}}"
+        );
+        let flux = object(
+            "kustomize.toolkit.fluxcd.io/v1 Kustomization flux/over",
+            &spec,
+        );
+        let template = cluster("v1.31.8", GOOD).replace("  clusterName: edge\n", "");
+        overlay(&flux, "").file("base/edge.yaml", template)
+    };
+    let cases = [
+        ("without", flux("{}")),
+        ("with", flux("{cluster.x-k8s.io/cluster-name: edge}")),
+    ];
+    assert_text(
+        &checked(cases),
+        str![[r#"
+without
+    edge/control-plane v1.31.8 (base/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:28:49) holds 1.31.8
+    edge-md/edge-md v1.31.8 (base/edge.yaml:22:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:28:49) holds 1.31.8
+with
+    edge/control-plane v1.31.8 (base/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:28:49) holds 1.31.8
+    edge/edge-md v1.31.8 (base/edge.yaml:22:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:28:49) holds 1.31.8
+
+"#]],
+    );
+}
+
+/// An application of a chart with a cluster.
+fn deployed(object: &str) -> Stage {
+    project()
+        .file("object.yaml", object)
+        .file(
+            "chart/Chart.yaml",
+            "apiVersion: v2\nname: edge\nversion: 1.0.0\n",
+        )
+        .file("chart/values.yaml", "v: v1.31.8\n")
+        .file(
+            "chart/templates/edge.yaml",
+            cluster("{{ .Values.v }}", GOOD),
+        )
+        .file(
+            "other/Chart.yaml",
+            "apiVersion: v2\nname: other\nversion: 1.0.0\n",
+        )
+        .file("other/values.yaml", "v: v1.31.8\n")
+        .file(
+            "other/templates/edge.yaml",
+            cluster("{{ .Values.v }}", GOOD),
+        )
+}
+
+#[test]
+fn a_field_that_is_not_carried_out_leaves_the_chart_unchecked() {
+    let release = |fields: &str| {
+        let spec = format!(
+            "spec: {{chart: {{spec: {{chart: ./chart, sourceRef: {{kind: GitRepository, name: a}}}}}}, {fields}}}"
+        );
+        object("helm.toolkit.fluxcd.io/v2 HelmRelease apps/edge", &spec)
+    };
+    let cases = [
+        ("a release", release("interval: 5m")),
+        (
+            "one that keeps values",
+            release("upgrade: {preserveValues: true}"),
+        ),
+        (
+            "an application",
+            application("{path: chart, helm: {skipCrds: true}}"),
+        ),
+        ("a plugin", application("{path: chart, plugin: {name: a}}")),
+        (
+            "a version of Kubernetes",
+            application("{path: chart, helm: {kubeVersion: v1.31.8}}"),
+        ),
+        (
+            "a hydrator",
+            application("{path: chart}").replace("  source:", "  sourceHydrator: {}\n  source:"),
+        ),
+    ];
+    let cases = cases.map(|(name, object)| (name, deployed(&object)));
+    assert_text(
+        &checked(cases),
+        str![[r#"
+a release
+    ./edge/control-plane v1.31.8 (chart/values.yaml:1:4): by_name, ubuntu-2204-kube-v1.31.8 (chart/templates/edge.yaml:29:49) holds 1.31.8
+    ./edge/edge-md v1.31.8 (chart/values.yaml:1:4): by_name, ubuntu-2204-kube-v1.31.8 (chart/templates/edge.yaml:29:49) holds 1.31.8
+    other/edge/control-plane v1.31.8 (other/values.yaml:1:4): by_name, ubuntu-2204-kube-v1.31.8 (other/templates/edge.yaml:29:49) holds 1.31.8
+    other/edge/edge-md v1.31.8 (other/values.yaml:1:4): by_name, ubuntu-2204-kube-v1.31.8 (other/templates/edge.yaml:29:49) holds 1.31.8
+one that keeps values
+    warning[composition-unsupported] object.yaml:2:1 `apiVersion: helm.toolkit.fluxcd.io/v2`
+    edge/control-plane v1.31.8 (other/values.yaml:1:4): by_name, ubuntu-2204-kube-v1.31.8 (other/templates/edge.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.31.8 (other/values.yaml:1:4): by_name, ubuntu-2204-kube-v1.31.8 (other/templates/edge.yaml:29:49) holds 1.31.8
+an application
+    ./edge/control-plane v1.31.8 (chart/values.yaml:1:4): by_name, ubuntu-2204-kube-v1.31.8 (chart/templates/edge.yaml:29:49) holds 1.31.8
+    ./edge/edge-md v1.31.8 (chart/values.yaml:1:4): by_name, ubuntu-2204-kube-v1.31.8 (chart/templates/edge.yaml:29:49) holds 1.31.8
+    other/edge/control-plane v1.31.8 (other/values.yaml:1:4): by_name, ubuntu-2204-kube-v1.31.8 (other/templates/edge.yaml:29:49) holds 1.31.8
+    other/edge/edge-md v1.31.8 (other/values.yaml:1:4): by_name, ubuntu-2204-kube-v1.31.8 (other/templates/edge.yaml:29:49) holds 1.31.8
+a plugin
+    warning[composition-unsupported] object.yaml:2:1 `apiVersion: argoproj.io/v1alpha1`
+    edge/control-plane v1.31.8 (other/values.yaml:1:4): by_name, ubuntu-2204-kube-v1.31.8 (other/templates/edge.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.31.8 (other/values.yaml:1:4): by_name, ubuntu-2204-kube-v1.31.8 (other/templates/edge.yaml:29:49) holds 1.31.8
+a version of Kubernetes
+    warning[composition-unsupported] object.yaml:2:1 `apiVersion: argoproj.io/v1alpha1`
+    edge/control-plane v1.31.8 (other/values.yaml:1:4): by_name, ubuntu-2204-kube-v1.31.8 (other/templates/edge.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.31.8 (other/values.yaml:1:4): by_name, ubuntu-2204-kube-v1.31.8 (other/templates/edge.yaml:29:49) holds 1.31.8
+a hydrator
+    warning[composition-unsupported] object.yaml:2:1 `apiVersion: argoproj.io/v1alpha1`
+    edge/control-plane v1.31.8 (other/values.yaml:1:4): by_name, ubuntu-2204-kube-v1.31.8 (other/templates/edge.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.31.8 (other/values.yaml:1:4): by_name, ubuntu-2204-kube-v1.31.8 (other/templates/edge.yaml:29:49) holds 1.31.8
+
+"#]],
+    );
+}
+
+#[test]
+fn each_source_that_is_a_chart_is_deployed() {
+    let sources = "[{path: other, helm: {releaseName: b, namespace: n, parameters: [{name: v, value: v1.30.2}]}}, {path: chart}, {repoURL: a, ref: x}]";
+    let both = application("{}").replace("source: {}", &format!("sources: {sources}"));
+    assert_text(
+        &checked([("both", deployed(&both))]),
+        str![[r#"
+both
+    error[k8s-version-mismatch] /edge#2/control-plane other/templates/edge.yaml:29:49 `ubuntu-2204-kube-v1.31.8` object.yaml:7:94 `v1.30.2` => v1.30.2
+    ./edge/control-plane v1.31.8 (chart/values.yaml:1:4): by_name, ubuntu-2204-kube-v1.31.8 (chart/templates/edge.yaml:29:49) holds 1.31.8
+    ./edge/edge-md v1.31.8 (chart/values.yaml:1:4): by_name, ubuntu-2204-kube-v1.31.8 (chart/templates/edge.yaml:29:49) holds 1.31.8
+    /edge#2/control-plane v1.30.2 (object.yaml:7:94): mismatched, ubuntu-2204-kube-v1.31.8 (other/templates/edge.yaml:29:49) holds 1.31.8
+    /edge#2/edge-md v1.30.2 (object.yaml:7:94): mismatched, ubuntu-2204-kube-v1.31.8 (other/templates/edge.yaml:29:49) holds 1.31.8
+
+"#]],
+    );
+}
+
+#[test]
+fn the_environment_of_a_source_is_filled_in() {
+    let source = |helm: &str| {
+        let source = format!("{{path: chart, repoURL: r, targetRevision: main, helm: {{{helm}}}}}");
+        let app = application(&source).replace("spec:\n", "spec:\n  project: p\n");
+        let project = deployed(&app)
+            .file("env/a.yaml", "from: a\na: 1\n")
+            .file("env/b.yaml", "from: b\nb: 1\n")
+            .file("env/app.yaml", "from: app\n")
+            .file("env/deep/c.yaml", "from: c\nc: 1\n");
+        releases(&project, "object.yaml").join("\n")
+    };
+    let lines = [
+        source("valueFiles: ['/env/*.yaml']"),
+        source("valueFiles: ['/env/[ab].yaml', ../env/a.yaml, '../env/?.yaml']"),
+        source("valueFiles: ['/env/**/*.yaml', '/env/${ARGOCD_APP_NAME}.yaml']"),
+        source("valueFiles: ['/env/no*.yaml'], ignoreMissingValueFiles: true"),
+        source("valueFiles: ['/env/no*.yaml']"),
+        source("valueFiles: ['https://example.org/a.yaml']"),
+        source(
+            "parameters: [{name: x, value: '$ARGOCD_APP_NAME-${ARGOCD_APP_NAMESPACE}-$$-${ARGOCD_APP_PROJECT_NAME}-$ARGOCD_APP_SOURCE_PATH/$ARGOCD_APP_SOURCE_REPO_URL@$ARGOCD_APP_SOURCE_TARGET_REVISION-$NO-${NO}-$-${'}]",
+        ),
+        source("parameters: [{name: x, value: '$ARGOCD_APP_REVISION'}]"),
+    ];
+    assert_text(
+        &lines.join("\n"),
+        str![[r#"
+app in `apps`
+  a = 1 (env/a.yaml:2:4)
+  b = 1 (env/b.yaml:2:4)
+  from = "b" (env/b.yaml:1:7)
+  v = "v1.31.8" (chart/values.yaml:1:4)
+app in `apps`
+  a = 1 (env/a.yaml:2:4)
+  b = 1 (env/b.yaml:2:4)
+  from = "a" (env/a.yaml:1:7)
+  v = "v1.31.8" (chart/values.yaml:1:4)
+app in `apps`
+  a = 1 (env/a.yaml:2:4)
+  b = 1 (env/b.yaml:2:4)
+  c = 1 (env/deep/c.yaml:2:4)
+  from = "app" (env/app.yaml:1:7)
+  v = "v1.31.8" (chart/values.yaml:1:4)
+app in `apps`
+  v = "v1.31.8" (chart/values.yaml:1:4)
+object in ``
+  composition-failed: there is no file `/env/no*.yaml` (object.yaml:8:79)
+app in `apps`
+  missing HelmChart/chart https://example.org/a.yaml
+  v = "v1.31.8" (chart/values.yaml:1:4)
+app in `apps`
+  v = "v1.31.8" (chart/values.yaml:1:4)
+  x = "app-apps-$-p-chart/r@main---$-${" (object.yaml:8:96)
+object in ``
+  composition-unsupported: `$ARGOCD_APP_REVISION` is known only where Argo CD runs (object.yaml:8:96)
+"#]],
+    );
+}
+
+/// Each is the answer of Flux's own tests.
+#[test]
+fn a_target_path_is_read_as_helm_reads_it() {
+    let value = |path: &str, value: &str, literal: bool| {
+        let map = object("v1 ConfigMap apps/m", &format!("data: {{k: '{value}'}}"));
+        let from = format!(
+            "[{{kind: ConfigMap, name: m, valuesKey: k, targetPath: '{path}', literal: {literal}}}]"
+        );
+        let release = format!(
+            "spec: {{chart: {{spec: {{chart: ./chart, sourceRef: {{kind: GitRepository, name: a}}}}}}, valuesFrom: {from}}}"
+        );
+        let release = object("helm.toolkit.fluxcd.io/v2 HelmRelease apps/edge", &release);
+        releases(&deployed(&format!("{release}{map}")), "object.yaml").join("\n")
+    };
+    let lines = [
+        value("outer.inner", "value", false),
+        value("name", "{a,b,c}", false),
+        value("name", "value1\\,value2", false),
+        value("merge.at", "true", false),
+        value("merge.at", "\"true\"", false),
+        value("merge.at[2]", "value", false),
+        value("nodeSelector.kubernetes\\.io/role", "master", false),
+        value("a.application\\.yml.content", "x: 1, {y}\\", true),
+        value("a[0].b", "x", true),
+    ];
+    assert_text(
+        &lines.join("\n"),
+        str![[r#"
+edge in `apps`
+  outer.inner = "value" (object.yaml:10:11)
+  v = "v1.31.8" (chart/values.yaml:1:4)
+edge in `apps`
+  name.0 = "a" (object.yaml:10:11)
+  name.1 = "b" (object.yaml:10:11)
+  name.2 = "c" (object.yaml:10:11)
+  v = "v1.31.8" (chart/values.yaml:1:4)
+edge in `apps`
+  name = "value1,value2" (object.yaml:10:11)
+  v = "v1.31.8" (chart/values.yaml:1:4)
+edge in `apps`
+  merge.at = true (object.yaml:10:11)
+  v = "v1.31.8" (chart/values.yaml:1:4)
+edge in `apps`
+  merge.at = "true" (object.yaml:10:11)
+  v = "v1.31.8" (chart/values.yaml:1:4)
+edge in `apps`
+  merge.at.0 = null (nowhere)
+  merge.at.1 = null (nowhere)
+  merge.at.2 = "value" (object.yaml:10:11)
+  v = "v1.31.8" (chart/values.yaml:1:4)
+edge in `apps`
+  nodeSelector.kubernetes.io/role = "master" (object.yaml:10:11)
+  v = "v1.31.8" (chart/values.yaml:1:4)
+edge in `apps`
+  a.application.yml.content = "x: 1, {y}\\" (object.yaml:10:11)
+  v = "v1.31.8" (chart/values.yaml:1:4)
+edge in `apps`
+  a.0.b = "x" (object.yaml:10:11)
+  v = "v1.31.8" (chart/values.yaml:1:4)
+"#]],
+    );
+}
+
+#[test]
+fn what_a_resource_set_fills_in_is_a_variable() {
+    let template = cluster("<< inputs.version >>", GOOD);
+    let resources = template.split("---\n").map(|object| {
+        let lines: Vec<String> = object.lines().map(|line| format!("    {line}")).collect();
+        format!("  -\n{}\n", lines.join("\n"))
+    });
+    let resources: String = resources.collect();
+    let set = object(
+        "fluxcd.controlplane.io/v1 ResourceSet apps/edge",
+        &format!("spec:\n  inputs: [{{version: v1.30.2}}]\n  resources:\n{resources}"),
+    );
+    assert_text(
+        &checked([("a set", project().file("set.yaml", set))]),
+        str![[r#"
+a set
+    error[nothing-checked] => --allow-empty
+    edge/control-plane << inputs.version >> (set.yaml:20:16): unknown (its image or version is a variable)
+    edge/edge-md << inputs.version >> (set.yaml:31:20): unknown (its image or version is a variable)
+
+"#]],
+    );
+}

@@ -1,0 +1,355 @@
+//! One truth, wherever a run starts: the repository is what may be read, and the folder only selects whose clusters are reported.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use snapbox::str;
+
+use crate::git;
+use crate::support::manifests::{GOOD, cluster};
+use crate::support::stage::{Stage, assert_text, project, table};
+
+const PATCH: &str = "\
+resources: [../../base]
+namespace: NAME
+patches:
+- target: {kind: KubeadmControlPlane}
+  patch: '- {op: replace, path: /spec/version, value: v1.34.1}'
+";
+
+/// A repository of [`files`], as far as it needs no git.
+fn repository() -> Stage {
+    files().file(".git/HEAD", "ref: refs/heads/main\n")
+}
+
+/// A base, two overlays, and a folder with nothing to do with them.
+fn files() -> Stage {
+    let other = cluster("v1.31.8", GOOD).replace("edge", "far");
+    project()
+        .file("base/kustomization.yaml", "resources: [c.yaml]\n")
+        .file("base/c.yaml", cluster("v1.31.8", GOOD))
+        .file(
+            "clusters/prod/kustomization.yaml",
+            PATCH.replace("NAME", "prod"),
+        )
+        .file(
+            "clusters/lyon/kustomization.yaml",
+            PATCH.replace("NAME", "lyon").replace("v1.34.1", "v1.31.8"),
+        )
+        .file("far/c.yaml", other)
+        .file(
+            "far/broken.yaml",
+            "apiVersion: cluster.x-k8s.io/v1beta1\nkind: [\n",
+        )
+        .file("ci/readme.txt", "nothing")
+}
+
+/// What `check` says below a folder: clusters, pools, and findings, with each path as from the top.
+fn judged(project: &Stage, folder: &str, words: &str) -> Vec<String> {
+    let run = project.run_in(folder, &format!("check --output json {words}"));
+    let text = run.outcome.stdout;
+    let top = project.path().to_string_lossy().into_owned();
+    let Ok(document) = serde_json::from_str::<serde_json::Value>(&text) else {
+        return run
+            .outcome
+            .stderr
+            .lines()
+            .take(1)
+            .map(|line| line.replace(&top, "TOP"))
+            .collect();
+    };
+    let list = |key: &str| document[key].as_array().cloned().unwrap_or_default();
+    let word = |value: &serde_json::Value| value.as_str().unwrap_or("-").to_owned();
+    let pools = list("pools").into_iter().map(|pool| {
+        let words = ["cluster", "pool", "judgment"].map(|key| word(&pool[key]));
+        words.join(" ")
+    });
+    let findings = list("findings").into_iter().map(|finding| {
+        let labels = finding["labels"].as_array().cloned().unwrap_or_default();
+        let places = labels
+            .iter()
+            .map(|label| format!("{}:{}", word(&label["path"]), label["line"]));
+        let places: Vec<String> = places.collect();
+        format!("{}: {}", word(&finding["rule"]), places.join(" "))
+    });
+    pools.chain(findings).collect()
+}
+
+#[test]
+fn a_run_in_a_folder_judges_its_clusters_as_a_run_at_the_top() {
+    let repository = repository();
+    let folders = [
+        "",
+        "base",
+        "clusters",
+        "clusters/prod",
+        "clusters/lyon",
+        "far",
+        "ci",
+    ];
+    assert_text(
+        &table(folders, |folder| judged(&repository, folder, "")),
+        str![[r#"
+
+    clusters/lyon/edge control-plane by_name
+    clusters/lyon/edge edge-md by_name
+    clusters/prod/edge control-plane mismatched
+    clusters/prod/edge edge-md by_name
+    far control-plane by_name
+    far far-md by_name
+    version-skew: base/c.yaml:23 clusters/prod/kustomization.yaml:5
+    k8s-version-mismatch: base/c.yaml:29 clusters/prod/kustomization.yaml:5
+    yaml-syntax: far/broken.yaml:3
+base
+    ../clusters/lyon/edge control-plane by_name
+    ../clusters/lyon/edge edge-md by_name
+    ../clusters/prod/edge control-plane mismatched
+    ../clusters/prod/edge edge-md by_name
+    version-skew: c.yaml:23 ../clusters/prod/kustomization.yaml:5
+    k8s-version-mismatch: c.yaml:29 ../clusters/prod/kustomization.yaml:5
+clusters
+    lyon/edge control-plane by_name
+    lyon/edge edge-md by_name
+    prod/edge control-plane mismatched
+    prod/edge edge-md by_name
+    version-skew: ../base/c.yaml:23 prod/kustomization.yaml:5
+    k8s-version-mismatch: ../base/c.yaml:29 prod/kustomization.yaml:5
+clusters/prod
+    edge control-plane mismatched
+    edge edge-md by_name
+    version-skew: ../../base/c.yaml:23 kustomization.yaml:5
+    k8s-version-mismatch: ../../base/c.yaml:29 kustomization.yaml:5
+clusters/lyon
+    edge control-plane by_name
+    edge edge-md by_name
+far
+    far control-plane by_name
+    far far-md by_name
+    yaml-syntax: broken.yaml:3
+ci
+    error: there is no `metalmark.yaml` here or in a folder above, and no cluster in the manifests below
+
+"#]],
+    );
+    assert_eq!(
+        judged(&repository, "", "-C clusters/prod"),
+        judged(&repository, "clusters/prod", "")
+    );
+}
+
+#[test]
+fn a_project_in_a_folder_judges_the_manifests_that_it_names_as_one_at_the_top() {
+    let named = [
+        "..",
+        "../clusters/prod",
+        "../far/c.yaml",
+        ".",
+        "../none",
+        "../../out",
+    ];
+    let results = table(named, |named| {
+        let project = repository();
+        let text = format!("version: 1\nmanifests: ['{named}']\n");
+        project.write("ci/metalmark.yaml", text);
+        judged(&project, "ci", "")
+    });
+    assert_text(
+        &results,
+        str![[r#"
+..
+    ../clusters/lyon/edge control-plane by_name
+    ../clusters/lyon/edge edge-md by_name
+    ../clusters/prod/edge control-plane mismatched
+    ../clusters/prod/edge edge-md by_name
+    far control-plane by_name
+    far far-md by_name
+    version-skew: ../base/c.yaml:23 ../clusters/prod/kustomization.yaml:5
+    k8s-version-mismatch: ../base/c.yaml:29 ../clusters/prod/kustomization.yaml:5
+    yaml-syntax: ../far/broken.yaml:3
+../clusters/prod
+    edge control-plane mismatched
+    edge edge-md by_name
+    version-skew: ../base/c.yaml:23 ../clusters/prod/kustomization.yaml:5
+    k8s-version-mismatch: ../base/c.yaml:29 ../clusters/prod/kustomization.yaml:5
+../far/c.yaml
+    far control-plane by_name
+    far far-md by_name
+.
+    nothing-checked: 
+../none
+    error: cannot read `TOP/none`: No such file or directory
+../../out
+    error: cannot read `../../out`: No such file or directory
+
+"#]],
+    );
+}
+
+/// A folder whose name begins with a dot is read where it is named, or where the run starts.
+#[test]
+fn a_hidden_folder_is_read_where_the_run_starts() {
+    let project = project()
+        .file(".git/HEAD", "ref: refs/heads/main\n")
+        .file(".deploy/c.yaml", cluster("v1.31.8", GOOD));
+    assert_text(
+        &table([".deploy", ""], |folder| judged(&project, folder, "")),
+        str![[r#"
+.deploy
+    edge control-plane by_name
+    edge edge-md by_name
+
+    error: there is no `metalmark.yaml` here or in a folder above, and no cluster in the manifests below
+
+"#]],
+    );
+}
+
+/// What a project renders is no manifest of its clusters, from wherever it is read.
+#[test]
+fn what_is_rendered_is_not_read_back_from_the_top() {
+    let project = repository();
+    let rendered = format!(
+        "# Rendered by metalmark for cluster edge; edit the values, not this file.\n{}",
+        cluster("v1.29.9", GOOD).replace("Cluster\n", "Other\n")
+    );
+    project.write("ci/out/c.yaml", rendered);
+    project.write(
+        "ci/metalmark.yaml",
+        "version: 1\nmanifests: [., ../clusters/prod]\noutputs: [{target: configmap, path: out}]\n",
+    );
+    assert_text(
+        &judged(&project, "ci", "").join("\n"),
+        str![[r#"
+edge control-plane mismatched
+edge edge-md by_name
+version-skew: ../base/c.yaml:23 ../clusters/prod/kustomization.yaml:5
+k8s-version-mismatch: ../base/c.yaml:29 ../clusters/prod/kustomization.yaml:5
+"#]],
+    );
+}
+
+/// What git does not track is left out, in whichever folder.
+#[test]
+fn a_run_over_tracked_files_in_a_folder_reads_the_others_of_the_repository() {
+    let Some(project) = files().commit("all") else {
+        return;
+    };
+    let render = "version: 1\nmanifests: [.]\noutputs: [{target: configmap, path: out}]\n";
+    project.write("ci/metalmark.yaml", render);
+    assert!(git::commit_all(project.path(), "a project"));
+    project.write(
+        "ci/new.yaml",
+        cluster("v1.31.8", GOOD).replace("edge", "new"),
+    );
+    let run = project.run_in("ci", "render --check --tracked");
+    run.screen(str![[r#"
+error[nothing-checked]: no node pool was checked
+ |
+ = help: docs/manifests.md says what is read of manifests
+ = help: or type `--allow-empty`
+
+warning[project-file]: git does not track `ci/new.yaml`, which this run leaves out
+ |
+ = help: `git add ci/new.yaml` where it belongs to this commit
+
+1 error, 1 warning
+
+"#]]);
+    assert!(git::commit_all(project.path(), "more"));
+    project.edit("base/c.yaml", "replicas: 3", "replicas: 5");
+    let run = project.run_in("clusters/prod", "impact --against HEAD");
+    run.screen(str![[r#"
+Against 2da1c8176e, `HEAD`
+
+edge
+  control-plane  no machine is re-provisioned
+                   replicas    3 → 5
+
+no machine is re-provisioned, 0 clusters as before
+error[version-skew]: node pool `edge-md` runs Kubernetes `v1.31.8`, and new kubeadm nodes need their control plane's minor `v1.34.1`
+ --> ../../base/c.yaml:23:16
+  = note: this pool's version
+  |
+ ::: kustomization.yaml:5:55
+  |
+5 |   patch: '- {op: replace, path: /spec/version, value: v1.34.1}'
+  |                                                       ------- the control plane's version
+  |
+  = cluster: edge, pool edge-md
+  = help: run `v1.34.1` in both
+
+error[k8s-version-mismatch]: image `ubuntu-2204-kube-v1.31.8` holds Kubernetes `1.31.8`, not `v1.34.1`
+ --> ../../base/c.yaml:29:49
+  = note: this image is selected here
+  |
+ ::: kustomization.yaml:5:55
+  |
+5 |   patch: '- {op: replace, path: /spec/version, value: v1.34.1}'
+  |                                                       ------- this version is required
+  |
+  = cluster: edge, pool control-plane
+  = help: name an image with Kubernetes `v1.34.1`, in a machine template of a new name
+
+2 errors in 1 cluster
+
+"#]]);
+}
+
+/// For each cluster of a repository: what it is from the top, it is from its own folder.
+#[test]
+fn each_cluster_is_what_it_is_from_its_folder() {
+    let project = repository();
+    let all = judged(&project, "", "");
+    let of = |lines: &[String]| -> BTreeMap<String, BTreeSet<String>> {
+        let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for line in lines.iter().filter(|line| !line.contains(": ")) {
+            let (cluster, rest) = line.split_once(' ').expect("a pool");
+            found
+                .entry(cluster.to_owned())
+                .or_default()
+                .insert(rest.to_owned());
+        }
+        found
+    };
+    let from_top = of(&all);
+    for (folder, name) in [
+        ("clusters/prod", "clusters/prod/edge"),
+        ("clusters/lyon", "clusters/lyon/edge"),
+        ("far", "far"),
+    ] {
+        let own = of(&judged(&project, folder, ""));
+        let pools: Vec<_> = own.values().collect();
+        assert_eq!(pools, [&from_top[name]], "{folder}");
+    }
+}
+
+/// What a first project file would find is what is there without one.
+#[test]
+fn a_project_is_proposed_for_the_clusters_of_a_folder() {
+    let project = repository();
+    let run = project.run_in("far", "init --dry-run");
+    run.screen(str![[r#"
+# What metalmark stamps: `metalmark stamp --check` shows what would change, `metalmark stamp` writes it.
+# `metalmark schema` prints the schema of this file for editors.
+version: 1
+manifests: ['.']
+images:
+  # What is known of each image, by its key. `k8s: {flavor: kubeadm, version: 1.34.1}` says which Kubernetes it holds.
+  records:
+    ubuntu-2204-kube-v1-31-8:
+      locations: {glance: {name: ubuntu-2204-kube-v1.31.8}}
+# Which image each object boots; the first entry that fits counts. A comment in a file says the same, and first:
+# `# metalmark: image=KEY` above the object.
+stamps:
+  - {kind: OpenStackMachineTemplate, image: ubuntu-2204-kube-v1-31-8}
+.gitattributes:
+# Rendered files are compared by their bytes, on every system.
+far/rendered/** text eol=lf
+metalmark.lock text eol=lf
+*.evidence text eol=lf merge=union linguist-generated gitlab-generated
+
+found 1 file with machine templates (`c.yaml`), and no Sylva values
+wrote 1 image that they name under `images.records`, and who boots them under `stamps`: `metalmark stamp` changes nothing yet
+next: `metalmark check`; then say under `images.records` which Kubernetes version each image holds
+
+"#]]);
+}

@@ -1,0 +1,158 @@
+//! Nothing is passed over in silence: what mentions clusters and is not read is counted, by the reason.
+
+use snapbox::str;
+
+use crate::support::manifests::{GOOD, cluster, infrastructure};
+use crate::support::stage::{Stage, assert_text, project};
+
+use super::checked;
+
+/// A whole cluster, and beside it this file.
+fn beside(path: &str, text: impl AsRef<[u8]>) -> Stage {
+    let whole = cluster("v1.31.8", GOOD).replace("edge", "whole");
+    project().file("whole.yaml", whole).file(path, text)
+}
+
+#[test]
+fn a_file_that_is_not_read_is_counted_by_its_reason() {
+    let jinja = cluster("{{ k8s_version }}", GOOD);
+    let pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 1\n";
+    let chart = beside(
+        "charts/a/Chart.yaml",
+        "apiVersion: v2\nname: a\nversion: 1.0.0\n",
+    );
+    let chart = chart.file("charts/a/templates/_helpers.tpl", "# cluster.x-k8s.io\n");
+    let all = beside("a.yaml.j2", &jinja)
+        .file("b.yaml.tpl", &jinja)
+        .file("c.yml", pointer)
+        .file("d.yaml", b"\0GITCRYPT\0\xff\xfe\xfd");
+    let cases = [
+        ("Jinja", beside("a.yaml", &jinja)),
+        ("the end of a name", beside("a.yml.gotmpl", &jinja)),
+        ("another template", beside("notes.tpl", "{{ x }}")),
+        ("a chart's template", chart),
+        ("LFS", beside("a.yml", pointer)),
+        ("git-crypt", beside("a.yaml", b"\0GITCRYPT\0\xff\xfe\xfd")),
+        (
+            "named after secrets",
+            beside("cluster-secretless.yaml", cluster("v1.31.8", GOOD)),
+        ),
+        ("other secrets", beside("secrets.yaml", "a: b\n")),
+        ("all of them", all),
+    ];
+    let summary = |stage: Stage| {
+        let run = stage.run("check").exit(0);
+        run.outcome
+            .stdout
+            .lines()
+            .last()
+            .unwrap_or_default()
+            .to_owned()
+    };
+    let lines = cases.map(|(name, stage)| format!("{name}: {}\n", summary(stage)));
+    assert_text(
+        &lines.concat(),
+        str![[r#"
+Jinja: no findings in 1 cluster; 2 node pools checked: 2 by name only; 1 file not read: a template of another program
+the end of a name: no findings in 1 cluster; 2 node pools checked: 2 by name only; 1 file not read: a template of another program
+another template: no findings in 1 cluster; 2 node pools checked: 2 by name only
+a chart's template: 1 warning; 2 node pools checked: 2 by name only
+LFS: no findings in 1 cluster; 2 node pools checked: 2 by name only; 1 file not read: a pointer of Git LFS
+git-crypt: no findings in 1 cluster; 2 node pools checked: 2 by name only; 1 file not read: encrypted by git-crypt
+named after secrets: no findings in 1 cluster; 2 node pools checked: 2 by name only; 1 file not read: named after secrets
+other secrets: no findings in 1 cluster; 2 node pools checked: 2 by name only
+all of them: no findings in 1 cluster; 2 node pools checked: 2 by name only; 1 file not read: a pointer of Git LFS; 2 files not read: a template of another program; 1 file not read: encrypted by git-crypt
+
+"#]],
+    );
+}
+
+/// Also where nothing else is there.
+#[test]
+fn a_repository_of_files_that_are_not_read_says_so() {
+    let project = project().file("a.yaml.j2", cluster("{{ v }}", GOOD));
+    project.run("check").exit(1).screen(str![[r#"
+error[nothing-checked]: 0 node pools checked; 1 file not read: a template of another program
+ |
+ = help: docs/manifests.md says what is read of manifests
+ = help: or type `--allow-empty`
+
+1 error; 0 node pools checked; 1 file not read: a template of another program
+
+"#]]);
+    let json = project
+        .run("check --output json --allow-empty")
+        .exit(0)
+        .outcome
+        .stdout;
+    let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    assert_text(
+        &json["summary"]["pools"].to_string(),
+        str![[
+            r#"{"by_name":0,"checked":0,"files_not_read":{"a template of another program":1},"mismatched":0,"proven":0,"skipped":{},"unproven":0}"#
+        ]],
+    );
+}
+
+#[test]
+fn a_name_that_is_no_text_is_counted() {
+    let number = infrastructure("OpenStackMachineTemplate", "123");
+    let text = infrastructure("OpenStackMachineTemplate", "edge");
+    let whole = cluster("v1.31.8", GOOD);
+    let cases = [
+        (
+            "a reference",
+            project().file("a.yaml", whole.replace(&text, &number)),
+        ),
+        (
+            "an object",
+            project().file("a.yaml", whole.replace("{name: edge-md}", "{name: 123}")),
+        ),
+        (
+            "a flag",
+            project().file("a.yaml", whole.replace("{name: edge-md}", "{name: true}")),
+        ),
+        (
+            "text",
+            project().file("a.yaml", whole.replace("{name: edge-md}", "{name: '123'}")),
+        ),
+    ];
+    let lines = cases.map(|(name, stage)| {
+        let stdout = stage.run("check").outcome.stdout;
+        format!("{name}: {}\n", stdout.lines().last().unwrap_or_default())
+    });
+    assert_text(
+        &lines.concat(),
+        str![[r#"
+a reference: 1 error; 0 node pools checked; 1 skipped: no reference to a machine template; 1 file not read: a name in it is no text
+an object: no findings in 1 cluster; 2 node pools checked: 2 by name only; 1 file not read: a name in it is no text
+a flag: no findings in 1 cluster; 2 node pools checked: 2 by name only; 1 file not read: a name in it is no text
+text: no findings in 1 cluster; 2 node pools checked: 2 by name only
+
+"#]],
+    );
+}
+
+#[test]
+fn a_key_that_a_manifest_has_twice_is_found() {
+    let cases = ["v1.30.2", "v1.31.8"].map(|version| {
+        let text = cluster("v1.31.8", GOOD);
+        let twice = format!("  version: {version}\n  version: v1.31.8\n  machineTemplate");
+        let text = text.replace("  version: v1.31.8\n  machineTemplate", &twice);
+        (version, project().file("a.yaml", text))
+    });
+    assert_text(
+        &checked(cases),
+        str![[r#"
+v1.30.2
+    error[duplicate-key] a.yaml:13:3 `version` a.yaml:12:3 `version`
+    edge/control-plane v1.31.8 (a.yaml:13:12): by_name, ubuntu-2204-kube-v1.31.8 (a.yaml:30:49) holds 1.31.8
+    edge/edge-md v1.31.8 (a.yaml:24:16): by_name, ubuntu-2204-kube-v1.31.8 (a.yaml:30:49) holds 1.31.8
+v1.31.8
+    warning[duplicate-key] a.yaml:13:3 `version` a.yaml:12:3 `version`
+    edge/control-plane v1.31.8 (a.yaml:13:12): by_name, ubuntu-2204-kube-v1.31.8 (a.yaml:30:49) holds 1.31.8
+    edge/edge-md v1.31.8 (a.yaml:24:16): by_name, ubuntu-2204-kube-v1.31.8 (a.yaml:30:49) holds 1.31.8
+
+"#]],
+    );
+}
