@@ -30,7 +30,7 @@ pub(in crate::read) struct UnknownField {
 }
 
 /// The first field of an object that is not known.
-pub(in crate::read) fn unknown_field(table: Table, object: &Node) -> Option<UnknownField> {
+pub(in crate::read) fn find_unknown_field(table: Table, object: &Node) -> Option<UnknownField> {
     find(table, object, &mut Vec::new(), None)
 }
 
@@ -104,7 +104,7 @@ mod tests {
 
     fn unknown(text: &str) -> String {
         let tree = yaml_tree::read(text, FileId(0), Engine::default()).unwrap();
-        unknown_field(TABLE, &tree.documents[0]).map_or("none".to_owned(), |field| field.path)
+        find_unknown_field(TABLE, &tree.documents[0]).map_or("none".to_owned(), |field| field.path)
     }
 
     #[test]

@@ -13,7 +13,7 @@ use crate::model::finding::Finding;
 
 use super::configuration::Configuration;
 use super::fields::Meaning::{Done, NoEffect, NotKnown};
-use super::fields::{Table, unknown_field};
+use super::fields::{Table, find_unknown_field};
 use super::files::resolve_path;
 use super::object::Object;
 use super::reader::{LayerReader, NAMES};
@@ -212,7 +212,7 @@ impl Build<'_, '_> {
             let message = "the kustomization is empty".to_owned();
             return Err(self.reader.refusal(message, place));
         }
-        match unknown_field(TABLE, kustomization) {
+        match find_unknown_field(TABLE, kustomization) {
             None => match other_type(kustomization, "") {
                 None => Ok(()),
                 Some(node) => {

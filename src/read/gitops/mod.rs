@@ -51,7 +51,7 @@ pub use super::own_output::OwnOutput;
 
 pub(in crate::read) use builds::{Input, builds};
 pub(in crate::read) use envsubst::Variables;
-pub(in crate::read) use fields::{Meaning, Table, unknown_field};
+pub(in crate::read) use fields::{Meaning, Table, find_unknown_field};
 pub use files::matches;
 pub(in crate::read) use files::resolve_path;
 pub(in crate::read) use json_patch::{Dialect, apply as apply_json_patch};

@@ -4,7 +4,7 @@ use yaml_tree::value::Node;
 
 use super::UNSUPPORTED;
 use super::fields::Meaning::{Done, NoEffect, NotKnown};
-use super::fields::{Table, unknown_field};
+use super::fields::{Table, find_unknown_field};
 use super::reader::LayerReader;
 use crate::read::error::ReadError;
 
@@ -206,7 +206,7 @@ pub(super) fn check_fields(
     table: Table,
     object: &Node,
 ) -> Result<(), ReadError> {
-    let Some(unknown) = unknown_field(table, object) else {
+    let Some(unknown) = find_unknown_field(table, object) else {
         return Ok(());
     };
     let what = object.text(&["kind"]).unwrap_or("its source");

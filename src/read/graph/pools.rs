@@ -16,7 +16,7 @@ use crate::model::cluster::{
 
 use crate::model::finding::Finding;
 use crate::model::rule::{Level, RuleId};
-use crate::read::gitops::{Table, unknown_field};
+use crate::read::gitops::{Table, find_unknown_field};
 
 use super::{Graph, TEMPLATE_KEYS, Template, is_control_plane, unknown};
 
@@ -107,7 +107,7 @@ impl PoolReader<'_, '_> {
     /// Makes pools unknown if an object that they depend on has a field that is not carried out.
     pub(super) fn require_fields(&mut self, table: Table, index: usize, pools: &mut [Pool]) {
         let object = &self.graph.objects[index];
-        let Some(field) = unknown_field(table, &object.node) else {
+        let Some(field) = find_unknown_field(table, &object.node) else {
             return;
         };
         let message = format!(

@@ -286,7 +286,7 @@ mod tests {
     use yaml_tree::place::FileId;
 
     use super::*;
-    use crate::read::gitops::unknown_field;
+    use crate::read::gitops::find_unknown_field;
 
     /// The fields of the schemas, with `[]` for the items of a list and `*` for the keys of a map; a line `## KIND` before them.
     const FIELDS: &str = include_str!("../../../tests/manifests/fields.txt");
@@ -310,7 +310,7 @@ mod tests {
             let unknown = fields.lines().filter(|field| {
                 let text = document(field);
                 let tree = yaml_tree::read(&text, FileId(0), Engine::default()).expect("YAML");
-                unknown_field(table, &tree.documents[0]).is_some()
+                find_unknown_field(table, &tree.documents[0]).is_some()
             });
             let not_known = table.iter().filter(|row| row.1 == NotKnown);
             let not_known: Vec<&str> = not_known.map(|row| row.0).collect();
