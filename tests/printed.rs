@@ -534,7 +534,7 @@ render --check: 1, stdout: markdown
 render --stdout: 1, stderr: human markdown
 lock: 1, stderr: human json
 lock --check: 1, stdout: human json
-verify: 0, stdout: human json
+verify: 2, stderr: human json
 update 9.9.9 --images metalmark.yaml --check: 2, stderr: human json sarif gitlab junit github markdown
 update 9.9.9: 2, stderr: human markdown
 images: 0, stdout: human json yaml

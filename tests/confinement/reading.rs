@@ -320,7 +320,6 @@ manifests: ['PATH']
 clusters: [{name: edge-paris, values: [a.yaml]}]
 
     error: cannot read `PATH`: it is outside the repository
-    error[nothing-checked]: 0 node pools checked; 1 skipped: no image selected
 
 "#]],
     );

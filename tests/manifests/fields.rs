@@ -56,7 +56,7 @@ fn the_kustomize_of_a_source_is_an_overlay() {
         ),
         (
             "names",
-            "namePrefix: a-, nameSuffix: -z, namespace: n".to_owned(),
+            "namePrefix: a-, nameSuffix: -z, namespace: other".to_owned(),
             "",
         ),
         (
@@ -112,6 +112,7 @@ names
     error[reference-dangling] a-edge-cp-z base/edge.yaml:14:116 `edge` => name: a-edge-z
     error[reference-dangling] edge/a-edge-md-z base/edge.yaml:24:118 `edge` => name: a-edge-z
     a-edge-cp-z/control-plane v1.31.8 (base/edge.yaml:12:12): unknown (its machine template is not among the manifests)
+    a-edge-z/control-plane: unknown (neither its control plane nor a node pool is among the manifests)
     edge/a-edge-md-z v1.31.8 (base/edge.yaml:23:16): unknown (its machine template is not among the manifests)
 labels that are there
     warning[composition-failed] object.yaml:7:54 `b`
@@ -168,7 +169,9 @@ applications
     ./edge/a-edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
     ./edge/b-edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
     ./edge/edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
+    a-edge/control-plane: unknown (neither its control plane nor a node pool is among the manifests)
     a-edge-cp/control-plane v1.31.8 (base/edge.yaml:12:12): unknown (its kustomization does not build)
+    b-edge/control-plane: unknown (neither its control plane nor a node pool is among the manifests)
     b-edge-cp/control-plane v1.31.8 (base/edge.yaml:12:12): unknown (its kustomization does not build)
     over/edge/control-plane v1.31.8 (base/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
     over/edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
@@ -350,6 +353,7 @@ a release
 one that keeps values
     warning[composition-unsupported] object.yaml:2:1 `apiVersion: helm.toolkit.fluxcd.io/v2`
     edge/control-plane v1.31.8 (other/values.yaml:1:4): by_name, ubuntu-2204-kube-v1.31.8 (other/templates/edge.yaml:29:49) holds 1.31.8
+    edge/edge: unknown (the values of its chart are not known)
     edge/edge-md v1.31.8 (other/values.yaml:1:4): by_name, ubuntu-2204-kube-v1.31.8 (other/templates/edge.yaml:29:49) holds 1.31.8
 an application
     ./edge/control-plane v1.31.8 (chart/values.yaml:1:4): by_name, ubuntu-2204-kube-v1.31.8 (chart/templates/edge.yaml:29:49) holds 1.31.8
@@ -358,14 +362,17 @@ an application
     other/edge/edge-md v1.31.8 (other/values.yaml:1:4): by_name, ubuntu-2204-kube-v1.31.8 (other/templates/edge.yaml:29:49) holds 1.31.8
 a plugin
     warning[composition-unsupported] object.yaml:2:1 `apiVersion: argoproj.io/v1alpha1`
+    app/edge: unknown (the values of its chart are not known)
     edge/control-plane v1.31.8 (other/values.yaml:1:4): by_name, ubuntu-2204-kube-v1.31.8 (other/templates/edge.yaml:29:49) holds 1.31.8
     edge/edge-md v1.31.8 (other/values.yaml:1:4): by_name, ubuntu-2204-kube-v1.31.8 (other/templates/edge.yaml:29:49) holds 1.31.8
 a version of Kubernetes
     warning[composition-unsupported] object.yaml:2:1 `apiVersion: argoproj.io/v1alpha1`
+    app/edge: unknown (the values of its chart are not known)
     edge/control-plane v1.31.8 (other/values.yaml:1:4): by_name, ubuntu-2204-kube-v1.31.8 (other/templates/edge.yaml:29:49) holds 1.31.8
     edge/edge-md v1.31.8 (other/values.yaml:1:4): by_name, ubuntu-2204-kube-v1.31.8 (other/templates/edge.yaml:29:49) holds 1.31.8
 a hydrator
     warning[composition-unsupported] object.yaml:2:1 `apiVersion: argoproj.io/v1alpha1`
+    app/edge: unknown (the values of its chart are not known)
     edge/control-plane v1.31.8 (other/values.yaml:1:4): by_name, ubuntu-2204-kube-v1.31.8 (other/templates/edge.yaml:29:49) holds 1.31.8
     edge/edge-md v1.31.8 (other/values.yaml:1:4): by_name, ubuntu-2204-kube-v1.31.8 (other/templates/edge.yaml:29:49) holds 1.31.8
 

@@ -154,6 +154,7 @@ a release
     warning[composition-failed] base/kustomization.yaml:1:27 `gone.yaml`
     warning[composition-unsupported] base/release.yaml:1:1 `apiVersion: helm.toolkit.fluxcd.io/v2`
     error[nothing-checked] => --allow-empty
+    edge/c: unknown (the values of its chart are not known)
 a file that is not there
     warning[composition-failed] a/kustomization.yaml:1:27 `missing.yaml`
     error[nothing-checked] => --allow-empty

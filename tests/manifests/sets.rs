@@ -377,24 +377,30 @@ fn a_set_that_is_not_evaluated_is_said_for_each_chart_that_it_may_deploy() {
 a chart
     warning[composition-unsupported] set.yaml:2:1 `apiVersion: argoproj.io/v1alpha1`
     error[nothing-checked] => --allow-empty
+    all/edge: unknown (the values of its chart are not known)
 any chart
     warning[composition-unsupported] set.yaml:2:1 `apiVersion: argoproj.io/v1alpha1`
     error[nothing-checked] => --allow-empty
+    all/edge: unknown (the values of its chart are not known)
 some charts
     warning[composition-unsupported] set.yaml:2:1 `apiVersion: argoproj.io/v1alpha1`
     error[nothing-checked] => --allow-empty
+    all/edge: unknown (the values of its chart are not known)
 others
     edge/control-plane v1.31.8 (charts/edge/values.yaml:1:4): by_name, ubuntu-2204-kube-v1.31.8 (charts/edge/templates/edge.yaml:29:49) holds 1.31.8
     edge/edge-md v1.31.8 (charts/edge/values.yaml:1:4): by_name, ubuntu-2204-kube-v1.31.8 (charts/edge/templates/edge.yaml:29:49) holds 1.31.8
 one that fails
     warning[composition-unsupported] set.yaml:2:1 `apiVersion: argoproj.io/v1alpha1`
     error[nothing-checked] => --allow-empty
+    all/edge: unknown (the values of its chart are not known)
 a function
     warning[composition-unsupported] set.yaml:2:1 `apiVersion: argoproj.io/v1alpha1`
     error[nothing-checked] => --allow-empty
+    all/edge: unknown (the values of its chart are not known)
 a template of a generator
     warning[composition-unsupported] set.yaml:2:1 `apiVersion: argoproj.io/v1alpha1`
     error[nothing-checked] => --allow-empty
+    all/edge: unknown (the values of its chart are not known)
 a patch
     error[k8s-version-mismatch] edge/control-plane charts/edge/templates/edge.yaml:29:49 `ubuntu-2204-kube-v1.31.8` set.yaml:8:18 `'spec: {source: {helm: {parameters: [{name: v, value: "{{ .v }}"}]}}}'` => v1.30.2
     edge/control-plane v1.30.2 (set.yaml:8:18): mismatched, ubuntu-2204-kube-v1.31.8 (charts/edge/templates/edge.yaml:29:49) holds 1.31.8
@@ -402,9 +408,11 @@ a patch
 a path in a patch
     warning[composition-unsupported] set.yaml:2:1 `apiVersion: argoproj.io/v1alpha1`
     error[nothing-checked] => --allow-empty
+    all/edge: unknown (the values of its chart are not known)
 a new field
     warning[composition-unsupported] set.yaml:2:1 `apiVersion: argoproj.io/v1alpha1`
     error[nothing-checked] => --allow-empty
+    all/edge: unknown (the values of its chart are not known)
 
 "#]],
     );

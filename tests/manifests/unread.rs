@@ -56,7 +56,7 @@ fn a_file_that_is_not_read_is_counted_by_its_reason() {
 Jinja: no findings in 1 cluster; 2 node pools checked: 2 by name only; 1 file not read: a template of another program
 the end of a name: no findings in 1 cluster; 2 node pools checked: 2 by name only; 1 file not read: a template of another program
 another template: no findings in 1 cluster; 2 node pools checked: 2 by name only
-a chart's template: 1 warning; 2 node pools checked: 2 by name only
+a chart's template: no findings in 1 cluster; 2 node pools checked: 2 by name only
 LFS: no findings in 1 cluster; 2 node pools checked: 2 by name only; 1 file not read: a pointer of Git LFS
 git-crypt: no findings in 1 cluster; 2 node pools checked: 2 by name only; 1 file not read: encrypted by git-crypt
 named after secrets: no findings in 1 cluster; 2 node pools checked: 2 by name only; 1 file not read: named after secrets

@@ -495,7 +495,7 @@ impl<'t> Target<'t> {
             for object in { built.objects.iter_mut() }.filter(|object| !is_disabled(object)) {
                 let filled = substitute(&object.tree, &variables);
                 object.tree = filled.unwrap_or_else(|| object.tree.clone());
-                object.seal(reader);
+                object.seal(reader.sources);
             }
             for object in &mut built.objects {
                 for field in ["labels", "annotations"] {

@@ -3,9 +3,8 @@
 use std::sync::Arc;
 
 use capi::secrets;
+use yaml_tree::place::Sources;
 use yaml_tree::value::{Entry, Map, Node, Value};
-
-use super::reader::LayerReader;
 
 /// An object of the build.
 #[derive(Clone, Debug)]
@@ -70,10 +69,11 @@ impl Object {
     }
 
     /// Puts labels in place of what patches and variables made of a Secret.
-    pub(super) fn seal(&mut self, reader: &LayerReader<'_>) {
+    pub(super) fn seal(&mut self, sources: &Sources) {
         if self.kind() == "Secret" {
-            let file = Arc::clone(&reader.source(self.tree.place.file).path);
-            secrets::seal_objects(&mut self.tree, &file);
+            let file = sources.get(self.tree.place.file);
+            let path = file.map_or("", |file| &file.path);
+            secrets::seal_objects(&mut self.tree, path);
         }
     }
 

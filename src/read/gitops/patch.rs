@@ -47,7 +47,9 @@ pub(super) fn merge(
 
 /// Puts labels in place of what patches made of Secrets, before anything reads it.
 fn seal(reader: &LayerReader<'_>, objects: &mut [Object]) {
-    objects.iter_mut().for_each(|object| object.seal(reader));
+    objects
+        .iter_mut()
+        .for_each(|object| object.seal(reader.sources));
 }
 
 /// Applies one patch to its target.

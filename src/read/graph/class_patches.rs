@@ -29,7 +29,7 @@ use super::unknown;
 const NAME_AT_RUN_TIME: &str = "\u{fdd0}!\u{fdd1}";
 
 /// A built-in variable that only a running controller knows, and that may be missing.
-const AT_RUN_TIME: &str = "\u{fdd0}?!\u{fdd1}";
+const AT_RUN_TIME: &str = "\u{fdd0}\u{fdd2}!\u{fdd1}";
 
 /// What both labels end with.
 const RUN_TIME: &str = "!\u{fdd1}";
