@@ -174,8 +174,6 @@ fn an_index_that_nobody_can_read_ends_the_run() {
         let run = stage.run("check").exit(2).outcome;
         assert!(run.stderr.contains("is no index of git"), "{}", run.stderr);
     }
-    stage.remove(".git/index");
-    stage.run("check").exit(0);
 }
 
 #[test]
@@ -403,4 +401,54 @@ fn a_run_that_ends_by_its_budget_says_at_least_which_it_is() {
         "{}",
         run.stderr
     );
+}
+
+/// The way to a cluster's folder leads over a link, and what it leads to is not checked out.
+#[test]
+fn clusters_behind_a_link_to_what_is_not_checked_out_are_not_gone() {
+    for (store, link) in [("store-b", "clusters/b"), ("store", "clusters")] {
+        let Some(stage) = fleet() else { return };
+        git(stage.path(), &["mv", link, store]);
+        let target = if link == "clusters" {
+            "store"
+        } else {
+            "../store-b"
+        };
+        std::os::unix::fs::symlink(target, stage.path().join(link)).expect("linked");
+        let Some(stage) = stage.commit("Move") else {
+            return;
+        };
+        stage.run("check").exit(0);
+        let left_out = if store == "store" {
+            "!/store/b/"
+        } else {
+            "!/store-b/"
+        };
+        git(
+            stage.path(),
+            &["sparse-checkout", "set", "--no-cone", "/*", left_out],
+        );
+        let before = stage.list("rendered");
+        let run = stage.run("render").outcome;
+        assert_ne!(run.status, 0, "{store}: {}{}", run.stdout, run.stderr);
+        assert_eq!(stage.list("rendered"), before, "{store}: {}", run.stdout);
+    }
+}
+
+#[test]
+fn a_clone_that_was_interrupted_is_refused() {
+    let Some(stage) = fleet() else { return };
+    let git = stage.path().join(".git");
+    std::fs::remove_file(git.join("index")).expect("removed");
+    stage.remove("clusters/b/values.yaml");
+    let before = stage.list("rendered");
+    stage.run("render").exit(2).stderr(str![[r#"
+error: cannot read `[FOLDER]/.git/index`: there is a commit and no index, as in a clone that was interrupted
+help: `git reset`, and check out what is missing
+
+"#]]);
+    assert_eq!(stage.list("rendered"), before);
+    // A repository without a commit has no index either.
+    std::fs::remove_dir_all(git.join("refs/heads")).expect("removed");
+    stage.run("check").exit(0);
 }

@@ -320,6 +320,12 @@ fn a_secret_is_one_however_its_kind_is_written_and_what_shows_it_again() {
         "x: |\n  kind: Secret\n  stringData:\n    {{- if true }}\n    a: SEKRET-1\n    {{- else }}\n    a: SEKRET-2\n    {{- end }}\n",
         "x: |\n  kind: {{ \"Secret\" }}\n  data:\n    a: SEKRET-1\n    b: {{ \"SEKRET-2\" | b64enc }}\n",
         "x: {kind: Secret, binaryData: {a: SEKRET-1}}\n",
+        "x: |\n  kind: Secret\n  stringData:\n    pw: SEKRET-1\n    pw: other\n",
+        "x: |\n  # old: SEKRET-1\n  kind: Secret\n  stringData: {pw: other} # SEKRET-2\n",
+        "x: |\n  kind: Secret\n  stringData: {pw: SEKRET-1}\n  stringData: {pw: other}\n",
+        "x: |\n  kind: Secret\n  stringData: {<<: {pw: SEKRET-1}, pw: other}\n",
+        "x: '{\"kind\": \"Secret\", \"data\": {\"a\": \"SEKRET\", \"a\": \"b\"}}'\n",
+        "x: |\n  kind: Secret\n  data:\n    a: {{ `SEKRET-1` | b64enc }}\n    b: {{ (\"SEKRET-2\") }}\n",
         "x: |\n  {{ if false }}{{ end }}{\n  kind: Secret\n  stringData:\n    a: SEKRET-1\n  data: SEKRET-2\n",
         "x: '{{ printf \"kind: Secret\\nstringData: {a: %s}\\n\" (list \"SEK\" \"RET\" | join \"\") }}'\ny: {kind: Secret, data: {a: eA==}}\n",
     ] {
@@ -707,4 +713,49 @@ fn nothing_that_expressions_make_of_a_secret_is_printed() {
             seen.note_if(text.contains("its image or version depends on a secret"), "an unknown pool");
         }
     });
+}
+
+/// A second key of the same name hides the first from the tree, and no line of the object is quoted.
+#[test]
+fn a_key_that_a_secret_has_twice_is_a_finding_that_quotes_nothing() {
+    let cluster = crate::support::manifests::cluster("v1.31.8", crate::support::manifests::GOOD);
+    for secret in [
+        "kind: Secret\nmetadata: {name: a}\nstringData:\n  pw: SEKRET-1\n  pw: other\n",
+        "kind: Secret\nmetadata: {name: a}\nstringData:\n  pw: SEKRET-1\nstringData:\n  pw: other\n",
+        "kind: Secret\nmetadata: {name: a}\nstringData:\n  ? pw\n  : SEKRET-1 # SEKRET-2\n  pw: other\n",
+        "kind: A\nmetadata: {name: a}\npw: SEKRET-1\npw: other\nsops: {mac: x}\n",
+    ] {
+        let stage = project().file("a.yaml", format!("{cluster}---\napiVersion: v1\n{secret}"));
+        let shown = printed(&stage, &["check", "page --to page.report", "impact"]);
+        assert!(shown.contains("duplicate-key"), "{secret}: {shown}");
+        assert!(!stage.read("page.report").contains("SEKRET"), "{secret}");
+    }
+}
+
+/// In either order, for both make objects of one file.
+#[test]
+fn a_file_of_a_secret_and_of_a_config_map_is_secret() {
+    for generators in [
+        "secretGenerator: [{name: s, envs: [c.env]}]\nconfigMapGenerator: [{name: m, envs: [c.env]}]\n",
+        "configMapGenerator: [{name: m, files: [A=c.env]}]\nsecretGenerator: [{name: s, files: [x=c.env]}]\n",
+        "configMapGenerator: [{name: m, envs: [c.env]}]\nsecretGenerator: [{name: s, env: c.env}]\n",
+    ] {
+        let target = "{select: {kind: KubeadmControlPlane}, fieldPaths: [spec.version]}";
+        let replacement = format!(
+            "replacements: [{{source: {{kind: ConfigMap, name: m, fieldPath: data.A}}, targets: [{target}]}}]\n"
+        );
+        let cluster =
+            crate::support::manifests::cluster("v1.31.8", crate::support::manifests::GOOD);
+        let stage = project()
+            .file("c.env", "A=v1.31.8-SEKRET\n")
+            .file("edge.yaml", cluster)
+            .file(
+                "kustomization.yaml",
+                format!("resources: [edge.yaml]\n{generators}{replacement}"),
+            );
+        printed(
+            &stage,
+            &["check", "check --output json", "explain edge", "images"],
+        );
+    }
 }

@@ -58,8 +58,9 @@ impl Disk {
     fn read(&self, scope: &Scope, path: &Path) -> io::Result<Content> {
         let full = self.real.join(path);
         let read = scope.read(&full).map_err(|cause| {
-            let is_link = || full.symlink_metadata().is_ok_and(|it| it.is_symlink());
-            let leads_nowhere = cause.kind() == ErrorKind::NotFound && is_link();
+            let is_broken = |path: &Path| path.is_symlink() && !path.exists();
+            let mut on_the_way = full.ancestors().take_while(|path| *path != self.real);
+            let leads_nowhere = cause.kind() == ErrorKind::NotFound && on_the_way.any(is_broken);
             if leads_nowhere {
                 io::Error::other(LEADS_NOWHERE)
             } else {

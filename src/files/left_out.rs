@@ -2,7 +2,8 @@
 //! initialized. Such a path is not known, which is another thing than gone. It is read from git's index
 //! (<https://git-scm.com/docs/index-format>) here, so that no program runs, and none is needed.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
@@ -33,7 +34,12 @@ impl LeftOut {
         let index = git.join("index");
         let mut bytes = Vec::new();
         let read = match File::open(&index) {
-            Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(Self::default()),
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => {
+                if has_commit(&git) {
+                    return Err(Error::reading(&index)(io::Error::other(UNFINISHED)));
+                }
+                return Ok(Self::default());
+            }
             opened => opened.and_then(|file| read_index(file, &top, &git, &mut bytes)),
         };
         read.map_err(Error::reading(&index))?;
@@ -45,7 +51,12 @@ impl LeftOut {
         for entry in entries {
             let at = top.join(path(&entry.path));
             let is_lacking = match entry.mode {
-                SUBMODULE => fs::read_dir(&at).map_or(true, |mut inside| inside.next().is_none()),
+                SUBMODULE => {
+                    if at.join(".git").exists() {
+                        paths.extend(Self::from_work_tree(&at)?.paths);
+                    }
+                    fs::read_dir(&at).map_or(true, |mut inside| inside.next().is_none())
+                }
                 _ => entry.is_skipped && at.symlink_metadata().is_err(),
             };
             if is_lacking {
@@ -60,11 +71,36 @@ impl LeftOut {
 
     /// Whether a path is left out, or in a folder that is; which is noted.
     pub(super) fn has(&self, path: &Path) -> bool {
+        let path = self.resolve(path);
         let Some(found) = path.ancestors().find(|above| self.paths.contains(*above)) else {
             return false;
         };
         self.missed.lock().insert(found.to_owned());
         true
+    }
+
+    /// A path with its links resolved, also those that lead to what is left out.
+    fn resolve(&self, path: &Path) -> PathBuf {
+        let (mut done, mut links) = (PathBuf::new(), 0);
+        let mut todo: VecDeque<OsString> = path.iter().map(OsString::from).collect();
+        while let Some(part) = todo.pop_front() {
+            if part == ".." {
+                done.pop();
+                continue;
+            }
+            done.push(part);
+            if !self.paths.is_empty()
+                && links < MOST_LINKS
+                && let Ok(target) = fs::read_link(&done)
+            {
+                links += 1;
+                done.pop();
+                for part in target.iter().rev() {
+                    todo.push_front(part.into());
+                }
+            }
+        }
+        done
     }
 
     /// What is left out below a folder.
@@ -77,13 +113,14 @@ impl LeftOut {
 
     /// Whether a folder would be there if nothing were left out.
     pub(super) fn is_folder(&self, folder: &Path) -> bool {
-        self.paths_below(folder).next().is_some()
+        self.paths_below(&self.resolve(folder)).next().is_some()
     }
 
     /// The names that a folder lacks.
     pub(super) fn names(&self, folder: &Path) -> BTreeSet<String> {
+        let folder = self.resolve(folder);
         let first = self
-            .paths_below(folder)
+            .paths_below(&folder)
             .filter_map(|path| path.iter().next());
         first
             .map(|name| name.to_string_lossy().into_owned())
@@ -96,7 +133,8 @@ impl LeftOut {
             let extension = path.extension();
             extension.is_some_and(|end| end != "yaml" && end != "yml" && end != "json")
         };
-        let below = self.paths_below(folder).filter(|path| !is_other(path));
+        let folder = self.resolve(folder);
+        let below = self.paths_below(&folder).filter(|path| !is_other(path));
         let below = below.map(|path| folder.join(path));
         self.missed.lock().extend(below);
     }
@@ -137,6 +175,24 @@ fn read_index(mut file: File, top: &Path, git: &Path, bytes: &mut Vec<u8>) -> io
     }
     file.read_to_end(bytes).map(drop)
 }
+
+/// Whether something is committed in a repository, given git's folder of it.
+fn has_commit(git: &Path) -> bool {
+    let read = |path: PathBuf| fs::read_to_string(path).unwrap_or_default();
+    let head = read(git.join("HEAD"));
+    let Some(name) = head.trim().strip_prefix("ref: ") else {
+        return !head.trim().is_empty();
+    };
+    // Of a linked work tree, the branches are in the common folder.
+    let common = git.join(read(git.join("commondir")).trim());
+    common.join(name).is_file() || read(common.join("packed-refs")).contains(name)
+}
+
+const UNFINISHED: &str = "there is a commit and no index, as in a clone that was interrupted\n\
+     help: `git reset`, and check out what is missing";
+
+/// The most links on the way to a file, as for the system.
+const MOST_LINKS: usize = 40;
 
 const SPLIT: &str = "it is in two files, so that what is not checked out is not known\n\
      help: `git update-index --no-split-index`, and remove `.git/sharedindex.*`";
@@ -206,10 +262,12 @@ fn suffix_length(index: &[u8], at: &mut usize) -> Option<usize> {
     loop {
         let byte = *index.get(*at)?;
         *at += 1;
-        value = value.checked_mul(128)? + usize::from(byte & 127);
+        value = value
+            .checked_mul(128)?
+            .checked_add(usize::from(byte & 127))?;
         if byte & 128 == 0 {
             return Some(value);
         }
-        value += 1;
+        value = value.checked_add(1)?;
     }
 }

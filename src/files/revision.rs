@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 
 use super::disk::LFS_POINTER;
 use super::git::{self, Failure, Objects, Repository};
-use super::{Content, Disk, Files, Found, Scope};
+use super::{Content, Disk, Files, Found, Scope, plain_path};
 use crate::error::Error;
 
 /// The most links that are followed for one path, as in Linux.
@@ -316,9 +316,13 @@ impl Revision {
     }
 
     /// The content of the file that a path leads to.
-    fn read_object(&self, real: String, object: &Object) -> Result<Content, Error> {
+    fn read_object(&self, path: &Path, real: String, object: &Object) -> Result<Content, Error> {
         let bytes = self.bytes(&real, object)?;
-        Ok(Content::new(bytes, Some(self.path_from_root(real))))
+        // As on disk: without a link on the way, a path leads nowhere else.
+        let seen = Path::new(&self.prefix).join(self.relative_path(path));
+        let is_linkless = plain_path(&seen) == Path::new(&real);
+        let leads_to = (!is_linkless).then(|| self.path_from_root(real));
+        Ok(Content::new(bytes, leads_to))
     }
 
     /// A path in the repository, relative to the root if it is below it.
@@ -353,7 +357,7 @@ impl Files for Revision {
     fn file(&self, path: &Path) -> Result<Found, Error> {
         Ok(match self.resolve(path)? {
             Target::File(real, _) if !self.is_below_folder(&real) => Found::Outside,
-            Target::File(real, object) => Found::File(self.read_object(real, object)?),
+            Target::File(real, object) => Found::File(self.read_object(path, real, object)?),
             Target::Outside(_) => Found::Outside,
             Target::Submodule(submodule) => return Err(self.submodule_error(path, &submodule)),
             Target::Nothing | Target::Folder(_) => Found::Nothing,
@@ -374,7 +378,7 @@ impl Files for Revision {
 
     fn content(&self, path: &Path) -> Result<Content, Error> {
         match self.resolve(path)? {
-            Target::File(real, object) => self.read_object(real, object),
+            Target::File(real, object) => self.read_object(path, real, object),
             Target::Outside(on_disk) => self.outside.content(&on_disk),
             Target::Submodule(submodule) => Err(self.submodule_error(path, &submodule)),
             Target::Nothing | Target::Folder(_) => {

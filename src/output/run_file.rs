@@ -29,7 +29,9 @@ pub(super) fn places(root: &Path) -> Vec<PathBuf> {
 
 /// The user's folder for state (<https://specifications.freedesktop.org/basedir-spec/latest/>); none where there is no home.
 fn state_folder() -> Option<PathBuf> {
-    let variable = |name: &str| env::var_os(name).map(PathBuf::from);
-    let state = variable("XDG_STATE_HOME").filter(|state| state.is_absolute());
-    state.or_else(|| Some(variable("HOME")?.join(".local/state")))
+    let folder = |name: &str| {
+        let folder = env::var_os(name).map(PathBuf::from);
+        folder.filter(|folder| folder.is_absolute())
+    };
+    folder("XDG_STATE_HOME").or_else(|| Some(folder("HOME")?.join(".local/state")))
 }

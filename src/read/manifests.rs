@@ -22,6 +22,7 @@ use crate::model::finding::Finding;
 use crate::model::rule::{Level, RuleId};
 
 use super::gitops::{NAMES, OwnOutput, Patches};
+use super::helm_charts::is_of_cluster_api;
 use super::{Request, Workspace, files};
 
 /// What was read.
@@ -68,6 +69,9 @@ impl ManifestFiles {
         };
         let skipped = self.skipped.iter().filter(is_manifest);
         let broken = skipped.filter_map(|source| {
+            if has_open_variables(&source.text) {
+                return None;
+            }
             let plain = blank_expressions(&source.text);
             let error = match &plain {
                 Some(plain) => yaml_tree::read(plain, FileId(0), Engine::Kubectl).err()?,
@@ -98,35 +102,51 @@ fn has_object(text: &str) -> bool {
     })
 }
 
+/// Whether a text is YAML only once the variables in it are filled in, as `[${KEYS}]` is.
+fn has_open_variables(text: &str) -> bool {
+    let mut parts = text.split("${");
+    let mut filled = parts.next().unwrap_or_default().to_owned();
+    let before = filled.len();
+    for part in parts {
+        filled += "x";
+        filled += part.split_once('}').map_or("", |(_, rest)| rest);
+    }
+    before < text.len() && yaml_tree::read(&filled, FileId(0), Engine::Kubectl).is_ok()
+}
+
 /// A template's text with a word for each expression and nothing for a line of expressions alone, each as long as what it
 /// replaces; none where there is no expression.
 fn blank_expressions(text: &str) -> Option<String> {
     const MARKS: [(&str, &str); 3] = [("{{", "}}"), ("{%", "%}"), ("<%", "%>")];
     let mut plain = String::with_capacity(text.len());
-    let mut rest = text;
-    let first = |text: &str| {
-        let found = MARKS
-            .iter()
-            .filter_map(|marks| Some((text.find(marks.0)?, marks)));
-        found.min_by_key(|(at, _)| *at)
-    };
-    while let Some((at, (open, close))) = first(rest) {
-        let end = rest[at..]
+    // Where each mark is next: looked for again only once it is passed.
+    let mut next = MARKS.map(|(open, _)| text.find(open));
+    let mut kept = 0;
+    while let Some((start, (open, close))) = { next.iter().zip(MARKS) }
+        .filter_map(|(at, marks)| Some(((*at)?, marks)))
+        .min_by_key(|(at, _)| *at)
+    {
+        let end = text[start..]
             .find(close)
-            .map_or(rest.len(), |end| at + end + close.len());
-        plain.push_str(&rest[..at]);
+            .map_or(text.len(), |end| start + end + close.len());
+        plain.push_str(&text[kept..start]);
         let blank = |byte: u8| match byte {
             b'\n' => '\n',
-            _ if *open == "{{" => 'x',
+            _ if open == "{{" => 'x',
             _ => ' ',
         };
-        plain.extend(rest[at..end].bytes().map(blank));
-        rest = &rest[end..];
+        plain.extend(text[start..end].bytes().map(blank));
+        kept = end;
+        for (next, (open, _)) in next.iter_mut().zip(MARKS) {
+            if next.is_some_and(|at| at < end) {
+                *next = text[end..].find(open).map(|at| end + at);
+            }
+        }
     }
-    if plain.is_empty() && rest.len() == text.len() {
+    if kept == 0 {
         return None;
     }
-    plain.push_str(rest);
+    plain.push_str(&text[kept..]);
     let lines = plain.split_inclusive('\n').zip(text.split_inclusive('\n'));
     let blanked = lines.map(|(line, before)| {
         let is_expression = before.trim_start().starts_with("{{")
@@ -200,15 +220,16 @@ pub(super) fn collect(
             }
             let is_template = is_folder && has_end(&file, &TEMPLATES);
             if is_template || secrets::is_named_secret(&file) {
-                let content = tree.content(&file)?;
                 let why = if is_template {
                     unread::TEMPLATE
                 } else {
                     unread::SECRET
                 };
-                if is_meant(&String::from_utf8_lossy(content.raw_bytes())) {
-                    found.unread.insert(file, why);
-                }
+                let why = match tree.content(&file) {
+                    Err(Error::Pointer { .. }) => Some(unread::POINTER),
+                    read => is_meant(&String::from_utf8_lossy(read?.raw_bytes())).then_some(why),
+                };
+                found.unread.extend(why.map(|why| (file, why)));
             } else {
                 one(tree, &file, is_folder, &is_meant, &mut found)?;
             }
@@ -314,7 +335,9 @@ fn one(
         found.unread.insert(file.to_owned(), unread::ENCRYPTED);
     }
     // One that is not meant has no secrets to look for.
-    if std::str::from_utf8(content.raw_bytes()).is_ok_and(|text| !is_meant(text)) {
+    let bytes = content.raw_bytes();
+    let is_utf_16 = bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff");
+    if !is_utf_16 && !is_meant(&String::from_utf8_lossy(bytes)) {
         return Ok(());
     }
     let source = match files::source(file, &content, Engine::Kubectl) {
@@ -340,14 +363,21 @@ fn one(
             sources.add(Arc::clone(&source));
             let twice = inside.notices.iter().filter(is_twice);
             let twice = twice.filter_map(|notice| files::notice_finding(notice, &sources));
-            found.findings.extend(twice);
+            // A file of other objects is none of this tool's business.
+            if inside
+                .objects
+                .iter()
+                .any(|object| is_of_cluster_api(object.group()))
+            {
+                found.findings.extend(twice);
+            }
             found.objects.extend(inside.objects);
             found
                 .findings
                 .extend(inside.unread.into_iter().filter_map(unreadable_manifest));
         }
         Err(_) if may_skip && !source.text.contains(MARKER) => {
-            if blank_expressions(&source.text).is_some() {
+            if blank_expressions(&source.text).is_some() || has_open_variables(&source.text) {
                 found.unread.insert(file.to_owned(), unread::TEMPLATE);
             }
             found.skipped.push(source);

@@ -721,3 +721,29 @@ metalmark.yaml {version: 1, manifests: [.], helm: 3}
 "#]],
     );
 }
+
+/// A commit holds a template that is named after secrets as the disk does: no link leads to it.
+#[test]
+fn a_template_that_is_named_after_secrets_is_read_of_a_commit_too() {
+    let chart = |version: &str| {
+        crate::support::manifests::cluster(
+            "{{ .Values.v }}",
+            &format!("{{filter: {{name: ubuntu-2204-kube-{version}}}}}"),
+        )
+    };
+    let stage = project()
+        .file(
+            "chart/Chart.yaml",
+            "apiVersion: v2\nname: c\nversion: 1.0.0\n",
+        )
+        .file("chart/values.yaml", "v: v1.31.8\n")
+        .file("chart/templates/secret-pools.yaml", chart("v1.31.8"));
+    let Some(stage) = stage.commit("before") else {
+        return;
+    };
+    stage.write("chart/values.yaml", "v: v1.32.1\n");
+    stage.write("chart/templates/secret-pools.yaml", chart("v1.32.1"));
+    let shown = stage.run("impact").outcome.stdout;
+    assert!(shown.contains("v1.31.8 → v1.32.1"), "{shown}");
+    assert!(!shown.contains("deleted"), "{shown}");
+}

@@ -1074,3 +1074,11 @@ spec: {upgrade: {external: {generateUpgradePlanExtension: a}}}
         },
     );
 }
+
+/// The API server refuses it; nobody else says so.
+#[test]
+fn a_worker_whose_name_is_no_text_is_counted() {
+    let text = CLASS.replace("name: md-0}", "name: 1}");
+    assert_ne!(text, CLASS);
+    assert_text(&checked([("a number", manifest(text))]), str![]);
+}

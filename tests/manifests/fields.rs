@@ -543,3 +543,96 @@ a set
 "#]],
     );
 }
+
+/// Two management clusters share what they deploy, and each has its own ConfigMap of one name.
+#[test]
+fn variables_of_a_config_map_that_is_there_twice_or_may_be_there_are_not_known() {
+    let flux = |optional: bool| {
+        object(
+            "kustomize.toolkit.fluxcd.io/v1 Kustomization flux/inner",
+            &format!(
+                "spec: {{path: ./inner, postBuild: {{substituteFrom: [{{kind: ConfigMap, name: a, optional: {optional}}}]}}}}"
+            ),
+        )
+    };
+    let of = |version: &str| object("v1 ConfigMap flux/a", &format!("data: {{V: {version}}}"));
+    let stage = |optional| {
+        project()
+            .file("infra/ks.yaml", flux(optional))
+            .file("inner/edge.yaml", cluster("${V:=v1.31.8}", GOOD))
+    };
+    let cases = [
+        (
+            "one",
+            stage(false).file("clusters/x/cm.yaml", of("v1.31.8")),
+        ),
+        (
+            "two",
+            stage(false)
+                .file("clusters/x/cm.yaml", of("v1.31.8"))
+                .file("clusters/y/cm.yaml", of("v1.30.2")),
+        ),
+        ("none", stage(false)),
+        ("one that may be there", stage(true)),
+    ];
+    assert_text(
+        &checked(cases),
+        str![[r#"
+one
+    edge/control-plane v1.31.8 (clusters/x/cm.yaml:5:11): by_name, ubuntu-2204-kube-v1.31.8 (inner/edge.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.31.8 (clusters/x/cm.yaml:5:11): by_name, ubuntu-2204-kube-v1.31.8 (inner/edge.yaml:29:49) holds 1.31.8
+two
+    error[nothing-checked] => --allow-empty
+    edge/control-plane: unknown (its image or version is a variable)
+    edge/edge-md: unknown (its image or version is a variable)
+none
+    error[nothing-checked] => --allow-empty
+    edge/control-plane: unknown (its image or version is a variable)
+    edge/edge-md: unknown (its image or version is a variable)
+one that may be there
+    error[nothing-checked] => --allow-empty
+    edge/control-plane: unknown (its image or version is a variable)
+    edge/edge-md: unknown (its image or version is a variable)
+
+"#]],
+    );
+}
+
+/// As Argo CD Image Updater writes them.
+#[test]
+fn a_file_that_argo_cd_merges_over_a_source_leaves_it_unknown() {
+    let stage = || overlay(&application("{repoURL: r, path: over}"), "");
+    let patch = format!(
+        "kustomize: {{patches: [{{target: {{kind: KubeadmControlPlane}}, patch: '{VERSION}'}}]}}\n"
+    );
+    let cases = [
+        (
+            "of the Application",
+            stage().file("over/.argocd-source-app.yaml", &patch),
+        ),
+        ("of all", stage().file("over/.argocd-source.yaml", &patch)),
+        (
+            "of another",
+            stage().file("over/.argocd-source-other.yaml", &patch),
+        ),
+    ];
+    assert_text(
+        &checked(cases),
+        str![[r#"
+of the Application
+    warning[composition-unsupported] object.yaml:7:11 `{repoURL: r, path: over}`
+    error[nothing-checked] => --allow-empty
+    edge/control-plane v1.31.8 (base/edge.yaml:12:12): unknown (its kustomization does not build)
+    edge/edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
+of all
+    warning[composition-unsupported] object.yaml:7:11 `{repoURL: r, path: over}`
+    error[nothing-checked] => --allow-empty
+    edge/control-plane v1.31.8 (base/edge.yaml:12:12): unknown (its kustomization does not build)
+    edge/edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
+of another
+    edge/control-plane v1.31.8 (base/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+
+"#]],
+    );
+}

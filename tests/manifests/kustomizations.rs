@@ -632,3 +632,73 @@ a pattern in a replacement
 "#]],
     );
 }
+
+/// As kustomize 5.7 has it: no list of texts, no build. `$patch: replace` at the top changes nothing.
+#[test]
+fn what_names_no_file_is_refused_and_what_replaces_a_whole_object_does_nothing() {
+    let base = cluster("v1.31.8", GOOD);
+    let stage = |kustomization: &str| {
+        project()
+            .file("edge.yaml", &base)
+            .file("kustomization.yaml", kustomization)
+    };
+    let whole = "{$patch: replace, apiVersion: controlplane.cluster.x-k8s.io/v1beta1, kind: KubeadmControlPlane, \
+                 metadata: {name: edge-cp}, spec: {version: v1.30.2}}";
+    let cases = [
+        ("resources", stage("resources: [{path: edge.yaml}]\n")),
+        (
+            "components",
+            stage("resources: [edge.yaml]\ncomponents: [1]\n"),
+        ),
+        (
+            "patches",
+            stage("resources: [edge.yaml]\npatchesStrategicMerge: [[a]]\n"),
+        ),
+        (
+            "files of a generator",
+            stage("resources: [edge.yaml]\nconfigMapGenerator: [{name: a, files: [true]}]\n"),
+        ),
+        (
+            "a flag",
+            stage("resources: [edge.yaml]\ngeneratorOptions: {disableNameSuffixHash: 'true'}\n"),
+        ),
+        (
+            "replace",
+            stage(&format!(
+                "resources: [edge.yaml]\npatches: [{{patch: '{whole}'}}]\n"
+            )),
+        ),
+    ];
+    assert_text(
+        &checked(cases),
+        str![[r#"
+resources
+    edge/control-plane v1.31.8 (edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (edge.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.31.8 (edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (edge.yaml:29:49) holds 1.31.8
+components
+    warning[composition-failed] kustomization.yaml:2:14 `1`
+    error[nothing-checked] => --allow-empty
+    edge/control-plane v1.31.8 (edge.yaml:12:12): unknown (its kustomization does not build)
+    edge/edge-md v1.31.8 (edge.yaml:23:16): unknown (its kustomization does not build)
+patches
+    warning[composition-failed] kustomization.yaml:2:25 `[a]`
+    error[nothing-checked] => --allow-empty
+    edge/control-plane v1.31.8 (edge.yaml:12:12): unknown (its kustomization does not build)
+    edge/edge-md v1.31.8 (edge.yaml:23:16): unknown (its kustomization does not build)
+files of a generator
+    warning[composition-failed] kustomization.yaml:2:40 `true`
+    error[nothing-checked] => --allow-empty
+    edge/control-plane v1.31.8 (edge.yaml:12:12): unknown (its kustomization does not build)
+    edge/edge-md v1.31.8 (edge.yaml:23:16): unknown (its kustomization does not build)
+a flag
+    warning[composition-failed] kustomization.yaml:2:43 `'true'`
+    error[nothing-checked] => --allow-empty
+    edge/control-plane v1.31.8 (edge.yaml:12:12): unknown (its kustomization does not build)
+    edge/edge-md v1.31.8 (edge.yaml:23:16): unknown (its kustomization does not build)
+replace
+    edge/control-plane v1.31.8 (edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (edge.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.31.8 (edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (edge.yaml:29:49) holds 1.31.8
+
+"#]],
+    );
+}

@@ -156,3 +156,58 @@ v1.31.8
 "#]],
     );
 }
+
+/// Variables that clusterctl fills in before it reads YAML; and a pointer whatever it is called.
+#[test]
+fn a_file_that_is_yaml_once_it_is_filled_in_is_no_error() {
+    let open = cluster("v1.31.8", GOOD).replace(
+        "spec:\n  controlPlaneRef",
+        "spec:\n  keys: [${KEYS}]\n  controlPlaneRef",
+    );
+    let pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 1\n";
+    let broken = cluster("v1.31.8", GOOD).replace(
+        "spec:\n  controlPlaneRef",
+        "spec: {${KEYS}\n  controlPlaneRef",
+    );
+    for (stage, status, said) in [
+        (
+            beside("a.yaml", open),
+            0,
+            "1 file not read: a template of another program",
+        ),
+        (
+            beside("secrets.yaml", pointer),
+            0,
+            "1 file not read: a pointer of Git LFS",
+        ),
+        (
+            beside("a.tpl", pointer),
+            0,
+            "1 file not read: a pointer of Git LFS",
+        ),
+        (beside("a.yaml", broken), 1, "1 error"),
+    ] {
+        let shown = stage.run("check").exit(status).outcome.stdout;
+        assert!(shown.contains(said), "{said}: {shown}");
+    }
+}
+
+/// A password is not this tool's business, in whatever file of another program it stands.
+#[test]
+fn nothing_is_said_of_a_file_without_objects_of_clusters() {
+    for text in [
+        &b"greeting: \"caf\\u00e9\"\ndb:\n  password: hunter2\n  password: other\n"[..],
+        b"# caf\xe9\na: hunter2\na: other\n",
+        b"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n  a: \"\\x41hunter2\"\n  a: other\n",
+    ] {
+        let stage = beside("a.yaml", text);
+        let outcome = stage.run("check").exit(0).outcome;
+        assert!(!outcome.stdout.contains("hunter2"), "{}", outcome.stdout);
+        assert!(outcome.stdout.starts_with("no findings"), "{}", outcome.stdout);
+    }
+    let key = beside("key.json", b"0\x82\x04\xa4 x");
+    key.run("check").exit(0).screen(str![[r#"
+no findings in 1 cluster; 2 node pools checked: 2 by name only
+
+"#]]);
+}

@@ -1,12 +1,13 @@
 //! The Applications of an ApplicationSet whose generators read only this repository: lists, folders or files in git, and what
 //! combines those (<https://argo-cd.readthedocs.io/en/stable/operator-manual/applicationset/Generators/>).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use globset::GlobBuilder;
 
 use yaml_tree::engine::Engine;
+use yaml_tree::json::{Html, to_json};
 use yaml_tree::merge;
 use yaml_tree::place::Place;
 use yaml_tree::value::{Entry, Map, Node, Value};
@@ -202,17 +203,17 @@ impl Set<'_, '_> {
 
     fn merge(&mut self, merge: &Node, depth: Depth) -> Result<Vec<Node>, ReadError> {
         let keys = merge.items(&["mergeKeys"]);
-        let key = |parameters: &Node| -> Vec<Option<Value>> {
+        // By their JSON, as Argo CD compares them.
+        let key = |parameters: &Node| -> Vec<Option<String>> {
             let keys = keys.iter().filter_map(|key| key.value.as_str());
-            keys.map(|key| Some(parameters.get_path(&[&**key])?.value.clone()))
+            keys.map(|key| Some(to_json(&parameters.get_path(&[&**key])?.value, Html::Plain)))
                 .collect()
         };
         let mut made: Vec<Node> = Vec::new();
         for (index, generator) in merge.items(&["generators"]).iter().enumerate() {
             let sets = self.sets(generator, inner_depth(depth))?;
-            let is_twice =
-                |one: &Node| sets.iter().filter(|other| key(other) == key(one)).count() > 1;
-            if keys.is_empty() || sets.iter().any(is_twice) {
+            let known: BTreeMap<_, &Node> = sets.iter().map(|one| (key(one), one)).collect();
+            if keys.is_empty() || known.len() < sets.len() {
                 let message =
                     "the `mergeKeys` are those of several sets of parameters of a generator";
                 return Err(self.refusal(message, merge.place));
@@ -222,7 +223,7 @@ impl Set<'_, '_> {
                 continue;
             }
             for base in &mut made {
-                if let Some(over) = sets.iter().find(|over| key(over) == key(base)) {
+                if let Some(over) = known.get(&key(base)) {
                     *base = merge::merge(base, over);
                 }
             }

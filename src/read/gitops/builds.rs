@@ -171,7 +171,10 @@ fn group_by_cause(refused: Vec<(Finding, PathBuf)>) -> Vec<Finding> {
         *count += 1;
     }
     let finding = |(mut finding, folder, count): (Finding, PathBuf, usize)| {
-        let folder = display(&folder);
+        let folder = match &*display(&folder) {
+            "" => ".".to_owned(),
+            folder => folder.to_owned(),
+        };
         finding.message = match count {
             1 => format!("`{folder}` does not build: {}", finding.message),
             2 => format!(
@@ -580,10 +583,17 @@ fn variables(
             let folders = map.folder().split('/').zip(object.folder().split('/'));
             folders.take_while(|(a, b)| a == b).count()
         };
-        let nearest = config_maps.iter().filter(is_meant).max_by_key(common);
-        match nearest {
-            Some(map) => add(&map.adopt_node(&map.node, sources), &["data"]),
-            None => has_more |= !from.flag(&["optional"]),
+        let nearest = config_maps
+            .iter()
+            .filter(is_meant)
+            .map(|map| common(&map))
+            .max();
+        let is_nearest = |map: &&ManifestObject| Some(common(map)) == nearest;
+        let mut known = config_maps.iter().filter(is_meant).filter(is_nearest);
+        match (known.next(), known.next()) {
+            (Some(map), None) => add(&map.adopt_node(&map.node, sources), &["data"]),
+            // Of several, as of two management clusters, nobody knows which; and one that is optional may be there.
+            _ => has_more = true,
         }
     }
     add(flux, &["spec", "postBuild", "substitute"]);

@@ -10,12 +10,13 @@ use yaml_tree::value::{Node, Value};
 use crate::error::Error;
 use crate::model::finding::Finding;
 
+use super::super::files::display;
 use super::files::matches;
 use super::kustomization::{self, Built};
 use super::object::Object;
 use super::reader::LayerReader;
 use super::tables::{self, check_fields};
-use super::{Composition, State, application, application_set, release};
+use super::{Composition, State, UNSUPPORTED, application, application_set, release};
 use crate::read::error::ReadError;
 
 /// Whether an object deploys a chart.
@@ -137,11 +138,35 @@ fn compose_known(
     check_fields(reader, tables::APPLICATION, &object.tree)?;
     let mut all = Vec::new();
     for source in application::charts(reader, object)? {
-        check_fields(reader, tables::SOURCE, source)?;
+        check_source(reader, object, source)?;
         let composed = compose_application(reader, state, object, source)?;
         all.push(with_findings(composed, reader));
     }
     Ok(all)
+}
+
+/// Refuses a source of an Application with a field that is not carried out, or with a file that Argo CD merges over it
+/// (<https://argo-cd.readthedocs.io/en/stable/user-guide/parameters/#store-overrides-in-git>).
+fn check_source(
+    reader: &LayerReader<'_>,
+    application: &Object,
+    source: &Node,
+) -> Result<(), ReadError> {
+    check_fields(reader, tables::SOURCE, source)?;
+    let own = format!(".argocd-source-{}.yaml", application.name());
+    let names = [".argocd-source.yaml", &own];
+    let folder = application::folder(source);
+    let paths = folder
+        .iter()
+        .flat_map(|folder| names.map(|name| folder.join(name)));
+    let mut paths = paths.filter(|path| reader.files.is_file(path));
+    paths.next().map_or(Ok(()), |path| {
+        let message = format!(
+            "`{}` changes the Application, and is not read here",
+            display(&path)
+        );
+        Err(reader.finding(UNSUPPORTED, message, source.place).into())
+    })
 }
 
 /// The HelmRelease or Application that an object is, or the Applications of an ApplicationSet.
@@ -226,7 +251,7 @@ fn find_applied_in(reader: &mut LayerReader<'_>, file: &Path) -> Result<Vec<Appl
             match one {
                 Ok(application) => {
                     for source in application::sources(&application) {
-                        let checked = check_fields(reader, tables::SOURCE, source);
+                        let checked = check_source(reader, &application, source);
                         let finding = match checked {
                             Err(ReadError::Finding(finding)) => Some(*finding),
                             _ => None,

@@ -46,6 +46,18 @@ pub(super) fn generate_all(
     objects: &mut Vec<Object>,
 ) -> Result<(), ReadError> {
     let mut known = Known::default();
+    // A file that becomes a Secret is secret wherever else it is named.
+    for generator in kustomization.items(&[GeneratedKind::Secret.field()]) {
+        let lists = ["files", "envs"].into_iter();
+        let listed = lists.flat_map(|list| generator.items(&[list]));
+        for item in listed.chain(generator.get_path(&["env"])) {
+            let named = reader.path_text(item)?;
+            let named = named.split_once('=').map_or(&**named, |(_, path)| path);
+            if let Some(path) = resolve_path(folder, named) {
+                reader.open_secret(&path)?;
+            }
+        }
+    }
     for kind in [GeneratedKind::ConfigMap, GeneratedKind::Secret] {
         for generator in kustomization.items(&[kind.field()]) {
             let object = generate(reader, folder, kind, generator, kustomization)?;
@@ -314,9 +326,7 @@ impl Data {
         generator: &Node,
     ) -> Result<(), ReadError> {
         for item in generator.items(&["files"]) {
-            let Some(named) = item.value.as_str() else {
-                continue;
-            };
+            let named = reader.path_text(item)?;
             let (key, path) = named
                 .split_once('=')
                 .unwrap_or_else(|| (named.rsplit('/').next().unwrap_or_default(), named));

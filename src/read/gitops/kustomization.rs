@@ -216,8 +216,12 @@ impl Build<'_, '_> {
             None => match other_type(kustomization, "") {
                 None => Ok(()),
                 Some(node) => {
+                    let help = match node.value {
+                        Value::String(_) => "remove its quotes",
+                        _ => "quote it",
+                    };
                     let kind = node.value.kind();
-                    let message = format!("a kustomization has no {kind} here: quote it");
+                    let message = format!("kustomize wants another type here than {kind}: {help}");
                     Err(self.reader.refusal(message, node.place))
                 }
             },
@@ -235,7 +239,7 @@ impl Build<'_, '_> {
     fn plugins(&mut self, folder: &Path, items: &[Node]) -> Result<Vec<Node>, ReadError> {
         let mut made = Accumulated::default();
         for item in items {
-            let text = item.value.as_str().map_or("", |text| text);
+            let text = self.reader.path_text(item)?;
             if text.contains('\n') {
                 for document in self.reader.inline(text, item.place)? {
                     add(self.reader, &mut made.objects, &document);
@@ -287,9 +291,7 @@ impl Build<'_, '_> {
         resource: &Node,
         made: &mut Accumulated,
     ) -> Result<(), ReadError> {
-        let Some(named) = resource.value.as_str() else {
-            return Ok(());
-        };
+        let named = self.reader.path_text(resource)?;
         if is_remote(named) {
             let message = format!("`{named}` is remote and not built here");
             let finding = self.reader.finding(UNSUPPORTED, message, resource.place);
@@ -324,9 +326,7 @@ impl Build<'_, '_> {
         component: &Node,
         made: Accumulated,
     ) -> Result<Accumulated, ReadError> {
-        let Some(named) = component.value.as_str() else {
-            return Ok(made);
-        };
+        let named = self.reader.path_text(component)?;
         self.expect_local(named, component.place)?;
         let path = self.path(folder, named, component.place)?;
         if self.reader.is_own_output(&path, component.place)? {
@@ -369,9 +369,7 @@ impl Build<'_, '_> {
         let added = configuration.add(&own);
         added.map_err(|message| refused(self, message, kustomization.place))?;
         for item in kustomization.items(&["configurations"]) {
-            let Some(named) = item.value.as_str() else {
-                continue;
-            };
+            let named = self.reader.path_text(item)?;
             self.expect_local(named, item.place)?;
             let path = self.path(folder, named, item.place)?;
             let Some(documents) = self.reader.objects(&path)? else {

@@ -95,7 +95,9 @@ impl Overlay<'_> {
             ("namePrefix", "namePrefix"),
             ("nameSuffix", "nameSuffix"),
         ] {
-            if let Some(value) = from.get_path(&[key]) {
+            // An empty one is none, for Flux and Argo CD alike.
+            let is_empty = |value: &&Node| value.value.is_null() || value.text(&[]) == Some("");
+            if let Some(value) = from.get_path(&[key]).filter(|value| !is_empty(value)) {
                 set(&mut self.kustomization, &[field], value.value.clone());
             }
         }

@@ -25,9 +25,7 @@ pub(super) fn merge(
     objects: &mut Vec<Object>,
 ) -> Result<(), ReadError> {
     for item in patches {
-        let Some(named) = item.value.as_str() else {
-            continue;
-        };
+        let named = reader.path_text(item)?;
         let documents = match resolve_path(folder, named) {
             Some(path) if reader.is_own_output(&path, item.place)? => continue,
             Some(path) => reader.objects(&path)?,

@@ -254,6 +254,18 @@ impl<'r> LayerReader<'r> {
         found.map_or_else(|| Arc::new(Source::new("", "")), Arc::clone)
     }
 
+    /// The text of an item that names a file or a folder, or is a text in place of one.
+    ///
+    /// # Errors
+    /// It is no text: kustomize has a list of texts there.
+    pub(super) fn path_text<'n>(&self, item: &'n Node) -> Result<&'n Arc<str>, ReadError> {
+        item.value.text_with_labels().ok_or_else(|| {
+            let kind = item.value.kind();
+            let message = format!("an item names a file or a folder, and this is {kind}");
+            self.refusal(message, item.place)
+        })
+    }
+
     /// A scalar as it is written, without its quotes.
     pub(super) fn spelling(&self, node: &Node) -> Arc<str> {
         if let Some(text) = node.value.text_with_labels() {

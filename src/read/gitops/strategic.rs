@@ -44,6 +44,10 @@ pub(super) fn apply(
         reader,
         is_requoted: object.is_requoted,
     };
+    // At the top, kustomize leaves the object as it is.
+    if patch.text(&[DIRECTIVE]) == Some("replace") {
+        return Ok(Some(object.tree.clone()));
+    }
     merge(Some(&object.tree), Some(patch), quotes)
 }
 

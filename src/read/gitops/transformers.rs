@@ -393,7 +393,10 @@ impl<'n> Image<'n> {
 
     fn change(&self, node: &mut Node) -> Result<(), String> {
         if let Value::Map(_) | Value::List(_) = node.value {
-            return Err(format!("an image is no {}", node.value.kind()));
+            return Err(format!(
+                "an image is a text, and this is {}",
+                node.value.kind()
+            ));
         }
         let Some(whole) = node.value.as_str() else {
             return Ok(());

@@ -64,6 +64,7 @@ mod unknown {
     pub(super) const SEVERAL: &str = "several machine templates have its template's name";
     pub(super) const NO_CLASS: &str = "its ClusterClass is not among the manifests";
     pub(super) const NOT_HERE: &str = "its machine template is not among the manifests";
+    pub(super) const NO_NAME: &str = "its name is no text";
     pub(super) const NO_IMAGE: &str = "its machine template names no image";
     pub(super) const LOOKED_UP: &str = "its provider looks up an image of its version";
     pub(super) const VARIABLE: &str = "its image or version is a variable";

@@ -56,7 +56,16 @@ impl<'a> PoolReader<'_, 'a> {
             Machines::ControlPlane(_) => PoolName::ControlPlane,
             Machines::Workers(..) => match machines.text("name") {
                 Some(name) => PoolName::MachineDeployment(Arc::clone(name)),
-                None => return,
+                None => {
+                    let place = machines
+                        .node()
+                        .map_or(topology.node.place, |node| node.place);
+                    let place = self.place(object, place);
+                    let name = PoolName::MachineDeployment("".into());
+                    let unnamed = pool(name, place, version, Err(unknown::NO_NAME), false);
+                    cluster.pools.push(unnamed);
+                    return;
+                }
             },
         };
         let template = match class {
@@ -65,7 +74,7 @@ impl<'a> PoolReader<'_, 'a> {
         };
         let is_leader = name == PoolName::ControlPlane;
         if is_leader && template == Template::Unnamed {
-            // A hosted control plane, as in `Reader::object`.
+            // A hosted control plane, as in `PoolReader::object`.
             cluster.k8s_version = version;
             return;
         }

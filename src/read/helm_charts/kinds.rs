@@ -31,7 +31,7 @@ const ENDS: [&str; 4] = [
 const POOLS: [&str; 4] = ["MachineDeployment", "MachineSet", "MachinePool", "Machine"];
 
 /// Whether an object is one of Cluster API or its providers.
-pub(super) fn is_of_cluster_api(api_version: &str) -> bool {
+pub(in crate::read) fn is_of_cluster_api(api_version: &str) -> bool {
     let group = api_version.split('/').next().unwrap_or_default();
     group.ends_with(".cluster.x-k8s.io") || GROUPS.contains(&group)
 }

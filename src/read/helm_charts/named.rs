@@ -48,8 +48,10 @@ pub(super) fn namings<'c>(
     }
     let mut found: BTreeMap<PathBuf, Vec<Naming<'c>>> = BTreeMap::new();
     for file in files {
-        let Found::File(content) = tree.file(file)? else {
-            continue;
+        let content = match tree.file(file) {
+            Ok(Found::File(content)) => content,
+            Ok(_) | Err(Error::Pointer { .. }) => continue,
+            Err(error) => return Err(error),
         };
         let Some(Ok(text)) = content.plain().map(std::str::from_utf8) else {
             continue;
@@ -121,9 +123,12 @@ struct Named {
 impl Named {
     fn is(&self, chart: &Path) -> bool {
         let is_it = |path: &String| {
+            if !path.contains('*') {
+                return Path::new(path) == chart;
+            }
             let glob = GlobBuilder::new(path).literal_separator(true).build();
             let glob = glob.map(|glob| glob.compile_matcher());
-            Path::new(path) == chart || glob.is_ok_and(|glob| glob.is_match(chart))
+            glob.is_ok_and(|glob| glob.is_match(chart))
         };
         self.paths.iter().any(is_it)
     }
@@ -212,17 +217,15 @@ fn value(document: &str, colon: usize) -> Option<Written<'_>> {
 
 /// A document with stars for expressions, as long as it was.
 fn blank_expressions(document: &str) -> String {
-    let mut text = document.to_owned();
-    while let Some(start) = text.find("{{") {
-        let end = text[start..]
+    let (mut text, mut rest) = (String::with_capacity(document.len()), document);
+    while let Some(start) = rest.find("{{") {
+        let end = rest[start..]
             .find("}}")
-            .map_or(text.len(), |end| start + end + 2);
-        let blank = |letter: char| match letter {
-            '\n' => "\n".to_owned(),
-            other => "*".repeat(other.len_utf8()),
-        };
-        let stars: String = text[start..end].chars().map(blank).collect();
-        text.replace_range(start..end, &stars);
+            .map_or(rest.len(), |end| start + end + 2);
+        text += &rest[..start];
+        let star = |byte| if byte == b'\n' { '\n' } else { '*' };
+        text.extend(rest[start..end].bytes().map(star));
+        rest = &rest[end..];
     }
-    text
+    text + rest
 }

@@ -55,8 +55,10 @@ pub(in crate::read) fn find_engine(
 ) -> Result<Option<Engine>, Error> {
     let mut found = [None; PROGRAMS.len()];
     for file in files {
-        let Found::File(content) = tree.file(file)? else {
-            continue;
+        let content = match tree.file(file) {
+            Ok(Found::File(content)) => content,
+            Ok(_) | Err(Error::Pointer { .. }) => continue,
+            Err(error) => return Err(error),
         };
         let text = String::from_utf8_lossy(content.plain().unwrap_or_default());
         for (program, found) in PROGRAMS.iter().zip(&mut found) {

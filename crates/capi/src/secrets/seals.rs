@@ -7,6 +7,7 @@ use std::sync::Arc;
 use go_template::regexp::Regexp;
 use yaml_tree::bytes::BASE64;
 use yaml_tree::engine::Engine;
+use yaml_tree::json::{Html, to_json};
 use yaml_tree::opaque::{Opaque, OpaqueKind, is_opaque, label};
 use yaml_tree::place::{FileId, Place, Source};
 use yaml_tree::value::{Map, Node, Value};
@@ -53,7 +54,7 @@ impl<'a> Seals<'a> {
     }
 
     pub(super) fn document(&mut self, document: &mut Node, is_secret: bool) {
-        if is_secret || is_encrypted(document) {
+        if is_secret {
             self.seal_data(document, "");
         } else {
             self.objects(document, "");
@@ -62,10 +63,14 @@ impl<'a> Seals<'a> {
 
     /// Replaces the secrets of the objects in a node.
     pub(super) fn objects(&mut self, node: &mut Node, keys: &str) {
+        let kind = node.text(&["kind"]);
+        // All that is written there: also a comment, and what a second key of the same name hides.
+        if kind == Some("Secret") || is_encrypted(node) {
+            self.hidden.push(node.place.start..node.place.end);
+        }
         if is_encrypted(node) {
             return self.seal_data(node, keys);
         }
-        let kind = node.text(&["kind"]);
         let is_secret = kind == Some("Secret") || kind.is_none() && self.is_of_secrets;
         let is_list = kind == Some("SecretList");
         let is_generator = kind == Some("SecretGenerator");
@@ -277,7 +282,7 @@ impl<'a> Seals<'a> {
         }
         let actions = Actions::find(text);
         let plain = actions.blank(text);
-        let mut hidden = Vec::new();
+        let (mut hidden, mut again) = (Vec::new(), None);
         let mut found = match yaml_tree::read(&plain, FileId(0), Engine::Kubectl) {
             Ok(read) => {
                 let is_data = |node: &Node| matches!(node.value, Value::Map(_) | Value::List(_));
@@ -292,10 +297,14 @@ impl<'a> Seals<'a> {
                     is_of_secrets: self.is_of_secrets,
                     ..Seals::for_text(self.path, &plain)
                 };
-                for mut document in read.documents {
-                    inner.objects(&mut document, keys);
+                let mut documents = read.documents;
+                for document in &mut documents {
+                    inner.objects(document, keys);
                 }
                 hidden = inner.hidden;
+                if actions.is_empty() && !inner.found.is_empty() {
+                    again = Some(print_again(text, &documents));
+                }
                 inner.found
             }
             Err(_) if actions.is_empty() => return self.seal(node, keys),
@@ -325,6 +334,9 @@ impl<'a> Seals<'a> {
             place.start..place.end
         }));
         self.replace_in(node, text, found, &actions, &spelling);
+        if let Some(again) = again {
+            node.value = again.into();
+        }
     }
 
     /// Replaces these secrets of a string's text.
@@ -368,6 +380,22 @@ impl<'a> Seals<'a> {
         }
         sealed += &text[kept..];
         node.value = sealed.into();
+    }
+}
+
+/// The documents of a text, printed anew: nothing stays of it that they do not hold, such as a comment, or what a second key of the
+/// same name hides.
+fn print_again(text: &str, documents: &[Node]) -> String {
+    match documents {
+        [document] if text.trim_start().starts_with(['{', '[']) => {
+            to_json(&document.value, Html::Plain)
+        }
+        documents => {
+            let texts = documents
+                .iter()
+                .map(|document| yaml_tree::emit(&document.value));
+            texts.collect::<Vec<_>>().join("---\n")
+        }
     }
 }
 

@@ -143,8 +143,9 @@ impl Actions {
 
 /// The text that an action begins with, which it prints or encodes.
 fn first_text(text: &str, action: &Range<usize>) -> Option<Range<usize>> {
-    let inner = text[action.clone()].trim_start_matches(['{', '-', ' ']);
-    let value = inner.strip_prefix('"')?.split('"').next()?;
+    let inner = text[action.clone()].trim_start_matches(['{', '-', ' ', '(']);
+    let mut quotes = ['"', '`'].into_iter();
+    let value = quotes.find_map(|quote| inner.strip_prefix(quote)?.split(quote).next())?;
     let start = value.as_ptr().addr() - text.as_ptr().addr();
     (!value.is_empty()).then(|| start..start + value.len())
 }
