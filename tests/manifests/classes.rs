@@ -1080,5 +1080,13 @@ spec: {upgrade: {external: {generateUpgradePlanExtension: a}}}
 fn a_worker_whose_name_is_no_text_is_counted() {
     let text = CLASS.replace("name: md-0}", "name: 1}");
     assert_ne!(text, CLASS);
-    assert_text(&checked([("a number", manifest(text))]), str![]);
+    assert_text(
+        &checked([("a number", manifest(text))]),
+        str![[r#"
+a number
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:26:39) holds 1.30.2
+    edge/ v1.30.2 (edge.yaml:7:14): unknown (its name is no text)
+
+"#]],
+    );
 }

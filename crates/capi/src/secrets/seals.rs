@@ -383,7 +383,7 @@ impl<'a> Seals<'a> {
     }
 }
 
-/// The documents of a text, printed anew: nothing stays of it that they do not hold, such as a comment, or what a second key of the
+/// The documents of a text, printed again: nothing stays of it that they do not hold, such as a comment, or what a second key of the
 /// same name hides.
 fn print_again(text: &str, documents: &[Node]) -> String {
     match documents {
