@@ -636,3 +636,103 @@ of another
 "#]],
     );
 }
+
+/// What deploys a folder is patched where it is deployed itself, as of each management cluster.
+#[test]
+fn what_a_build_changes_of_what_deploys_a_folder_leaves_the_folder_unknown() {
+    let flux = |name: &str, spec: &str| {
+        object(
+            &format!("kustomize.toolkit.fluxcd.io/v1 Kustomization flux/{name}"),
+            &format!("spec: {{{spec}}}"),
+        )
+    };
+    let add = "patches: [{target: {kind: Kustomization}, patch: '- {op: add, path: /spec/postBuild, value: {substitute: {V: v1.30.2}}}'}]";
+    let infra = |kustomization: &str| {
+        let resources = format!("resources: [../../infra]\n{kustomization}\n");
+        project()
+            .file(
+                "infra/kustomization.yaml",
+                "resources: [ks.yaml, cm.yaml]\n",
+            )
+            .file(
+                "infra/ks.yaml",
+                flux(
+                    "inner",
+                    "path: ./inner, postBuild: {substituteFrom: [{kind: ConfigMap, name: a}]}",
+                ),
+            )
+            .file(
+                "infra/cm.yaml",
+                object("v1 ConfigMap flux/a", "data: {K: k}"),
+            )
+            .file("clusters/prod/kustomization.yaml", resources)
+            .file("inner/edge.yaml", cluster("${V:=v1.31.8}", GOOD))
+    };
+    let map = "patches: [{target: {kind: ConfigMap}, patch: '- {op: add, path: /data/V, value: v1.30.2}'}]";
+    let outer = |more: &str| {
+        infra("").file(
+            "outer.yaml",
+            flux("outer", &format!("path: ./clusters/prod{more}")),
+        )
+    };
+    let application = |kustomization: &str| {
+        overlay(
+            &application("{repoURL: r, path: over, kustomize: {commonAnnotations: {a: b}}}"),
+            "",
+        )
+        .file(
+            "kustomization.yaml",
+            format!("resources: [object.yaml]\n{kustomization}\n"),
+        )
+    };
+    let source = "patches: [{target: {kind: Application}, patch: '- {op: add, path: /spec/source/kustomize/namePrefix, value: a-}'}]";
+    let cases = [
+        ("labels", infra("labels: [{pairs: {a: b}}]")),
+        ("a patch", infra(add)),
+        ("a map", infra(map)),
+        ("what does not build", infra("helmCharts: [{name: a}]")),
+        ("an outer one", outer("")),
+        ("one that patches", outer(&format!(", {add}"))),
+        ("an Application", application("")),
+        ("one that is patched", application(source)),
+    ];
+    assert_text(
+        &checked(cases),
+        str![[r#"
+labels
+    edge/control-plane v1.31.8 (inner/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (inner/edge.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.31.8 (inner/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (inner/edge.yaml:29:49) holds 1.31.8
+a patch
+    warning[composition-unsupported] infra/ks.yaml:2:1 `apiVersion: kustomize.toolkit.fluxcd.io/v1`
+    error[nothing-checked] => --allow-empty
+    edge/control-plane v1.31.8 (inner/edge.yaml:12:12): unknown (its kustomization does not build)
+    edge/edge-md v1.31.8 (inner/edge.yaml:23:16): unknown (its kustomization does not build)
+a map
+    error[nothing-checked] => --allow-empty
+    edge/control-plane: unknown (its image or version is a variable)
+    edge/edge-md: unknown (its image or version is a variable)
+what does not build
+    warning[composition-unsupported] infra/ks.yaml:2:1 `apiVersion: kustomize.toolkit.fluxcd.io/v1`
+    error[nothing-checked] => --allow-empty
+    edge/control-plane v1.31.8 (inner/edge.yaml:12:12): unknown (its kustomization does not build)
+    edge/edge-md v1.31.8 (inner/edge.yaml:23:16): unknown (its kustomization does not build)
+an outer one
+    edge/control-plane v1.31.8 (inner/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (inner/edge.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.31.8 (inner/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (inner/edge.yaml:29:49) holds 1.31.8
+one that patches
+    warning[composition-unsupported] infra/ks.yaml:2:1 `apiVersion: kustomize.toolkit.fluxcd.io/v1`
+    error[nothing-checked] => --allow-empty
+    edge/control-plane v1.31.8 (inner/edge.yaml:12:12): unknown (its kustomization does not build)
+    edge/edge-md v1.31.8 (inner/edge.yaml:23:16): unknown (its kustomization does not build)
+an Application
+    edge/control-plane v1.31.8 (base/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+one that is patched
+    warning[composition-unsupported] object.yaml:2:1 `apiVersion: argoproj.io/v1alpha1`
+    error[nothing-checked] => --allow-empty
+    edge/control-plane v1.31.8 (base/edge.yaml:12:12): unknown (its kustomization does not build)
+    edge/edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
+
+"#]],
+    );
+}

@@ -31,7 +31,7 @@ use super::patches;
 use super::reader::LayerReader;
 use super::tables::{KUSTOMIZATION, check_fields};
 use super::variables::substitute;
-use super::{Composition, Options, State, deployments};
+use super::{Composition, Options, State, UNSUPPORTED, deployments};
 use crate::read::error::ReadError;
 
 /// What one folder builds to.
@@ -82,19 +82,89 @@ pub(in crate::read) fn builds(
     options: &Options,
     sources: &mut Sources,
 ) -> Result<Builds, Error> {
-    let mut made = Builds::default();
     let mut reader = LayerReader::new(files, options, sources);
+    let changed = changed_files(&mut reader, input)?;
     let folders = Folders::read(&mut reader, input)?;
+    build_all(&mut reader, &Folders { changed, ..folders }, input)
+}
+
+/// The files with an object that deploys others, or a ConfigMap with variables, that a build changes: what is deployed with them is
+/// not known here.
+fn changed_files(
+    reader: &mut LayerReader<'_>,
+    input: &Input<'_>,
+) -> Result<BTreeSet<PathBuf>, Error> {
+    let from = ["spec", "postBuild", "substituteFrom"];
+    let from = input.flux.iter().flat_map(|flux| flux.node.items(&from));
+    let names: BTreeSet<&str> = from.filter_map(|from| from.text(&["name"])).collect();
+    let maps = input.config_maps.iter();
+    let maps = maps.filter(|map| names.contains(&*map.name));
+    let objects = input.flux.iter().copied().chain(maps);
+    let files = objects.map(|object| path_of(object).to_owned());
+    let first = Input {
+        folders: input.folders.clone(),
+        files: files.chain(input.applications.iter().cloned()).collect(),
+        deployments: BTreeSet::new(),
+        applications: BTreeSet::new(),
+        flux: input.flux.clone(),
+        config_maps: input.config_maps,
+    };
+    let folders = Folders::read(reader, &first)?;
+    let made = build_all(reader, &folders, &first)?;
+    let mut changed = BTreeSet::new();
+    for file in &first.files {
+        let documents = match reader.objects(file) {
+            Ok(documents) => documents.unwrap_or_default(),
+            Err(ReadError::Error(error)) => return Err(error),
+            Err(ReadError::Finding(_)) => continue,
+        };
+        let is_changed = |document: &Node| {
+            let is_same = |built: &Node, path: &[&str]| built.text(path) == document.text(path);
+            let differs = |built: &Node, key: &str| {
+                let content = |node: &Node| node.get_path(&[key]).map(|node| node.value.clone());
+                match (content(built), content(document)) {
+                    (Some(built), Some(own)) => !built.same(&own),
+                    (built, own) => built.is_some() != own.is_some(),
+                }
+            };
+            made.builds.iter().any(|build| {
+                build.objects.iter().any(|built| {
+                    let is_other = || differs(built, "spec") || differs(built, "data");
+                    is_same(built, &["kind"])
+                        && is_same(built, &["metadata", "name"])
+                        && (build.is_refused || is_other())
+                })
+            })
+        };
+        if documents.iter().any(is_changed) {
+            changed.insert(file.clone());
+        }
+    }
+    Ok(changed)
+}
+
+fn path_of(object: &ManifestObject) -> &Path {
+    Path::new(&*object.file().path)
+}
+
+fn build_all(
+    reader: &mut LayerReader<'_>,
+    folders: &Folders,
+    input: &Input<'_>,
+) -> Result<Builds, Error> {
+    let mut made = Builds::default();
     let mut refused = Refused::default();
     let mut of_flux: Vec<Target<'_>> = Vec::new();
     for flux in &input.flux {
-        of_flux.extend(Target::from_flux(&mut reader, &folders, input, flux)?);
+        of_flux.extend(Target::from_flux(reader, folders, input, flux)?);
     }
     let mut applied = BTreeSet::new();
     let mut of_argo: Vec<Target<'_>> = Vec::new();
     for file in &input.applications {
-        for one in deployments::find_applied(&mut reader, file)? {
-            match Target::from_argo(&mut reader, &folders, &one)? {
+        for mut one in deployments::find_applied(reader, file)? {
+            let place = one.application.tree.place;
+            one.finding = one.finding.or_else(|| folders.change(reader, file, place));
+            match Target::from_argo(reader, folders, &one)? {
                 Some(target) => {
                     if !of_argo.iter().any(|other| other.is_same(&target)) {
                         of_argo.push(target);
@@ -106,19 +176,19 @@ pub(in crate::read) fn builds(
     }
     let deployed: BTreeSet<PathBuf> = of_flux.iter().map(|one| one.folder.clone()).collect();
     for target in of_flux.into_iter().chain(of_argo) {
-        target.add(&mut reader, &folders, input, &mut made, &mut refused)?;
+        target.add(reader, folders, input, &mut made, &mut refused)?;
     }
     for folder in folders.build_order() {
         let is_built =
             deployed.contains(folder) || made.parts.contains(folder) && !applied.contains(folder);
         if !is_built {
-            let target = Target::from_folder(&folders, folder);
-            target.add(&mut reader, &folders, input, &mut made, &mut refused)?;
+            let target = Target::from_folder(folders, folder);
+            target.add(reader, folders, input, &mut made, &mut refused)?;
         }
     }
     for file in input.deployments.difference(&made.parts) {
-        let compositions = match deployments::build(&mut reader, file) {
-            Ok(Some(built)) => deployments::each_of_built(&mut reader, &State::default(), &built)?,
+        let compositions = match deployments::build(reader, file) {
+            Ok(Some(built)) => deployments::each_of_built(reader, &State::default(), &built)?,
             Err(ReadError::Error(error)) => return Err(error),
             // What is no YAML is reported where manifests are read.
             Ok(None) | Err(ReadError::Finding(_)) => Vec::new(),
@@ -206,6 +276,8 @@ struct Folders {
     known: BTreeMap<PathBuf, Known>,
     /// Those that lead to a file of interest.
     leading: BTreeSet<PathBuf>,
+    /// The files with what deploys others, which a build changes.
+    changed: BTreeSet<PathBuf>,
 }
 
 impl Folders {
@@ -235,7 +307,18 @@ impl Folders {
             let by = named_by.get(&**path).into_iter().flatten();
             open.extend(by.filter(|folder| leading.insert((**folder).clone())));
         }
-        Ok(Self { known, leading })
+        Ok(Self {
+            known,
+            leading,
+            changed: BTreeSet::new(),
+        })
+    }
+
+    /// Why nobody knows what an object in this file deploys, if a build changes it.
+    fn change(&self, reader: &LayerReader<'_>, file: &Path, place: Place) -> Option<Finding> {
+        let message = "a kustomization changes what deploys it, which is not carried out here";
+        let finding = || reader.finding(UNSUPPORTED, message.to_owned(), place);
+        self.changed.contains(file).then(finding)
     }
 
     /// Those that lead to a file of interest, each before what it names. Of some that name one another the first by name is first.
@@ -404,7 +487,7 @@ impl<'t> Target<'t> {
         let refusal = match checked {
             Err(ReadError::Error(error)) => return Err(error),
             Err(ReadError::Finding(finding)) => Some(*finding),
-            Ok(()) => None,
+            Ok(()) => folders.change(reader, path_of(object), flux.place),
         };
         Ok(Some(Self {
             folder,
@@ -488,7 +571,7 @@ impl<'t> Target<'t> {
             parts.extend(files);
         }
         if let Some((flux, object)) = &self.flux {
-            let variables = variables(flux, object, input.config_maps, reader.sources);
+            let variables = variables(flux, object, input, &folders.changed, reader.sources);
             let is_disabled = |object: &Object| {
                 let of = |field| object.metadata(field, "kustomize.toolkit.fluxcd.io/substitute");
                 ["labels", "annotations"]
@@ -560,9 +643,11 @@ impl Left {
 fn variables(
     flux: &Node,
     object: &ManifestObject,
-    config_maps: &[ManifestObject],
+    input: &Input<'_>,
+    changed: &BTreeSet<PathBuf>,
     sources: &mut Sources,
 ) -> Variables {
+    let config_maps = input.config_maps;
     let (mut variables, mut has_more) = (Variables::new(), false);
     let mut add = |node: &Node, path: &[&str]| {
         for entry in node.entries(path) {
@@ -591,8 +676,11 @@ fn variables(
         let is_nearest = |map: &&ManifestObject| Some(common(map)) == nearest;
         let mut known = config_maps.iter().filter(is_meant).filter(is_nearest);
         match (known.next(), known.next()) {
-            (Some(map), None) => add(&map.adopt_node(&map.node, sources), &["data"]),
-            // Of several, as of two management clusters, nobody knows which; and one that is optional may be there.
+            (Some(map), None) if !changed.contains(path_of(map)) => {
+                add(&map.adopt_node(&map.node, sources), &["data"])
+            }
+            // Of several, as of two management clusters, nobody knows which; one that is optional may be there; and a build may
+            // change it.
             _ => has_more = true,
         }
     }
