@@ -202,41 +202,78 @@ pub(super) fn collect(
     for path in named {
         let is_folder = tree.is_folder(path);
         let inside = if is_folder {
-            let is_meant = |path: &Path| is_yaml(path) || has_end(path, &TEMPLATES);
-            folder_files(tree, path, own_output, is_meant)?
+            let is_read =
+                |path: &Path| is_yaml(path) || is_kustomization(path) || has_end(path, &TEMPLATES);
+            folder_files(tree, path, own_output, is_read)?
         } else {
             vec![path.clone()]
         };
         for file in inside {
-            let name = file.file_name().unwrap_or_default();
             let folder = || file.parent().unwrap_or(Path::new("")).to_owned();
-            if NAMES.iter().any(|known| name == *known) {
+            if is_kustomization(&file) {
                 found.kustomizations.insert(folder());
-            } else if name == "Chart.yaml" {
+            } else if file.file_name().is_some_and(|name| name == "Chart.yaml") {
                 found.charts.insert(folder());
             }
-            if !known.insert(files::display(&file)) {
-                continue;
-            }
-            let is_template = is_folder && has_end(&file, &TEMPLATES);
-            if is_template || secrets::is_named_secret(&file) {
-                let why = if is_template {
-                    unread::TEMPLATE
-                } else {
-                    unread::SECRET
-                };
-                let why = match tree.content(&file) {
-                    Err(Error::Pointer { .. }) => Some(unread::POINTER),
-                    read => is_meant(&String::from_utf8_lossy(read?.raw_bytes())).then_some(why),
-                };
-                found.unread.extend(why.map(|why| (file, why)));
-            } else {
-                one(tree, &file, is_folder, &is_meant, &mut found)?;
+            if known.insert(files::display(&file)) {
+                read_file(tree, file, is_folder, &is_meant, &mut found)?;
             }
         }
     }
-    Patches::read(tree, &found.kustomizations, &found.objects)?.mark(&mut found.objects);
-    Ok(found)
+    // What kustomizations name is read, whatever it is called.
+    loop {
+        let patches = Patches::read(tree, &found.kustomizations, &found.objects)?;
+        let odd = patches.resources.iter().filter(|path| {
+            (is_hidden(path) || !is_yaml(path)) && known.insert(files::display(path))
+        });
+        let odd: Vec<PathBuf> = odd.cloned().collect();
+        if odd.is_empty() {
+            patches.mark(&mut found.objects);
+            return Ok(found);
+        }
+        for path in odd {
+            if NAMES.iter().any(|name| tree.is_file(&path.join(name))) {
+                found.kustomizations.insert(path);
+            } else if tree.is_file(&path) && !is_rendered(tree, &path, own_output)? {
+                read_file(tree, path, true, &is_meant, &mut found)?;
+            }
+        }
+    }
+}
+
+/// Reads a file of manifests, or says why not. One that nobody has typed may be something else.
+fn read_file(
+    tree: &dyn Files,
+    file: PathBuf,
+    may_skip: bool,
+    is_meant: impl Fn(&str) -> bool,
+    found: &mut ManifestFiles,
+) -> Result<(), Error> {
+    let is_template = may_skip && has_end(&file, &TEMPLATES);
+    if !is_template && !secrets::is_named_secret(&file) {
+        return one(tree, &file, may_skip, &is_meant, found);
+    }
+    let why = if is_template {
+        unread::TEMPLATE
+    } else {
+        unread::SECRET
+    };
+    let why = match tree.content(&file) {
+        Err(Error::Pointer { .. }) => Some(unread::POINTER),
+        read => is_meant(&String::from_utf8_lossy(read?.raw_bytes())).then_some(why),
+    };
+    found.unread.extend(why.map(|why| (file, why)));
+    Ok(())
+}
+
+fn is_kustomization(file: &Path) -> bool {
+    let name = file.file_name().unwrap_or_default();
+    NAMES.iter().any(|known| name == *known)
+}
+
+fn is_hidden(path: &Path) -> bool {
+    path.iter()
+        .any(|name| name.to_string_lossy().starts_with('.'))
 }
 
 /// A typed path as seen from the project's folder.
@@ -279,10 +316,6 @@ fn folder_files(
     own_output: &OwnOutput,
     is_wanted: impl Fn(&Path) -> bool,
 ) -> Result<Vec<PathBuf>, Error> {
-    let is_hidden = |path: &Path| {
-        path.iter()
-            .any(|name| name.to_string_lossy().starts_with('.'))
-    };
     let mut own = Vec::new();
     for below in tree.list_recursive(folder)? {
         let is_hidden = is_hidden(&below);

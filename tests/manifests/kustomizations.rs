@@ -702,3 +702,62 @@ replace
 "#]],
     );
 }
+
+/// As kustomize does: no name of a file or a folder hides what a kustomization takes from it.
+#[test]
+fn what_a_kustomization_names_is_read_whatever_it_is_called() {
+    let patch = "patches: [{target: {kind: KubeadmControlPlane}, patch: '- {op: replace, path: /spec/version, value: v1.30.2}'}]";
+    let over = |resource: &str, file: &str| {
+        project()
+            .file(
+                "k/kustomization.yaml",
+                format!("resources: ['{resource}']\n{patch}\n"),
+            )
+            .file(file, cluster("v1.31.8", GOOD))
+    };
+    let base = |folder: &str, kustomization: &str| {
+        over(&format!("../{folder}"), &format!("{folder}/c.yaml")).file(
+            &format!("{folder}/{kustomization}"),
+            "resources: [c.yaml]\n",
+        )
+    };
+    let cases = [
+        ("a hidden folder", base(".base", "kustomization.yaml")),
+        ("below one", base(".a/b", "kustomization.yml")),
+        (
+            "another name of a kustomization",
+            base("base", "Kustomization"),
+        ),
+        ("a hidden file", over(".c.yaml", "k/.c.yaml")),
+        ("a text", over("c.txt", "k/c.txt")),
+        ("no end", over("c", "k/c")),
+        ("nothing", over(".gone.yaml", "other.yaml")),
+    ];
+    assert_text(
+        &judged(cases),
+        str![[r#"
+a hidden folder
+    edge/control-plane v1.30.2 (k/kustomization.yaml:2:101): mismatched, ubuntu-2204-kube-v1.31.8 (.base/c.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.31.8 (.base/c.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (.base/c.yaml:29:49) holds 1.31.8
+below one
+    edge/control-plane v1.30.2 (k/kustomization.yaml:2:101): mismatched, ubuntu-2204-kube-v1.31.8 (.a/b/c.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.31.8 (.a/b/c.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (.a/b/c.yaml:29:49) holds 1.31.8
+another name of a kustomization
+    edge/control-plane v1.30.2 (k/kustomization.yaml:2:101): mismatched, ubuntu-2204-kube-v1.31.8 (base/c.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.31.8 (base/c.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/c.yaml:29:49) holds 1.31.8
+a hidden file
+    edge/control-plane v1.30.2 (k/kustomization.yaml:2:101): mismatched, ubuntu-2204-kube-v1.31.8 (k/.c.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.31.8 (k/.c.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (k/.c.yaml:29:49) holds 1.31.8
+a text
+    edge/control-plane v1.30.2 (k/kustomization.yaml:2:101): mismatched, ubuntu-2204-kube-v1.31.8 (k/c.txt:29:49) holds 1.31.8
+    edge/edge-md v1.31.8 (k/c.txt:23:16): by_name, ubuntu-2204-kube-v1.31.8 (k/c.txt:29:49) holds 1.31.8
+no end
+    edge/control-plane v1.30.2 (k/kustomization.yaml:2:101): mismatched, ubuntu-2204-kube-v1.31.8 (k/c:29:49) holds 1.31.8
+    edge/edge-md v1.31.8 (k/c:23:16): by_name, ubuntu-2204-kube-v1.31.8 (k/c:29:49) holds 1.31.8
+nothing
+    edge/control-plane v1.31.8 (other.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (other.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.31.8 (other.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (other.yaml:29:49) holds 1.31.8
+
+"#]],
+    );
+}

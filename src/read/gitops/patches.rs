@@ -23,6 +23,8 @@ use crate::read::error::ReadError;
 #[derive(Default)]
 pub(in crate::read) struct Patches {
     files: BTreeSet<PathBuf>,
+    /// The files and folders that kustomizations take objects from.
+    pub(in crate::read) resources: BTreeSet<PathBuf>,
     /// The objects that get another name.
     renamed: Vec<Selector>,
     /// The names that operations write into references.
@@ -41,7 +43,7 @@ impl Patches {
     ) -> Result<Self, Error> {
         let (options, mut sources) = (Options::default(), Sources::default());
         let mut reader = LayerReader::new(tree, &options, &mut sources);
-        let (mut found, mut whole) = (Self::default(), BTreeSet::new());
+        let mut found = Self::default();
         for folder in folders {
             let kustomization = match kustomization::find(&mut reader, folder) {
                 Ok(Some(kustomization)) => kustomization,
@@ -53,7 +55,7 @@ impl Patches {
             found
                 .files
                 .extend(files(&mut reader, folder, &kustomization)?);
-            whole.extend(resources(folder, &kustomization));
+            found.resources.extend(resources(folder, &kustomization));
         }
         let of_flux = |object: &&ManifestObject| object.group() == FLUX;
         for flux in objects.iter().filter(of_flux) {
@@ -62,7 +64,7 @@ impl Patches {
                 found.add_names(&mut reader, Path::new(""), spec)?;
             }
         }
-        found.files.retain(|file| !whole.contains(file));
+        found.files.retain(|file| !found.resources.contains(file));
         Ok(found)
     }
 
