@@ -83,14 +83,14 @@ pub(in crate::read) fn builds(
     sources: &mut Sources,
 ) -> Result<Builds, Error> {
     let mut reader = LayerReader::new(files, options, sources);
-    let changed = changed_files(&mut reader, input)?;
+    let changed = find_changed(&mut reader, input)?;
     let folders = Folders::read(&mut reader, input)?;
     build_all(&mut reader, &Folders { changed, ..folders }, input)
 }
 
 /// The files with an object that deploys others, or a ConfigMap with variables, that a build changes: what is deployed with them is
 /// not known here.
-fn changed_files(
+fn find_changed(
     reader: &mut LayerReader<'_>,
     input: &Input<'_>,
 ) -> Result<BTreeSet<PathBuf>, Error> {
@@ -100,7 +100,7 @@ fn changed_files(
     let maps = input.config_maps.iter();
     let maps = maps.filter(|map| names.contains(&*map.name));
     let objects = input.flux.iter().copied().chain(maps);
-    let files = objects.map(|object| path_of(object).to_owned());
+    let files = objects.map(|object| file_path(object).to_owned());
     let first = Input {
         folders: input.folders.clone(),
         files: files.chain(input.applications.iter().cloned()).collect(),
@@ -143,7 +143,7 @@ fn changed_files(
     Ok(changed)
 }
 
-fn path_of(object: &ManifestObject) -> &Path {
+fn file_path(object: &ManifestObject) -> &Path {
     Path::new(&*object.file().path)
 }
 
@@ -487,7 +487,7 @@ impl<'t> Target<'t> {
         let refusal = match checked {
             Err(ReadError::Error(error)) => return Err(error),
             Err(ReadError::Finding(finding)) => Some(*finding),
-            Ok(()) => folders.change(reader, path_of(object), flux.place),
+            Ok(()) => folders.change(reader, file_path(object), flux.place),
         };
         Ok(Some(Self {
             folder,
@@ -676,7 +676,7 @@ fn variables(
         let is_nearest = |map: &&ManifestObject| Some(common(map)) == nearest;
         let mut known = config_maps.iter().filter(is_meant).filter(is_nearest);
         match (known.next(), known.next()) {
-            (Some(map), None) if !changed.contains(path_of(map)) => {
+            (Some(map), None) if !changed.contains(file_path(map)) => {
                 add(&map.adopt_node(&map.node, sources), &["data"])
             }
             // Of several, as of two management clusters, nobody knows which; one that is optional may be there; and a build may
