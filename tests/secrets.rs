@@ -298,6 +298,7 @@ fn a_secret_is_one_however_its_kind_is_written_and_what_shows_it_again() {
         "x: {\"k\\x69nd\": \"\\x53ecret\", stringData: {a: SEKRET-1}}\n",
         "x: {kind: Secret, stringData: {a: &p SEKRET-1}}\ny: {data: {q: *p}}\n",
         "x: {kind: Secret, stringData: {a: &p 48151623}}\ny: {data: {q: *p}}\n",
+        "x: {kind: Secret, stringData: {a: &p SEKRET-1}}\ny: [*p, {q: *p}]\n",
         "p: &p {a: SEKRET-1}\nx: {kind: Secret, stringData: *p}\n",
         "x: '[{\"kind\": \"Secret\", \"stringData\": {\"a\": \"SEKRET-1\"}}]'\n",
         "x: {kind: SecretList, items: [{metadata: {name: a}, data: {a: U0VLUkVU}, stringData: {b: SEKRET-1}}]}\n",
@@ -758,4 +759,39 @@ fn a_file_of_a_secret_and_of_a_config_map_is_secret() {
             &["check", "check --output json", "explain edge", "images"],
         );
     }
+}
+
+/// A template of a chart that is a link to secrets is none.
+#[test]
+fn a_template_that_is_a_link_to_secrets_is_not_read() {
+    let stage = project()
+        .file(
+            "my-secrets.yaml",
+            "apiVersion: cluster.x-k8s.io/v1beta1\nkind: Cluster\nmetadata: {name: SEKRET-1}\n",
+        )
+        .file(
+            "chart/Chart.yaml",
+            "apiVersion: v2\nname: c\nversion: 1.0.0\n",
+        )
+        .file(
+            "chart/templates/a.yaml",
+            crate::support::manifests::cluster("v1.31.8", crate::support::manifests::GOOD),
+        );
+    let link = stage.path().join("chart/templates/b.yaml");
+    std::os::unix::fs::symlink("../../my-secrets.yaml", link).expect("linked");
+    let shown = printed(&stage, &["check", "images", "explain edge"]);
+    assert!(shown.contains("is a link to a file of secrets"), "{shown}");
+    // Helm follows any other link.
+    stage
+        .remove("chart/templates/b.yaml")
+        .write("elsewhere.yaml", stage.read("chart/templates/a.yaml"));
+    stage.remove("chart/templates/a.yaml");
+    std::os::unix::fs::symlink(
+        "../../elsewhere.yaml",
+        stage.path().join("chart/templates/a.yaml"),
+    )
+    .expect("linked");
+    stage.write(".helmignore", "");
+    let shown = printed(&stage, &["images"]);
+    assert!(shown.contains("edge/control-plane"), "{shown}");
 }

@@ -271,3 +271,36 @@ fn suffix_length(index: &[u8], at: &mut usize) -> Option<usize> {
         value = value.checked_add(1)?;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::{LeftOut, suffix_length};
+
+    #[test]
+    fn a_number_of_several_bytes_counts_each_from_one() {
+        for (bytes, value) in [
+            (&[5][..], Some(5)),
+            (&[0x80, 0], Some(128)),
+            (&[0x81, 2], Some(258)),
+            (&[0x80], None),
+            (&[0xff; 12], None),
+        ] {
+            assert_eq!(suffix_length(bytes, &mut 0), value, "{bytes:?}");
+        }
+    }
+
+    #[test]
+    fn of_a_folder_what_may_be_yaml_is_missed() {
+        let names = ["a.yaml", "b.yml", "c.json", "d", "e.txt"];
+        let left_out = LeftOut {
+            paths: names.map(|name| Path::new("/x").join(name)).into(),
+            ..LeftOut::default()
+        };
+        left_out.look_below(Path::new("/x"));
+        let missed = left_out.absent_paths();
+        let missed: Vec<_> = missed.iter().filter_map(|path| path.to_str()).collect();
+        assert_eq!(missed, ["/x/a.yaml", "/x/b.yml", "/x/c.json", "/x/d"]);
+    }
+}

@@ -173,7 +173,7 @@ impl<'f> FolderReader<'f> {
         }
         let templates = folder.join("templates");
         if self.files.is_folder(&templates) {
-            for path in self.files.list_recursive(&templates)? {
+            for path in self.list(&templates)? {
                 let name = format!("templates/{}", display(&path));
                 if !(self.is_wanted)(&name) || is_ignored(&name) {
                     continue;
@@ -262,6 +262,25 @@ impl<'f> FolderReader<'f> {
             }
         }
         Ok(())
+    }
+
+    /// The files below a folder, relative to it. Helm follows links.
+    fn list(&self, folder: &Path) -> Result<Vec<PathBuf>, Error> {
+        let (mut found, mut open) = (Vec::new(), vec![PathBuf::new()]);
+        while let Some(inner) = open.pop() {
+            let names = self.files.folder(&folder.join(&inner))?;
+            for name in names.unwrap_or_default() {
+                let path = inner.join(name);
+                let may_be_folder = path.iter().count() < DEEPEST;
+                if may_be_folder && self.files.is_folder(&folder.join(&path)) {
+                    open.push(path);
+                } else {
+                    found.push(path);
+                }
+            }
+        }
+        found.sort();
+        Ok(found)
     }
 
     fn unpack(&self, path: &Path) -> Result<Vec<(String, Vec<u8>)>, String> {

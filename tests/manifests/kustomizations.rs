@@ -761,3 +761,97 @@ nothing
 "#]],
     );
 }
+
+/// As kustomize 5.7 refuses or takes them.
+#[test]
+fn what_is_null_or_no_scalar_is_taken_as_kustomize_takes_it() {
+    let base = cluster("v1.31.8", GOOD).replace(
+        "metadata: {name: edge-cp}",
+        "metadata: {name: edge-cp, namespace: n1, labels: {v: v1.30.2, none: null}}",
+    );
+    let stage = |kustomization: &str| {
+        project()
+            .file("edge.yaml", &base)
+            .file("images.yaml", "images: [{path: spec/machineTemplate, kind: KubeadmControlPlane}, {path: metadata/labels/none/x, kind: KubeadmControlPlane}]\n")
+            .file("vars.yaml", "varReference: [{path: spec/version, kind: KubeadmControlPlane}]\n")
+            .file("kustomization.yaml", format!("resources: [edge.yaml]\n{kustomization}\n"))
+    };
+    let source = |path: &str| format!("source: {{kind: KubeadmControlPlane, fieldPath: {path}}}");
+    let copy = |path: &str, options: &str, to: &str| {
+        let target =
+            format!("{{select: {{kind: KubeadmControlPlane}}, fieldPaths: [{to}]{options}}}");
+        stage(&format!(
+            "replacements: [{{{}, targets: [{target}]}}]",
+            source(path)
+        ))
+    };
+    let patch = "patch: '- {op: replace, path: /spec/version, value: v1.30.2}'";
+    let var = |namespace: &str| {
+        let objref = format!(
+            "{{apiVersion: controlplane.cluster.x-k8s.io/v1beta1, kind: KubeadmControlPlane, name: edge-cp, namespace: {namespace}}}"
+        );
+        stage(&format!(
+            "configurations: [vars.yaml]\nvars: [{{name: V, objref: {objref}, fieldref: {{fieldpath: metadata.labels.v}}}}]"
+        ))
+    };
+    let cases = [
+        (
+            "a label without a value",
+            stage(&format!(
+                "patches: [{{target: {{labelSelector: none}}, {patch}}}]"
+            )),
+        ),
+        (
+            "a source without a value",
+            copy("metadata.labels.none", "", "spec.version"),
+        ),
+        (
+            "a part of a map",
+            copy(
+                "metadata.labels.v",
+                ", options: {delimiter: '-'}",
+                "spec.machineTemplate",
+            ),
+        ),
+        (
+            "an image in a map",
+            stage("configurations: [images.yaml]\nimages: [{name: a, newTag: b}]"),
+        ),
+        ("a variable", var("n1")),
+        ("a variable of another namespace", var("n2")),
+    ];
+    assert_text(
+        &checked(cases),
+        str![[r#"
+a label without a value
+    error[version-skew] edge/edge-md edge.yaml:23:16 `v1.31.8` kustomization.yaml:2:95 `v1.30.2` => v1.31.8
+    error[k8s-version-mismatch] edge/control-plane edge.yaml:29:49 `ubuntu-2204-kube-v1.31.8` kustomization.yaml:2:95 `v1.30.2` => v1.30.2
+    edge/control-plane v1.30.2 (kustomization.yaml:2:95): mismatched, ubuntu-2204-kube-v1.31.8 (edge.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.31.8 (edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (edge.yaml:29:49) holds 1.31.8
+a source without a value
+    warning[composition-failed] kustomization.yaml:2:16 `{source: {kind: KubeadmControlPlane, fieldPath: metadata.labels.none}, targets: [{select: {kind: KubeadmControlPlane}, fieldPaths: [spec.version]}]}`
+    error[nothing-checked] => --allow-empty
+    edge/control-plane v1.31.8 (edge.yaml:12:12): unknown (its kustomization does not build)
+    edge/edge-md v1.31.8 (edge.yaml:23:16): unknown (its kustomization does not build)
+a part of a map
+    warning[composition-failed] kustomization.yaml:2:16 `{source: {kind: KubeadmControlPlane, fieldPath: metadata.labels.v}, targets: [{select: {kind: KubeadmControlPlane}, fieldPaths: [spec.machineTemplate], options: {delimiter: '-'}}]}`
+    error[nothing-checked] => --allow-empty
+    edge/control-plane v1.31.8 (edge.yaml:12:12): unknown (its kustomization does not build)
+    edge/edge-md v1.31.8 (edge.yaml:23:16): unknown (its kustomization does not build)
+an image in a map
+    warning[composition-failed] kustomization.yaml:3:10 `{name: a, newTag: b}`
+    error[nothing-checked] => --allow-empty
+    edge/control-plane v1.31.8 (edge.yaml:12:12): unknown (its kustomization does not build)
+    edge/edge-md v1.31.8 (edge.yaml:23:16): unknown (its kustomization does not build)
+a variable
+    edge/control-plane v1.31.8 (edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (edge.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.31.8 (edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (edge.yaml:29:49) holds 1.31.8
+a variable of another namespace
+    warning[composition-failed] kustomization.yaml:3:8 `{name: V, objref: {apiVersion: controlplane.cluster.x-k8s.io/v1beta1, kind: KubeadmControlPlane, name: edge-cp, namespace: n2}, fieldref: {fieldpath: metadata.labels.v}}`
+    error[nothing-checked] => --allow-empty
+    edge/control-plane v1.31.8 (edge.yaml:12:12): unknown (its kustomization does not build)
+    edge/edge-md v1.31.8 (edge.yaml:23:16): unknown (its kustomization does not build)
+
+"#]],
+    );
+}

@@ -211,3 +211,22 @@ no findings in 1 cluster; 2 node pools checked: 2 by name only
 
 "#]]);
 }
+
+/// A run in a folder says what is not read there.
+#[test]
+fn what_is_not_read_is_counted_where_it_is_looked_for() {
+    let jinja = cluster("{{ k8s_version }}", GOOD);
+    let stage = beside("a.yaml", &jinja)
+        .file(
+            "in/c.yaml",
+            cluster("v1.31.8", GOOD).replace("edge", "inner"),
+        )
+        .file("in/b.yaml", &jinja);
+    for (line, count) in [("check", "2 files"), ("-C in check", "1 file ")] {
+        let shown = stage.run(line).exit(0).outcome.stdout;
+        assert!(
+            shown.contains(&format!("{count} not read").replace("  ", " ")),
+            "{line}: {shown}"
+        );
+    }
+}

@@ -455,3 +455,37 @@ impl Object for ApiVersions {
         }))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use yaml_tree::engine::Engine;
+    use yaml_tree::place::FileId;
+
+    use super::{KubeVersion, Object, metadata_text};
+
+    #[test]
+    fn a_field_of_chart_yaml_is_text_as_it_is_for_helm() {
+        let text = "a: 1\nb: true\nc: 1.10\nd: x\ne: []\n";
+        let tree = yaml_tree::values(text, FileId(0), Engine::Helm4).expect("values");
+        let texts = ["a", "b", "c", "d", "e", "f"].map(|key| metadata_text(&tree, key));
+        let texts = texts.map(|text| text.map(|text| text.to_string()));
+        let wanted = [Some("1"), Some("true"), Some("1.1"), Some("x"), None, None];
+        assert_eq!(texts, wanted.map(|text| text.map(str::to_owned)));
+    }
+
+    #[test]
+    fn a_version_of_kubernetes_has_numbers() {
+        let version = KubeVersion::new("1.34.2");
+        let field = |name| {
+            let field = version.field(name).expect("a field");
+            field.map(|field| format!("{field:?}"))
+        };
+        for (name, number) in [("Version", "v1.34.2"), ("Major", "1"), ("Minor", "34")] {
+            assert!(
+                field(name).is_some_and(|field| field.contains(number)),
+                "{name}"
+            );
+        }
+        assert_eq!(field("Other"), None);
+    }
+}

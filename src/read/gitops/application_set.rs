@@ -514,3 +514,25 @@ fn selects(selector: &Node, parameters: &Map) -> bool {
     let mut requirements = selector.items(&["matchExpressions"]).iter();
     labels.all(|entry| value(&entry.key) == entry.node.value.as_str()) && requirements.all(is_met)
 }
+
+#[cfg(test)]
+mod tests {
+    use yaml_tree::engine::Engine;
+    use yaml_tree::place::FileId;
+    use yaml_tree::value::Node;
+
+    use super::fill_empty;
+
+    /// As Argo CD merges them: an empty value of Go is none.
+    #[test]
+    fn what_is_empty_in_a_template_comes_from_the_set() {
+        let read = |text: &str| -> Node {
+            yaml_tree::values(text, FileId(0), Engine::Helm4).expect("values")
+        };
+        let own = read("{a: null, b: false, c: '', d: [], e: {f: ''}, g: x, h: 0}");
+        let base = read("{a: 1, b: true, c: z, d: [z], e: {f: z}, g: z, h: 2, i: z}");
+        let wanted = read("{a: 1, b: true, c: z, d: [z], e: {f: z}, g: x, h: 0, i: z}");
+        let filled = fill_empty(&own, &base);
+        assert!(filled.value.same(&wanted.value), "{filled:?}");
+    }
+}

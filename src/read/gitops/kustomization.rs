@@ -563,6 +563,7 @@ const TABLE: Table = &[
     ("vars[].objref.name", Done),
     ("vars[].objref.namespace", Done),
     ("vars[].fieldref.fieldPath", Done),
+    ("vars[].fieldref.fieldpath", Done),
     ("sortOptions.order", NoEffect),
     ("sortOptions.legacySortOptions.orderFirst[]", NoEffect),
     ("sortOptions.legacySortOptions.orderLast[]", NoEffect),

@@ -54,7 +54,9 @@ impl Var {
             }
             all.push(Self {
                 name,
+                // Its documents write it in lower case, and its reader takes both.
                 field: part(&["fieldref", "fieldPath"])
+                    .or_else(|| part(&["fieldref", "fieldpath"]))
                     .unwrap_or("metadata.name")
                     .into(),
                 place: node.place,

@@ -384,4 +384,20 @@ mod tests {
         assert!(super::source("f.yaml", "kind: Secret\ndata: [").hides(0..1));
         assert!(!super::source("f.yaml", "kind: Other\ndata: [").has_secrets());
     }
+
+    #[test]
+    fn a_tree_is_sealed_but_for_its_structure() {
+        let text = "a: [x, 7, true, null]\nb: {c: '', d: 0, e: y}\n";
+        let tree = yaml_tree::values(text, FileId(0), Engine::Helm3);
+        let mut tree = tree.expect("values");
+        super::seal(&mut tree, "f.yaml", "k");
+        let shown = yaml_tree::emit(&tree.value);
+        let shown = yaml_tree::opaque::show_labels(&shown).into_owned();
+        assert!(
+            !shown.contains('x') && !shown.contains('7') && !shown.contains("e: y"),
+            "{shown}"
+        );
+        assert!(shown.contains("<secret f.yaml: k.a.0>"), "{shown}");
+        assert!(shown.contains("true") && shown.contains("d: 0"), "{shown}");
+    }
 }
