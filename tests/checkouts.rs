@@ -449,6 +449,17 @@ help: `git reset`, and check out what is missing
 "#]]);
     assert_eq!(stage.list("rendered"), before);
     // A repository without a commit has no index either.
+    let head = std::fs::read_to_string(git.join("HEAD")).expect("a branch");
     std::fs::remove_dir_all(git.join("refs/heads")).expect("removed");
     stage.run("check").exit(0);
+    for (file, text) in [
+        ("packed-refs", head.replace("ref: ", "0123456789abcdef ")),
+        (
+            "HEAD",
+            "0123456789abcdef0123456789abcdef01234567\n".to_owned(),
+        ),
+    ] {
+        stage.write(&format!(".git/{file}"), text);
+        let _ = stage.run("check").exit(2);
+    }
 }

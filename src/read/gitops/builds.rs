@@ -114,9 +114,8 @@ fn find_changed(
     let mut changed = BTreeSet::new();
     for file in &first.files {
         let documents = match reader.objects(file) {
-            Ok(documents) => documents.unwrap_or_default(),
             Err(ReadError::Error(error)) => return Err(error),
-            Err(ReadError::Finding(_)) => continue,
+            read => read.ok().flatten().unwrap_or_default(),
         };
         let is_changed = |document: &Node| {
             let is_same = |built: &Node, path: &[&str]| built.text(path) == document.text(path);
