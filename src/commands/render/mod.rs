@@ -157,13 +157,13 @@ fn plan(job: &Job<'_>, held: Option<&mut Held>, terminal: &mut Terminal) -> Resu
     let (workspace, options) = (&job.fleet.workspace, job.options);
     let mut planned = plan_render(job)?;
     let (mut held, mut own) = (held, None);
-    if !options.check && planned.is_any() {
+    if !options.check && (planned.is_any() || planned.is_blocked()) {
         let root = &workspace.settings.root;
         if held.is_none() {
             held = Some(own.insert(output::hold(root)?));
         }
         // Another run has written meanwhile, maybe the same; none does from here on.
-        if !output::is_as_planned(&planned.changes)? {
+        if planned.is_blocked() || !output::is_as_planned(&planned.changes)? {
             planned = plan_render(job)?;
         }
     }

@@ -6,6 +6,7 @@ use crate::edit::stamp::{self, Rendered};
 use crate::edit::texts::EditedFile;
 use crate::error::Error;
 use crate::model::manifest::{ChangeSet, Keeps};
+use crate::model::rule::{Level, RuleId};
 use crate::model::shard;
 use crate::output::{Foreign, Part, Previous};
 use crate::pipeline::fleet::{Fleet, FleetCheck};
@@ -39,6 +40,12 @@ impl Planned {
     pub(super) fn is_any(&self) -> bool {
         let is_any = self.changes.is_to_apply() || !self.followed.is_empty();
         is_any && !self.fleet_check.has_errors()
+    }
+
+    /// Whether something lies in the way, which another run may have written just now.
+    pub(super) fn is_blocked(&self) -> bool {
+        let mut judged = self.fleet_check.judged.iter();
+        judged.any(|it| it.finding.rule == RuleId::FileNotOwned && it.level == Level::Error)
     }
 }
 
