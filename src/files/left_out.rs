@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_folder_what_may_be_yaml_is_missed() {
+    fn what_may_be_yaml_in_a_folder_is_missed() {
         let names = ["a.yaml", "b.yml", "c.json", "d", "e.txt"];
         let left_out = LeftOut {
             paths: names.map(|name| Path::new("/x").join(name)).into(),

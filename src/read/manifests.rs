@@ -1,7 +1,7 @@
 //! The manifests that are stamped in place: the files and folders that are named.
 //!
-//! Of a folder every YAML file counts that holds an `apiVersion`, but for hidden folders and files that metalmark wrote
-//! itself. Files named after secrets are never read.
+//! Of a folder every YAML file counts that holds an `apiVersion`, but for files that metalmark wrote itself, and hidden ones that no
+//! kustomization names. Files named after secrets give no object: they are counted if they may hold one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -396,7 +396,7 @@ fn one(
             sources.add(Arc::clone(&source));
             let twice = inside.notices.iter().filter(is_twice);
             let twice = twice.filter_map(|notice| files::notice_finding(notice, &sources));
-            // A file of other objects is none of this tool's business.
+            // Files of other objects may hold passwords, and nothing of them is compared.
             if inside
                 .objects
                 .iter()

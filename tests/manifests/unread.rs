@@ -8,7 +8,7 @@ use crate::support::stage::{Stage, assert_text, project};
 use super::checked;
 
 /// A whole cluster, and beside it this file.
-fn beside(path: &str, text: impl AsRef<[u8]>) -> Stage {
+fn stage_beside(path: &str, text: impl AsRef<[u8]>) -> Stage {
     let whole = cluster("v1.31.8", GOOD).replace("edge", "whole");
     project().file("whole.yaml", whole).file(path, text)
 }
@@ -17,27 +17,30 @@ fn beside(path: &str, text: impl AsRef<[u8]>) -> Stage {
 fn a_file_that_is_not_read_is_counted_by_its_reason() {
     let jinja = cluster("{{ k8s_version }}", GOOD);
     let pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 1\n";
-    let chart = beside(
+    let chart = stage_beside(
         "charts/a/Chart.yaml",
         "apiVersion: v2\nname: a\nversion: 1.0.0\n",
     );
     let chart = chart.file("charts/a/templates/_helpers.tpl", "# cluster.x-k8s.io\n");
-    let all = beside("a.yaml.j2", &jinja)
+    let all = stage_beside("a.yaml.j2", &jinja)
         .file("b.yaml.tpl", &jinja)
         .file("c.yml", pointer)
         .file("d.yaml", b"\0GITCRYPT\0\xff\xfe\xfd");
     let cases = [
-        ("Jinja", beside("a.yaml", &jinja)),
-        ("the end of a name", beside("a.yml.gotmpl", &jinja)),
-        ("another template", beside("notes.tpl", "{{ x }}")),
+        ("Jinja", stage_beside("a.yaml", &jinja)),
+        ("the end of a name", stage_beside("a.yml.gotmpl", &jinja)),
+        ("another template", stage_beside("notes.tpl", "{{ x }}")),
         ("a chart's template", chart),
-        ("LFS", beside("a.yml", pointer)),
-        ("git-crypt", beside("a.yaml", b"\0GITCRYPT\0\xff\xfe\xfd")),
+        ("LFS", stage_beside("a.yml", pointer)),
+        (
+            "git-crypt",
+            stage_beside("a.yaml", b"\0GITCRYPT\0\xff\xfe\xfd"),
+        ),
         (
             "named after secrets",
-            beside("cluster-secretless.yaml", cluster("v1.31.8", GOOD)),
+            stage_beside("cluster-secretless.yaml", cluster("v1.31.8", GOOD)),
         ),
-        ("other secrets", beside("secrets.yaml", "a: b\n")),
+        ("other secrets", stage_beside("secrets.yaml", "a: b\n")),
         ("all of them", all),
     ];
     let summary = |stage: Stage| {
@@ -171,28 +174,28 @@ fn a_file_that_is_yaml_once_it_is_filled_in_is_no_error() {
     );
     for (stage, status, said) in [
         (
-            beside("a.yaml", open),
+            stage_beside("a.yaml", open),
             0,
             "1 file not read: a template of another program",
         ),
         (
-            beside("secrets.yaml", pointer),
+            stage_beside("secrets.yaml", pointer),
             0,
             "1 file not read: a pointer of Git LFS",
         ),
         (
-            beside("a.tpl", pointer),
+            stage_beside("a.tpl", pointer),
             0,
             "1 file not read: a pointer of Git LFS",
         ),
-        (beside("a.yaml", broken), 1, "1 error"),
+        (stage_beside("a.yaml", broken), 1, "1 error"),
     ] {
         let shown = stage.run("check").exit(status).outcome.stdout;
         assert!(shown.contains(said), "{said}: {shown}");
     }
 }
 
-/// A password is not this tool's business, in whatever file of another program it stands.
+/// A file of another program may hold passwords.
 #[test]
 fn nothing_is_said_of_a_file_without_objects_of_clusters() {
     for text in [
@@ -200,12 +203,12 @@ fn nothing_is_said_of_a_file_without_objects_of_clusters() {
         b"# x\xe9\na: hunter2\na: other\n",
         b"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n  a: \"\\x41hunter2\"\n  a: other\n",
     ] {
-        let stage = beside("a.yaml", text);
+        let stage = stage_beside("a.yaml", text);
         let outcome = stage.run("check").exit(0).outcome;
         assert!(!outcome.stdout.contains("hunter2"), "{}", outcome.stdout);
         assert!(outcome.stdout.starts_with("no findings"), "{}", outcome.stdout);
     }
-    let key = beside("key.json", b"0\x82\x04\xa4 x");
+    let key = stage_beside("key.json", b"0\x82\x04\xa4 x");
     key.run("check").exit(0).screen(str![[r#"
 no findings in 1 cluster; 2 node pools checked: 2 by name only
 
@@ -216,7 +219,7 @@ no findings in 1 cluster; 2 node pools checked: 2 by name only
 #[test]
 fn what_is_not_read_is_counted_where_it_is_looked_for() {
     let jinja = cluster("{{ k8s_version }}", GOOD);
-    let stage = beside("a.yaml", &jinja)
+    let stage = stage_beside("a.yaml", &jinja)
         .file(
             "in/c.yaml",
             cluster("v1.31.8", GOOD).replace("edge", "inner"),

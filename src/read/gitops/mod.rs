@@ -1,6 +1,7 @@
 //! Composes clusters as Flux and Argo CD do: the values layers of a folder or file with a HelmRelease or an Application.
 //!
-//! The features of kustomize that affect those objects are implemented here. Other features that affect them are reported.
+//! Each field of kustomize's, Flux's and Argo CD's objects is carried out, has no effect on what is read, or makes what is behind it
+//! unknown (`fields`).
 
 mod application;
 mod application_set;

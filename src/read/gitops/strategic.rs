@@ -1,6 +1,6 @@
 //! Strategic merge patches for objects whose lists have no merge keys: maps are merged, lists are replaced.
 //!
-//! HelmReleases, ConfigMaps and Secrets have no list that merges by key, so no schema is needed
+//! Lists of objects that a CustomResourceDefinition defines, and those of ConfigMaps and Secrets, do not merge by key, so no schema is needed
 //! (<https://github.com/kubernetes-sigs/kustomize/blob/master/examples/inlinePatch.md>).
 
 use yaml_tree::place::Place;

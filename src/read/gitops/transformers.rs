@@ -85,19 +85,16 @@ impl Transformer {
                 },
             );
         }
-        if let Some((prefix, place)) = text("namePrefix") {
-            let (suffix, fields) = ("".into(), own("namePrefix"));
-            add(
-                place,
-                Change::Name {
-                    prefix,
-                    suffix,
-                    fields,
-                },
-            );
-        }
-        if let Some((suffix, place)) = text("nameSuffix") {
-            let (prefix, fields) = ("".into(), own("nameSuffix"));
+        for key in ["namePrefix", "nameSuffix"] {
+            let Some((affix, place)) = text(key) else {
+                continue;
+            };
+            let (prefix, suffix) = if key == "namePrefix" {
+                (affix, "".into())
+            } else {
+                ("".into(), affix)
+            };
+            let fields = own(key);
             add(
                 place,
                 Change::Name {

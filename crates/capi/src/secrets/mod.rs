@@ -358,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn in_a_secrets_file_and_an_encrypted_document_all_values_are_secret() {
+    fn all_values_of_a_secrets_file_and_an_encrypted_document_are_secret() {
         let text = "images:\n  ubuntu-noble : {enabled: true}\npassword: hunter2\n";
         assert_eq!(
             read(text, true),
