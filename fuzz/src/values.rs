@@ -106,7 +106,8 @@ fn has_merge_key(value: &Value) -> bool {
     }
 }
 
-/// Whether two values are one to every engine: `1`, `1.0`, and zero below zero are.
+/// Whether two values are one to every engine: `1`, `1.0`, and zero below zero are. So are two texts with the same labels: which
+/// kind of scalar such a text is depends on its quotes, and writers choose these by what they see of it.
 fn alike(one: &Value, other: &Value) -> bool {
     let number = |number: &Number| match number {
         Number::Int(number) => *number as f64,
@@ -114,6 +115,7 @@ fn alike(one: &Value, other: &Value) -> bool {
     };
     match (one, other) {
         (Value::Number(one), Value::Number(other)) => number(one) == number(other),
+        (Value::Opaque(one), Value::Opaque(other)) => one.text == other.text,
         (Value::List(one), Value::List(other)) => {
             let pairs = one.iter().zip(other.iter());
             one.len() == other.len() && { pairs }
