@@ -12,6 +12,7 @@ use oci_artifacts::Address;
 use yaml_tree::place::{FileId, Located, Place, Source, Sources};
 use yaml_tree::value::{Node, Value};
 
+use crate::decide::proof::judge_pools;
 use crate::model::catalog::Registry;
 use crate::model::cluster::{Choice, ChoiceLevel, Cluster, LevelName, Pool, PoolName};
 use crate::model::cluster_view::ClusterView;
@@ -269,7 +270,7 @@ impl Given {
         view.images = Arc::new(self.images.clone());
         view.registries = Arc::new(self.registries.clone());
         view.sources = sources;
-        view
+        judge_pools(view, self.settings.matching)
     }
 
     /// What a rule finds, as text: the message, a line for each label, a line for each help.
@@ -341,6 +342,7 @@ fn empty_view() -> ClusterView {
         bundles: Arc::default(),
         selections: Vec::new(),
         bundle_outcomes: Vec::new(),
+        judgements: Vec::new(),
         registries: Arc::default(),
         served: Vec::new(),
         lock: None,

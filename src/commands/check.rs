@@ -79,8 +79,7 @@ fn read_and_check(
     let fleet = Fleet::open(workspace, today)?;
     let lists_pools = options.reporting.lists_pools();
     let fleet_check = fleet.check(|view, _, _| {
-        let matching = fleet.workspace.settings.matching;
-        let pools = lists_pools.then(|| JudgedPool::list(view, matching));
+        let pools = lists_pools.then(|| JudgedPool::list(view));
         Ok(pools.unwrap_or_default())
     })?;
     Ok((fleet, fleet_check))

@@ -6,7 +6,7 @@ use clap::Args;
 use yaml_tree::suggest::did_you_mean;
 
 use crate::error::Error;
-use crate::model::cluster_view::{ClusterView, SelectedPool};
+use crate::model::cluster_view::ClusterView;
 use crate::model::date::Date;
 use crate::model::rule::RuleId;
 use crate::pipeline::fleet::Fleet;
@@ -95,9 +95,7 @@ fn pools(view: &ClusterView, pool: Option<&str>, fleet: &Fleet) -> Result<Vec<Po
         .filter(|it| pool.is_none_or(|pool| it.pool.name.to_string() == pool));
     let matching = fleet.workspace.settings.matching;
     let accounts: Vec<PoolAccount> = wanted
-        .map(|SelectedPool { pool, selection }| {
-            PoolAccount::new(view, pool, selection, matching, &fleet.patterns)
-        })
+        .map(|of| PoolAccount::new(view, of, matching, &fleet.patterns))
         .collect();
     match pool {
         Some(pool) if accounts.is_empty() => {

@@ -81,7 +81,10 @@ fn rows_from_names(view: &ClusterView) -> Rows {
     if view.cluster.origin == ClusterOrigin::Values {
         return rows;
     }
-    for SelectedPool { pool, selection } in view.pools() {
+    for SelectedPool {
+        pool, selection, ..
+    } in view.pools()
+    {
         if selection.image() != PoolImage::Foreign {
             continue;
         }

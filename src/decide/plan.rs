@@ -13,11 +13,13 @@ use capi::image::{Image, ImageKey, Images, fact};
 use capi::labels::Labels;
 use serde::Serialize;
 
+use super::proof;
 use super::replacement::obstacles;
 use crate::model::cluster::{Pool, PoolName};
 use crate::model::cluster_view::{ClusterView, SelectedPool};
 use crate::model::date::Date;
 use crate::model::date::build_day;
+use crate::model::judgement::Grade;
 use crate::model::selection::Outcome;
 use crate::model::version::Version;
 
@@ -197,17 +199,21 @@ pub struct PoolState {
 /// The pools of a cluster.
 pub fn states(view: &ClusterView) -> Vec<PoolState> {
     let pools = view.pools();
-    let states = pools.map(|SelectedPool { pool, selection }| PoolState {
-        name: pool.name.clone(),
-        version: view
-            .cluster
-            .k8s_version_of(pool)
-            .map(|version| Arc::clone(&version.value)),
-        outcome: selection.outcome.clone(),
-        image: view
-            .described_image(selection)
-            .map(|image| Arc::clone(&image.key)),
-    });
+    let states = pools.map(
+        |SelectedPool {
+             pool, selection, ..
+         }| PoolState {
+            name: pool.name.clone(),
+            version: view
+                .cluster
+                .k8s_version_of(pool)
+                .map(|version| Arc::clone(&version.value)),
+            outcome: selection.outcome.clone(),
+            image: view
+                .described_image(selection)
+                .map(|image| Arc::clone(&image.key)),
+        },
+    );
     states.collect()
 }
 
@@ -218,25 +224,29 @@ type PoolImages<'v> = BTreeMap<&'v PoolName, &'v Image>;
 fn current(view: &ClusterView) -> Result<(Version, PoolImages<'_>), String> {
     let mut booted = BTreeMap::new();
     let mut common: Option<Version> = None;
-    for SelectedPool { pool, selection } in view.pools() {
-        if let Some(why) = pool.unknown {
-            return Err(format!(
-                "the image of node pool `{}` is not known: {why}",
-                pool.name
-            ));
+    for SelectedPool {
+        pool,
+        selection,
+        judgement,
+    } in view.pools()
+    {
+        let named = match proof::image_name(view, pool, selection) {
+            Some(image) => format!("image `{image}` of node pool `{}`", pool.name),
+            None => format!("the image of node pool `{}`", pool.name),
+        };
+        if judgement.grade() > Grade::ByName {
+            return Err(format!("{named} is {judgement}"));
         }
         let image = view.described_image(selection);
-        let version = image.and_then(version_of);
-        let (Some(image), Some(version)) = (image, version) else {
+        let Some((image, version)) = image.and_then(|image| Some((image, version_of(image)?)))
+        else {
             return Err(format!(
-                "the Kubernetes version of the image of node pool `{}` is not known",
-                pool.name
+                "{named} is {judgement}, and no record describes it: what may follow it is not known"
             ));
         };
         if !is_required(view, pool, &version) {
             return Err(format!(
-                "image `{}` of node pool `{}` holds `{version}`, which is not the version that the pool is to run",
-                image.key, pool.name
+                "{named} is {judgement}: run `metalmark lock`, so that its build is known"
             ));
         }
         match &common {

@@ -2,11 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::proof::{self, PoolProof, Proof};
-use crate::model::cluster::Pool;
-use crate::model::cluster_view::{ClusterView, SelectedPool};
-use crate::model::selection::{Outcome, Selection};
-use crate::model::selector::Matching;
+use crate::model::cluster_view::ClusterView;
+use crate::model::judgement::{Grade, Judgement};
 
 /// The node pools of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
@@ -28,58 +25,28 @@ pub struct PoolCounts {
     pub unread_files: BTreeMap<&'static str, usize>,
 }
 
-/// What was checked of one node pool.
-#[derive(Debug)]
-pub enum PoolCheck<'a> {
-    /// Its image was compared with its Kubernetes version.
-    Checked(PoolProof<'a>),
-    /// It was not, for this reason.
-    Skipped(&'static str),
-}
-
-impl<'a> PoolCheck<'a> {
-    /// What was checked of a pool.
-    pub fn new(
-        view: &'a ClusterView,
-        pool: &'a Pool,
-        selection: &'a Selection,
-        matching: Matching,
-    ) -> Self {
-        if let Some(weighed) = proof::weigh_pool(view, pool, selection, matching) {
-            return Self::Checked(weighed);
-        }
-        Self::Skipped(match proof::booted_image(view, pool, selection) {
-            _ if pool.unknown.is_some() => pool.unknown.unwrap_or_default(),
-            Some(booted) if booted.facts.is_bare() => "its image brings no Kubernetes",
-            Some(_) => "no Kubernetes version",
-            None if selection.outcome == Outcome::Nothing => "no image selected",
-            None => "no image resolved",
-        })
-    }
-}
-
 impl PoolCounts {
     /// The pools of a cluster.
-    pub fn count_pools(view: &ClusterView, matching: Matching) -> Self {
+    pub fn count_pools(view: &ClusterView) -> Self {
         let mut counts = Self::default();
-        for SelectedPool { pool, selection } in view.pools() {
-            match PoolCheck::new(view, pool, selection, matching) {
-                PoolCheck::Checked(weighed) => counts.count(weighed.proof),
-                PoolCheck::Skipped(reason) => *counts.skipped.entry(reason).or_default() += 1,
-            }
-        }
+        view.judgements.iter().for_each(|it| counts.count(it));
         counts
     }
 
-    /// Counts one that was checked.
-    pub fn count(&mut self, proof: Proof) {
+    /// Counts one.
+    pub fn count(&mut self, judgement: &Judgement) {
+        let count = match judgement {
+            Judgement::Proven(_) => &mut self.proven,
+            Judgement::ByName(_) => &mut self.by_name,
+            Judgement::Unproven(_) => &mut self.unproven,
+            Judgement::Mismatched(_) => &mut self.mismatched,
+            Judgement::Unknown(reason) => {
+                *self.skipped.entry(reason.text()).or_default() += 1;
+                return;
+            }
+        };
+        *count += 1;
         self.checked += 1;
-        match proof {
-            Proof::Proven => self.proven += 1,
-            Proof::Refuted => self.mismatched += 1,
-            Proof::NameOnly => self.by_name += 1,
-            Proof::BuildUnknown | Proof::Partial | Proof::Unknown => self.unproven += 1,
-        }
     }
 
     /// Adds those of another cluster.
@@ -109,14 +76,14 @@ impl PoolCounts {
             (checked, _) => format!("{checked} node pool{plural} checked"),
         };
         let kinds = [
-            (self.proven, "proven"),
-            (self.by_name, "by name only"),
-            (self.unproven, "unproven"),
-            (self.mismatched, "mismatched"),
+            (self.proven, Grade::Proven),
+            (self.by_name, Grade::ByName),
+            (self.unproven, Grade::Unproven),
+            (self.mismatched, Grade::Mismatched),
         ];
         let kinds = kinds.iter().filter(|(count, _)| *count > 0);
         let kinds: Vec<String> = kinds
-            .map(|(count, kind)| format!("{count} {kind}"))
+            .map(|(count, kind)| format!("{count} {}", kind.words()))
             .collect();
         if !kinds.is_empty() {
             text += &format!(": {}", kinds.join(", "));
@@ -131,22 +98,32 @@ impl PoolCounts {
 #[cfg(test)]
 mod tests {
     use super::PoolCounts;
-    use crate::decide::proof::Proof;
+    use crate::model::judgement::{Doubt, Judgement};
+    use capi::image::{Fact, Origin};
+    use capi::unknown::Unknown;
+    use yaml_tree::place::Place;
 
     #[test]
     fn pools_are_counted_by_what_is_known_of_them() {
         let mut counts = PoolCounts::default();
         assert_eq!(counts.text(), "");
-        counts.count(Proof::Proven);
+        let fact = Fact {
+            value: "1.31.8".into(),
+            origin: Origin::Name,
+            place: Place::NONE,
+        };
+        counts.count(&Judgement::Proven(fact.clone()));
         assert_eq!(counts.text(), "1 node pool checked: 1 proven");
         let mut other = PoolCounts::default();
-        other.count(Proof::NameOnly);
-        other.count(Proof::Refuted);
-        other.skipped.insert("no image selected", 2);
+        other.count(&Judgement::ByName(fact.clone()));
+        other.count(&Judgement::Mismatched(fact));
+        other.count(&Judgement::Unproven(Doubt::Nothing));
+        other.count(&Judgement::Unknown(Unknown::NotSelected));
+        other.count(&Judgement::Unknown(Unknown::NotSelected));
         counts.add(&other);
         assert_eq!(
             counts.text(),
-            "3 node pools checked: 1 proven, 1 by name only, 1 mismatched; 2 skipped: no image selected"
+            "4 node pools checked: 1 proven, 1 by name only, 1 unproven, 1 mismatched; 2 skipped: no image selected"
         );
     }
 }

@@ -1,68 +1,46 @@
-//! Proves, from the facts of an image, that it contains the Kubernetes version that a node pool is to run.
+//! Judges, from the facts of an image, whether it contains the Kubernetes version that a node pool is to run.
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
 use capi::image::{Fact, Facts, Image, Images, Origin, fact};
 use capi::location::file_name;
-use yaml_tree::place::Located;
+use capi::unknown::Unknown;
 
 use super::replacement::{self, Obstacle};
 use crate::model::cluster::{ClusterOrigin, Pool};
 use crate::model::cluster_view::ClusterView;
+use crate::model::judgement::{Doubt, Grade, Judgement};
 use crate::model::name::facts_of;
-use crate::model::selection::{PoolImage, Selection};
+use crate::model::selection::{Outcome, PoolImage, Selection};
 use crate::model::selector::Matching;
 use crate::model::version::{Version, distribution_of};
 
-/// What a `k8s-version` fact says of the version that a pool wants. A name may narrow a choice; it never proves one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Proof {
-    /// The image holds that version, says a source stronger than its name.
-    Proven,
-    /// The image's name holds the whole version, and nothing stronger is known.
-    NameOnly,
-    /// All numbers agree, and one side leaves out the distribution's build (`+rke2r1`).
-    BuildUnknown,
-    /// What is known agrees, but one side has no patch level.
-    Partial,
-    /// Nothing is known.
-    Unknown,
-    /// The image holds another version.
-    Refuted,
-}
-
 /// Weighs a fact against a version, as `cluster.k8s_version` writes it. Under [`Matching::Exact`] only the same text
 /// without its `v` is the same version, as in Sylva's library (docs/sylva.md#what-is-added-to-a-selector).
-pub fn weigh_version(wanted: &str, fact: Option<&Fact>, matching: Matching) -> Proof {
+pub fn judge_version(wanted: &str, fact: Option<&Fact>, matching: Matching) -> Judgement {
     let Some(fact) = fact else {
-        return Proof::Unknown;
+        return Judgement::Unproven(Doubt::Nothing);
     };
+    let refuted = || Judgement::Mismatched(fact.clone());
     let wanted_text = wanted.strip_prefix('v').unwrap_or(wanted);
     let equal = *wanted_text == *fact.value;
     if equal && has_patch(wanted_text) {
         return agreement(fact);
     }
     if matching == Matching::Exact && !equal && fact.origin != Origin::Name {
-        return Proof::Refuted;
+        return refuted();
     }
     let (Some(wanted), Some(held)) = (Version::parse(wanted), Version::parse(&fact.value)) else {
-        return if equal {
-            agreement(fact)
-        } else {
-            Proof::Refuted
-        };
+        return if equal { agreement(fact) } else { refuted() };
     };
     if !held.admits(&wanted) && !wanted.admits(&held) {
-        Proof::Refuted
+        refuted()
     } else if held.is_partial() || wanted.is_partial() {
-        Proof::Partial
-    } else if fact.origin == Origin::Name {
-        Proof::NameOnly
-    } else if held == wanted {
-        Proof::Proven
+        Judgement::Unproven(Doubt::NoPatch(fact.clone()))
+    } else if fact.origin == Origin::Name || held == wanted {
+        agreement(fact)
     } else {
-        Proof::BuildUnknown
+        Judgement::Unproven(Doubt::NoBuild(fact.clone()))
     }
 }
 
@@ -81,74 +59,84 @@ pub fn booted_image<'a>(
     pool: &'a Pool,
     selection: &'a Selection,
 ) -> Option<BootedImage<'a>> {
+    let name = image_name(view, pool, selection)?;
+    let facts = match view.described_image(selection) {
+        Some(image) => Cow::Borrowed(&image.facts),
+        None => Cow::Owned(facts_of(name).unwrap_or_default()),
+    };
+    Some(BootedImage { name, facts })
+}
+
+/// The key or name of the image of a pool; none where the pool selects none.
+pub fn image_name<'a>(
+    view: &'a ClusterView,
+    pool: &'a Pool,
+    selection: &'a Selection,
+) -> Option<&'a str> {
     match selection.image() {
         PoolImage::Selected(_) | PoolImage::Recognized(_) => {
-            let image = view.described_image(selection)?;
-            Some(BootedImage {
-                name: &image.key,
-                facts: Cow::Borrowed(&image.facts),
-            })
+            Some(&view.described_image(selection)?.key)
         }
-        PoolImage::Foreign => {
-            let choice = &pool.choice;
-            let name = match &choice.url {
-                Some(url) => file_name(&url.value),
-                None => &choice.name.as_ref()?.value,
-            };
-            Some(BootedImage {
-                name,
-                facts: Cow::Owned(facts_of(name).unwrap_or_default()),
-            })
-        }
+        PoolImage::Foreign => Some(match &pool.choice.url {
+            Some(url) => file_name(&url.value),
+            None => &pool.choice.name.as_ref()?.value,
+        }),
         PoolImage::None => None,
     }
 }
 
-/// What a node pool's image is known to hold, beside what the pool runs.
-#[derive(Debug)]
-pub struct PoolProof<'a> {
-    /// The version that the pool's nodes are to run.
-    pub wanted: &'a Located<Arc<str>>,
-    /// The image's key or name.
-    pub image: &'a str,
-    /// The image's version; none of another distribution than the pool's.
-    pub held: Option<Fact>,
-    /// What one says of the other.
-    pub proof: Proof,
+/// Judges every pool of a cluster whose choices are resolved.
+pub fn judge_pools(view: ClusterView, matching: Matching) -> ClusterView {
+    let pools = view.cluster.pools.iter().zip(&view.selections);
+    let judge = |(pool, selection)| judge_pool(&view, pool, selection, matching);
+    ClusterView {
+        judgements: pools.map(judge).collect(),
+        ..view
+    }
 }
 
-/// Weighs the image of a pool; none where the pool selects no image, where no version is required, or where the image brings
-/// no Kubernetes.
-pub fn weigh_pool<'a>(
-    view: &'a ClusterView,
-    pool: &'a Pool,
-    selection: &'a Selection,
+/// The judgement of one pool.
+fn judge_pool(
+    view: &ClusterView,
+    pool: &Pool,
+    selection: &Selection,
     matching: Matching,
-) -> Option<PoolProof<'a>> {
-    let wanted = view.cluster.k8s_version_of(pool)?;
-    let BootedImage { name, facts } = booted_image(view, pool, selection)?;
+) -> Judgement {
+    let booted = booted_image(view, pool, selection);
+    let Some(BootedImage { facts, .. }) = booted.filter(|_| pool.unknown.is_none()) else {
+        return Judgement::Unknown(pool.unknown.unwrap_or(unselected(&selection.outcome)));
+    };
     if facts.is_bare() {
-        return None;
+        return Judgement::Unknown(Unknown::Bare);
     }
+    let Some(wanted) = view.cluster.k8s_version_of(pool) else {
+        return Judgement::Unknown(Unknown::NoVersion);
+    };
     let held = facts.get(fact::K8S_VERSION);
-    let held = held
-        .filter(|held| is_what_runs(view, pool, &facts, held))
-        .cloned();
-    let proof = match (weigh_version(&wanted.value, held.as_ref(), matching), &held) {
+    let held = held.filter(|held| is_what_runs(view, pool, &facts, held));
+    match judge_version(&wanted.value, held, matching) {
         // EKS Anywhere requires a minor with any patch level. Cluster API itself refuses such a version.
-        (Proof::Partial, Some(held))
+        Judgement::Unproven(Doubt::NoPatch(held))
             if view.cluster.origin == ClusterOrigin::Manifests && has_patch(&held.value) =>
         {
-            agreement(held)
+            agreement(&held)
         }
-        (proof, _) => proof,
-    };
-    Some(PoolProof {
-        proof,
-        wanted,
-        image: name,
-        held,
-    })
+        judgement => judgement,
+    }
+}
+
+/// Why a pool boots no image of the catalog.
+fn unselected(outcome: &Outcome) -> Unknown {
+    match outcome {
+        Outcome::Unknown(_) => Unknown::KeyMissing,
+        Outcome::NoMatch => Unknown::NoMatch,
+        Outcome::Several(_) => Unknown::SeveralMatch,
+        Outcome::Disagree { .. } => Unknown::Disagree,
+        Outcome::Invalid(_) => Unknown::SelectorInvalid,
+        Outcome::Nothing | Outcome::Image(_) | Outcome::Explicit(_) | Outcome::Named(_) => {
+            Unknown::NotSelected
+        }
+    }
 }
 
 /// Whether the Kubernetes that an image holds is of the distribution that a pool runs. In manifests RKE2, K3s and others may be
@@ -175,8 +163,8 @@ pub fn holding<'a>(
     matching: Matching,
 ) -> Vec<(&'a Image, Vec<Obstacle>)> {
     let holds = |image: &&Image| {
-        let proof = weigh_version(wanted, image.facts.get(fact::K8S_VERSION), matching);
-        matches!(proof, Proof::Proven | Proof::NameOnly)
+        let judgement = judge_version(wanted, image.facts.get(fact::K8S_VERSION), matching);
+        judgement.grade() <= Grade::ByName
     };
     let others = images.values().filter(|image| image.key != like.key);
     let obstacles = |image| (image, replacement::obstacles(like, image));
@@ -185,11 +173,11 @@ pub fn holding<'a>(
     found
 }
 
-fn agreement(fact: &Fact) -> Proof {
+fn agreement(fact: &Fact) -> Judgement {
     if fact.origin == Origin::Name {
-        Proof::NameOnly
+        Judgement::ByName(fact.clone())
     } else {
-        Proof::Proven
+        Judgement::Proven(fact.clone())
     }
 }
 
@@ -203,37 +191,39 @@ fn has_patch(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Proof, holding, weigh_version};
+    use super::{holding, judge_version};
+    use crate::model::judgement::{Doubt, Grade, Judgement};
     use crate::model::selector::Matching;
     use crate::testing::Given;
     use capi::image::{Fact, Origin};
     use yaml_tree::place::Place;
 
-    fn weigh(wanted: &str, held: &str, origin: Origin) -> [Proof; 2] {
-        let fact = Fact {
+    fn fact(held: &str, origin: Origin) -> Fact {
+        Fact {
             value: held.into(),
             origin,
             place: Place::NONE,
-        };
+        }
+    }
+
+    fn grades(wanted: &str, held: &str, origin: Origin) -> [Grade; 2] {
         [Matching::Normalized, Matching::Exact]
-            .map(|matching| weigh_version(wanted, Some(&fact), matching))
+            .map(|matching| judge_version(wanted, Some(&fact(held, origin)), matching).grade())
     }
 
     #[test]
     fn the_same_version_from_a_strong_source_is_proof() {
         let strong = Origin::InfoFile;
-        assert_eq!(
-            weigh("v1.31.8+rke2r1", "1.31.8+rke2r1", strong),
-            [Proof::Proven; 2]
-        );
-        assert_eq!(weigh("1.31.6", "1.31.6", strong), [Proof::Proven; 2]);
+        for (wanted, held) in [("v1.31.8+rke2r1", "1.31.8+rke2r1"), ("1.31.6", "1.31.6")] {
+            assert_eq!(grades(wanted, held, strong), [Grade::Proven; 2]);
+        }
     }
 
     #[test]
     fn another_spelling_is_proof_only_when_normalized() {
         assert_eq!(
-            weigh("v1.29.8+rke2r1", "1.29.8-rke2r1", Origin::Annotation),
-            [Proof::Proven, Proof::Refuted]
+            grades("v1.29.8+rke2r1", "1.29.8-rke2r1", Origin::Annotation),
+            [Grade::Proven, Grade::Mismatched]
         );
     }
 
@@ -242,8 +232,8 @@ mod tests {
         for held in ["1.31.7+rke2r1", "1.31.8+rke2r2", "1.30", "garbage"] {
             for origin in [Origin::Name, Origin::InfoFile] {
                 assert_eq!(
-                    weigh("v1.31.8+rke2r1", held, origin),
-                    [Proof::Refuted; 2],
+                    grades("v1.31.8+rke2r1", held, origin),
+                    [Grade::Mismatched; 2],
                     "{held}"
                 );
             }
@@ -252,22 +242,30 @@ mod tests {
 
     #[test]
     fn a_name_never_proves() {
-        let weigh = |held| weigh("v1.31.8+rke2r1", held, Origin::Name);
-        assert_eq!(weigh("1.31.8"), [Proof::NameOnly; 2]);
-        assert_eq!(weigh("1.31.8+rke2r1"), [Proof::NameOnly; 2]);
-        assert_eq!(weigh("1.31"), [Proof::Partial; 2]);
+        let grades = |held| grades("v1.31.8+rke2r1", held, Origin::Name);
+        assert_eq!(grades("1.31.8"), [Grade::ByName; 2]);
+        assert_eq!(grades("1.31.8+rke2r1"), [Grade::ByName; 2]);
+        assert_eq!(grades("1.31"), [Grade::Unproven; 2]);
     }
 
     #[test]
     fn a_missing_build_or_patch_leaves_a_doubt() {
-        let normalized = |wanted, held| weigh(wanted, held, Origin::InfoFile)[0];
-        assert_eq!(normalized("v1.26.9+rke2r1", "1.26.9"), Proof::BuildUnknown);
-        assert_eq!(normalized("v1.26.9", "1.26.9+rke2r1"), Proof::BuildUnknown);
-        assert_eq!(normalized("v1.26", "1.26.9+rke2r1"), Proof::Partial);
-        assert_eq!(normalized("1.26", "1.26"), Proof::Partial);
+        let doubt = |wanted, held| {
+            let fact = fact(held, Origin::InfoFile);
+            judge_version(wanted, Some(&fact), Matching::Normalized)
+        };
+        let fact = |held| fact(held, Origin::InfoFile);
+        for (wanted, held) in [("v1.26.9+rke2r1", "1.26.9"), ("v1.26.9", "1.26.9+rke2r1")] {
+            let no_build = Judgement::Unproven(Doubt::NoBuild(fact(held)));
+            assert_eq!(doubt(wanted, held), no_build);
+        }
+        for (wanted, held) in [("v1.26", "1.26.9+rke2r1"), ("1.26", "1.26")] {
+            let no_patch = Judgement::Unproven(Doubt::NoPatch(fact(held)));
+            assert_eq!(doubt(wanted, held), no_patch);
+        }
         assert_eq!(
-            weigh_version("v1.26.9", None, Matching::Normalized),
-            Proof::Unknown
+            judge_version("v1.26.9", None, Matching::Normalized),
+            Judgement::Unproven(Doubt::Nothing)
         );
     }
 

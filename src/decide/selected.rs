@@ -7,6 +7,7 @@ use capi::image::{ImageKey, Images};
 
 use super::component_choice::{self, Wants};
 use super::matching::{self, ClusterFacts, PatternCache, Selectable};
+use super::proof::judge_pools;
 use crate::model::cluster::{Cluster, Pool};
 use crate::model::cluster_view::ClusterView;
 use crate::model::proposal::ProposedChange;
@@ -72,12 +73,13 @@ pub fn apply_change(
         bundle_outcomes,
         served,
     } = resolve_choices(&view.cluster, &catalog, &view.bundles, settings, &patterns);
-    ClusterView {
+    let view = ClusterView {
         selections,
         bundle_outcomes,
         served,
         ..view
-    }
+    };
+    judge_pools(view, settings.matching)
 }
 
 /// The images that are served for a cluster, sorted: where any entry says `enabled`, those that say `true`

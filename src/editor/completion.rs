@@ -9,10 +9,11 @@ use serde_json::Value;
 use capi::image::{Image, fact};
 use oci_artifacts::Reference;
 
-use crate::decide::proof::{self, Proof};
+use crate::decide::proof;
 use crate::error::Error;
 use crate::model::cluster::{KEY_NAMES, PoolName};
 use crate::model::cluster_view::ClusterView;
+use crate::model::judgement::Judgement;
 use crate::model::rule::RuleId;
 use crate::printer::plain;
 use crate::read;
@@ -130,11 +131,11 @@ impl Answers<'_> {
         let matching = self.analysis.workspace().settings.matching;
         let candidate = |image: &Image| {
             let held = image.facts.get(fact::K8S_VERSION);
-            let proof = wanted.map(|wanted| proof::weigh_version(wanted, held, matching));
-            let (rank, verdict) = match proof {
-                Some(Proof::Proven) => (0, ", fits"),
-                Some(Proof::NameOnly) => (1, ", fits by its name"),
-                Some(Proof::Refuted) => (3, ", does not fit"),
+            let judged = wanted.map(|wanted| proof::judge_version(wanted, held, matching));
+            let (rank, verdict) = match judged {
+                Some(Judgement::Proven(_)) => (0, ", fits"),
+                Some(Judgement::ByName(_)) => (1, ", fits by its name"),
+                Some(Judgement::Mismatched(_)) => (3, ", does not fit"),
                 _ => (2, ""),
             };
             let version = match (image.facts.is_bare(), held) {

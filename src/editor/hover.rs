@@ -6,7 +6,6 @@ use lsp_types::{Hover, HoverContents, MarkupContent, MarkupKind, Range};
 
 use crate::error::Error;
 use crate::evaluate::{Evaluator, TemplateCache};
-use crate::model::cluster_view::SelectedPool;
 use crate::model::rule::RuleId;
 use crate::printer::Printer;
 use crate::report::explain::{self, ImageAccount, PoolAccount, RuleAccount};
@@ -97,11 +96,11 @@ impl Answers<'_> {
             .iter()
             .position(|pool| pool.cluster == pools[number].cluster);
         let index = number - first.unwrap_or(number);
-        let Some(SelectedPool { pool, selection }) = view.pools().nth(index) else {
+        let Some(of) = view.pools().nth(index) else {
             return Ok(None);
         };
         let patterns = &self.analysis.fleet.patterns;
-        let account = PoolAccount::new(&view, pool, selection, settings.matching, patterns);
+        let account = PoolAccount::new(&view, of, settings.matching, patterns);
         let mut text = print_to_string(|out| explain::pools(&[account], Format::Human, out))?;
         let others: Vec<String> = { all.iter().filter(|other| **other != number) }
             .map(|other| format!("{} boots {}", pools[*other].name, pools[*other].boots))

@@ -8,12 +8,10 @@ use capi::image::{ImageKey, Images};
 use parking_lot::Mutex;
 use yaml_tree::place::{Place, Source, Spot};
 
-use crate::decide::pool_counts::PoolCheck;
-use crate::decide::proof::{self, Proof};
-use crate::model::cluster::{Choice, Pool};
+use crate::decide::proof;
+use crate::model::cluster::Choice;
 use crate::model::cluster_view::{ClusterView, SelectedPool};
-use crate::model::selection::Selection;
-use crate::model::selector::Matching;
+use crate::model::judgement::Judgement;
 
 /// What is at a place.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -94,7 +92,6 @@ pub(super) struct Index {
 
 /// Collects marks while clusters are checked in parallel.
 pub(super) struct Gatherer {
-    matching: Matching,
     /// The places of images that are known already: clusters share catalogs.
     images: Mutex<HashSet<(Arc<str>, u32)>>,
     /// The last catalog whose places are known: most clusters have the same one.
@@ -103,9 +100,8 @@ pub(super) struct Gatherer {
 
 impl Gatherer {
     /// Nothing yet.
-    pub(super) fn new(matching: Matching) -> Self {
+    pub(super) fn new() -> Self {
         Self {
-            matching,
             images: Mutex::default(),
             last: Mutex::default(),
         }
@@ -124,49 +120,11 @@ impl Gatherer {
                 .collect(),
             served: view.served.clone(),
         };
-        for SelectedPool { pool, selection } in view.pools() {
-            self.pool(view, pool, selection, &mut found);
+        for pool in view.pools() {
+            add_pool(view, pool, &mut found);
         }
         self.images(view, &mut found);
         found
-    }
-
-    fn pool(&self, view: &ClusterView, pool: &Pool, selection: &Selection, to: &mut ClusterMarks) {
-        let index = to.pools.len();
-        let spot = |place: Place| view.sources.resolve(place);
-        let terms = |choice: &Choice| -> Vec<Place> {
-            let selector = choice.selector.iter();
-            let terms = selector.flat_map(|selector| &selector.value.terms);
-            terms
-                .flat_map(|term| [term.place, term.key_place])
-                .collect()
-        };
-        let mut places = vec![pool.choice.place()];
-        places.extend(terms(&pool.choice));
-        let choices: Vec<Spot> = places.into_iter().filter_map(spot).collect();
-        to.marks
-            .extend(spot(pool.place).map(|spot| (spot, Mark::Pool(index))));
-        let version = view.cluster.k8s_version_of(pool);
-        let version = version.and_then(|version| spot(version.place));
-        to.marks
-            .extend(version.map(|spot| (spot, Mark::Version(index))));
-        let template = pool.template.as_ref();
-        let places = template.map(|template| [template.reference, template.name.place]);
-        for spot in places.into_iter().flatten().filter_map(spot) {
-            to.marks.push((spot, Mark::Template(index)));
-        }
-        for choice in &choices {
-            to.marks.push((choice.clone(), Mark::Choice(index)));
-        }
-        let known = view.described_image(selection);
-        to.pools.push(PoolMark {
-            cluster: 0,
-            name: format!("{}/{}", view.cluster.name, pool.name),
-            key: known.map(|image| Arc::clone(&image.key)),
-            boots: boots(view, pool, selection, self.matching),
-            choices,
-            template: template.and_then(|template| spot(template.name.place)),
-        });
     }
 
     fn images(&self, view: &ClusterView, to: &mut ClusterMarks) {
@@ -192,27 +150,57 @@ impl Gatherer {
     }
 }
 
+/// Adds the marks of a pool.
+fn add_pool(view: &ClusterView, of: SelectedPool<'_>, to: &mut ClusterMarks) {
+    let pool = of.pool;
+    let index = to.pools.len();
+    let spot = |place: Place| view.sources.resolve(place);
+    let terms = |choice: &Choice| -> Vec<Place> {
+        let selector = choice.selector.iter();
+        let terms = selector.flat_map(|selector| &selector.value.terms);
+        terms
+            .flat_map(|term| [term.place, term.key_place])
+            .collect()
+    };
+    let mut places = vec![pool.choice.place()];
+    places.extend(terms(&pool.choice));
+    let choices: Vec<Spot> = places.into_iter().filter_map(spot).collect();
+    to.marks
+        .extend(spot(pool.place).map(|spot| (spot, Mark::Pool(index))));
+    let version = view.cluster.k8s_version_of(pool);
+    let version = version.and_then(|version| spot(version.place));
+    to.marks
+        .extend(version.map(|spot| (spot, Mark::Version(index))));
+    let template = pool.template.as_ref();
+    let places = template.map(|template| [template.reference, template.name.place]);
+    for spot in places.into_iter().flatten().filter_map(spot) {
+        to.marks.push((spot, Mark::Template(index)));
+    }
+    for choice in &choices {
+        to.marks.push((choice.clone(), Mark::Choice(index)));
+    }
+    let known = view.described_image(of.selection);
+    to.pools.push(PoolMark {
+        cluster: 0,
+        name: format!("{}/{}", view.cluster.name, pool.name),
+        key: known.map(|image| Arc::clone(&image.key)),
+        boots: boots(view, of),
+        choices,
+        template: template.and_then(|template| spot(template.name.place)),
+    });
+}
+
 /// What a pool boots, in a few words.
-fn boots(view: &ClusterView, pool: &Pool, selection: &Selection, matching: Matching) -> String {
-    let Some(booted) = proof::booted_image(view, pool, selection) else {
+fn boots(view: &ClusterView, of: SelectedPool<'_>) -> String {
+    let Some(booted) = proof::booted_image(view, of.pool, of.selection) else {
         return "no image".to_owned();
     };
     let name = booted.name;
-    match PoolCheck::new(view, pool, selection, matching) {
-        PoolCheck::Skipped(reason) => format!("{name} ({reason})"),
-        PoolCheck::Checked(weighed) => {
-            let state = match weighed.proof {
-                Proof::Proven => "proven",
-                Proof::NameOnly => "by its name",
-                Proof::BuildUnknown | Proof::Partial | Proof::Unknown => "unproven",
-                Proof::Refuted => "wrong",
-            };
-            let held = weighed.held.map(|held| {
-                let value = &*held.value;
-                format!("{value}, ")
-            });
-            format!("{name} ({}{state})", held.unwrap_or_default())
-        }
+    let grade = of.judgement.grade().words();
+    match (of.judgement, of.judgement.held()) {
+        (Judgement::Unknown(reason), _) => format!("{name} ({reason})"),
+        (_, Some(held)) => format!("{name} ({}, {grade})", held.value),
+        (_, None) => format!("{name} ({grade})"),
     }
 }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use capi::labels::Labels;
 use capi::location::Location;
+use capi::unknown::Unknown;
 use yaml_tree::place::{Located, Place};
 use yaml_tree::value::Node;
 
@@ -23,9 +24,6 @@ pub enum ClusterOrigin {
     /// Cluster API objects.
     Manifests,
 }
-
-/// Why it is not known which image a pool boots, where a secret decides it.
-pub const DEPENDS_ON_SECRET: &str = "its image or version depends on a secret";
 
 /// One cluster, whether read from values or from manifests.
 #[derive(Clone, Debug, Default)]
@@ -275,7 +273,7 @@ pub struct Pool {
     /// none of a ClusterClass, whose templates are copied.
     pub template: Option<NamedTemplate>,
     /// Why it is not known which image the pool boots, where that cannot be known.
-    pub unknown: Option<&'static str>,
+    pub unknown: Option<Unknown>,
 }
 
 impl Pool {
@@ -283,7 +281,7 @@ impl Pool {
     pub fn forget_image(&mut self) {
         self.choice = Choice::default();
         self.k8s_version = None;
-        self.unknown = Some(DEPENDS_ON_SECRET);
+        self.unknown = Some(Unknown::Secret);
     }
 }
 

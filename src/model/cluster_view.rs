@@ -9,6 +9,7 @@ use yaml_tree::place::Sources;
 use super::catalog::{Catalog, Registry};
 use super::cluster::{Cluster, Pool};
 use super::finding::Finding;
+use super::judgement::Judgement;
 use super::lock::{Lock, SignedEntries};
 use super::signing::SigningKeys;
 use crate::model::selection::BundleOutcome;
@@ -42,6 +43,8 @@ pub struct ClusterView {
     pub selections: Vec<Selection>,
     /// The result of each pool's selection of a component bundle, in the same order.
     pub bundle_outcomes: Vec<BundleOutcome>,
+    /// What is known of the image of each pool, in the same order.
+    pub judgements: Vec<Judgement>,
     /// The registries of the catalog, by name.
     pub registries: Arc<BTreeMap<Arc<str>, Registry>>,
     /// The keys of the images that are served for this cluster, sorted.
@@ -65,13 +68,20 @@ pub struct SelectedPool<'v> {
     pub pool: &'v Pool,
     /// What it selects.
     pub selection: &'v Selection,
+    /// Whether that fits.
+    pub judgement: &'v Judgement,
 }
 
 impl ClusterView {
     /// The pools with the results of their selections.
     pub fn pools(&self) -> impl Iterator<Item = SelectedPool<'_>> {
         let pools = self.cluster.pools.iter().zip(&self.selections);
-        pools.map(|(pool, selection)| SelectedPool { pool, selection })
+        let judged = pools.zip(&self.judgements);
+        judged.map(|((pool, selection), judgement)| SelectedPool {
+            pool,
+            selection,
+            judgement,
+        })
     }
 
     /// The pools with a component bundle, and that bundle.

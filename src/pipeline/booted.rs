@@ -73,20 +73,27 @@ fn machines(view: &ClusterView, renderer: &Renderer<'_>) -> Vec<((String, String
     let stamps = renderer.stamps(view, &mut Vec::new());
     let pools = view.pools().zip(stamps);
     pools
-        .filter_map(|(SelectedPool { pool, selection }, stamp)| {
-            let image = view.selected_image(selection)?;
-            let uri = image.uri.as_ref();
-            let version = view.cluster.k8s_version_of(pool);
-            let machine = Machine {
-                key: Arc::clone(&image.key),
-                image: uri.map_or_else(|| image.key.to_string(), |uri| last_part(&uri.value)),
-                digest: image.digest.as_ref().map(|digest| digest.value.clone()),
-                booted: stamp.map(|stamp| Booted::from_stamp(view, &stamp)),
-                version: version.map(|version| Arc::clone(&version.value)),
-            };
-            let name = (view.cluster.name.to_string(), pool.name.to_string());
-            Some((name, machine))
-        })
+        .filter_map(
+            |(
+                SelectedPool {
+                    pool, selection, ..
+                },
+                stamp,
+            )| {
+                let image = view.selected_image(selection)?;
+                let uri = image.uri.as_ref();
+                let version = view.cluster.k8s_version_of(pool);
+                let machine = Machine {
+                    key: Arc::clone(&image.key),
+                    image: uri.map_or_else(|| image.key.to_string(), |uri| last_part(&uri.value)),
+                    digest: image.digest.as_ref().map(|digest| digest.value.clone()),
+                    booted: stamp.map(|stamp| Booted::from_stamp(view, &stamp)),
+                    version: version.map(|version| Arc::clone(&version.value)),
+                };
+                let name = (view.cluster.name.to_string(), pool.name.to_string());
+                Some((name, machine))
+            },
+        )
         .collect()
 }
 

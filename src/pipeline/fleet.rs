@@ -227,7 +227,7 @@ impl Fleet {
             let used = image_use(&view);
             uses.lock().add(used);
             Ok(CheckedCluster {
-                counts: PoolCounts::count_pools(&view, settings.matching),
+                counts: PoolCounts::count_pools(&view),
                 checked,
                 result,
             })

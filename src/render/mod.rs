@@ -136,9 +136,11 @@ impl<'a> Renderer<'a> {
         };
         let pools = view.pools();
         pools
-            .map(|SelectedPool { pool, selection }| {
-                stamp::for_pool(pool, selection, &view.images, &stamp)
-            })
+            .map(
+                |SelectedPool {
+                     pool, selection, ..
+                 }| { stamp::for_pool(pool, selection, &view.images, &stamp) },
+            )
             .collect()
     }
 

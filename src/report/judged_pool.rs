@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
+use capi::unknown::Unknown;
 use serde::Serialize;
 use yaml_tree::place::{Located, Spot};
 
 use super::explain::{PlacedValue, serialize_spot};
-use crate::decide::pool_counts::PoolCheck;
-use crate::decide::proof::{self, Proof};
+use crate::decide::proof;
 use crate::model::cluster_view::{ClusterView, SelectedPool};
-use crate::model::selector::Matching;
+use crate::model::judgement::Grade;
 
 /// A node pool with its image and its Kubernetes version; docs/json.md describes it.
 #[derive(Debug, Serialize)]
@@ -25,28 +25,30 @@ pub struct JudgedPool {
     k8s_version: Option<PlacedValue>,
     /// The version that the image holds, from the strongest source that is known.
     holds: Option<PlacedValue>,
-    judgment: &'static str,
+    /// Who says so.
+    source: Option<String>,
+    judgment: Grade,
     /// Why nothing is known.
     reason: Option<&'static str>,
 }
 
 impl JudgedPool {
     /// The pools of a cluster, in its order.
-    pub fn list(view: &ClusterView, matching: Matching) -> Vec<Self> {
-        let pools = view.pools();
-        pools.map(|pool| Self::new(view, pool, matching)).collect()
+    pub fn list(view: &ClusterView) -> Vec<Self> {
+        view.pools().map(|pool| Self::new(view, pool)).collect()
     }
 
-    fn new(view: &ClusterView, of: SelectedPool<'_>, matching: Matching) -> Self {
-        let SelectedPool { pool, selection } = of;
+    fn new(view: &ClusterView, of: SelectedPool<'_>) -> Self {
+        let SelectedPool {
+            pool,
+            selection,
+            judgement,
+        } = of;
+        let held = judgement.held();
         let booted = proof::booted_image(view, pool, selection);
         let image = booted.map(|booted| booted.name.to_owned());
         let place = |value: &Located<Arc<str>>| {
             PlacedValue::display(&value.value, value.place, &view.sources)
-        };
-        let (judgment, held, reason) = match PoolCheck::new(view, pool, selection, matching) {
-            PoolCheck::Checked(weighed) => (judge(weighed.proof), weighed.held, None),
-            PoolCheck::Skipped(reason) => ("unknown", None, Some(reason)),
         };
         Self {
             cluster: view.cluster.name.to_string(),
@@ -55,17 +57,9 @@ impl JudgedPool {
             at: view.sources.resolve(pool.choice.place()),
             k8s_version: view.cluster.k8s_version_of(pool).map(place),
             holds: held.map(|fact| PlacedValue::display(&fact.value, fact.place, &view.sources)),
-            judgment,
-            reason,
+            source: held.map(|fact| fact.origin.to_string()),
+            judgment: judgement.grade(),
+            reason: judgement.reason().map(Unknown::text),
         }
-    }
-}
-
-fn judge(proof: Proof) -> &'static str {
-    match proof {
-        Proof::Proven => "proven",
-        Proof::NameOnly => "by_name",
-        Proof::BuildUnknown | Proof::Partial | Proof::Unknown => "unproven",
-        Proof::Refuted => "mismatched",
     }
 }

@@ -13,7 +13,10 @@ use crate::rules::ClusterInput;
 
 /// Looks at every node pool.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
-    for SelectedPool { pool, selection } in input.pools() {
+    for SelectedPool {
+        pool, selection, ..
+    } in input.pools()
+    {
         if let Outcome::Disagree { key, selected } = &selection.outcome {
             findings.push(disagreement(input, pool, key, selected));
         } else if ways(&pool.choice).count() > 1 && !agree(input, pool, selection) {

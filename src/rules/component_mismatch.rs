@@ -17,7 +17,13 @@ use crate::rules::ClusterInput;
 /// Looks at every node pool that selects a component bundle.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
     let view = input.view;
-    for (SelectedPool { pool, selection }, outcome) in input.pools().zip(&view.bundle_outcomes) {
+    for (
+        SelectedPool {
+            pool, selection, ..
+        },
+        outcome,
+    ) in input.pools().zip(&view.bundle_outcomes)
+    {
         let image = view.selected_image(selection);
         let wants = Wants::for_pool(&view.cluster, pool, image);
         let finding_of = |message: String| {

@@ -9,6 +9,7 @@ use capi::providers::{self, Provider};
 use oci_artifacts::{Address, is_oci};
 use yaml_tree::place::{Located, Place, Sources, Spot};
 
+use crate::decide::proof;
 use crate::model::cluster::{Choice, ClusterOrigin, Pool};
 use crate::model::cluster_view::{ClusterView, SelectedPool};
 use crate::model::endpoint::{ControlPlaneEndpoint, Endpoint};
@@ -26,6 +27,16 @@ pub struct ClusterInput<'a> {
     pub settings: &'a Settings,
     /// The pools that resolve to an image of the catalog, with that image: looked up once for all rules.
     chosen: Vec<ChosenImage<'a>>,
+}
+
+/// A pool, its image and the version that it is to run.
+pub struct JudgedPool<'a> {
+    /// The pool.
+    pub pool: &'a Pool,
+    /// The image's key or name.
+    pub image: &'a str,
+    /// The version.
+    pub wanted: &'a Located<Arc<str>>,
 }
 
 /// A pool that resolves to an image of the catalog.
@@ -96,10 +107,14 @@ impl ImageUse {
 impl<'a> ClusterInput<'a> {
     /// A cluster, as it was read and resolved.
     pub fn new(view: &'a ClusterView, settings: &'a Settings) -> Self {
-        let chosen = view.pools().filter_map(|SelectedPool { pool, selection }| {
-            let image = view.selected_image(selection)?;
-            Some(ChosenImage { pool, image })
-        });
+        let chosen = view.pools().filter_map(
+            |SelectedPool {
+                 pool, selection, ..
+             }| {
+                let image = view.selected_image(selection)?;
+                Some(ChosenImage { pool, image })
+            },
+        );
         Self {
             view,
             settings,
@@ -110,6 +125,15 @@ impl<'a> ClusterInput<'a> {
     /// The pools with the results of their selections.
     pub fn pools(&self) -> impl Iterator<Item = SelectedPool<'a>> + use<'a> {
         self.view.pools()
+    }
+
+    /// A pool with the two sides that its judgement is about; none of one that lacks either.
+    pub fn judged_pool(&self, it: SelectedPool<'a>) -> Option<JudgedPool<'a>> {
+        Some(JudgedPool {
+            pool: it.pool,
+            image: proof::image_name(self.view, it.pool, it.selection)?,
+            wanted: self.view.cluster.k8s_version_of(it.pool)?,
+        })
     }
 
     /// The pools that resolve to an image of the catalog, with that image.

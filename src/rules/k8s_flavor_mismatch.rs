@@ -15,7 +15,10 @@ use crate::rules::ClusterInput;
 
 /// Looks at every node pool.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
-    for SelectedPool { pool, selection } in input.pools() {
+    for SelectedPool {
+        pool, selection, ..
+    } in input.pools()
+    {
         let found = mismatch(input, pool, selection);
         findings.extend(found);
     }

@@ -2,28 +2,28 @@
 
 use capi::image::{Fact, Image, Origin, fact};
 
-use crate::decide::proof::{self, PoolProof, Proof};
+use crate::decide::proof;
 use crate::decide::replacement::{self, Obstacle};
-use crate::model::cluster::{Choice, ClusterOrigin, Pool};
-use crate::model::cluster_view::SelectedPool;
+use crate::model::cluster::{Choice, ClusterOrigin};
 use crate::model::finding::Finding;
+use crate::model::judgement::Judgement;
 use crate::model::proposal::{Proposal, ProposedChange};
 use crate::model::rule::RuleId;
 use crate::rules::ClusterInput;
+use crate::rules::input::JudgedPool;
 
 /// How many images that would fit are worth naming.
 const SHOWN: usize = 3;
 
 /// Looks at every node pool.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
-    for SelectedPool { pool, selection } in input.pools() {
-        let weighed = proof::weigh_pool(input.view, pool, selection, input.settings.matching);
-        let refuted = weighed.filter(|weighed| weighed.proof == Proof::Refuted);
-        if let Some(weighed) = refuted {
-            let finding = mismatch(input, pool, &weighed);
+    for it in input.pools() {
+        let of = input.judged_pool(it);
+        if let (Judgement::Mismatched(held), Some(of)) = (it.judgement, of) {
+            let finding = mismatch(input, &of, held);
             findings.push(match input.view.cluster.origin {
-                ClusterOrigin::Values => repair(input, pool, &weighed, finding),
-                ClusterOrigin::Manifests => manifest_finding(input, pool, &weighed, finding),
+                ClusterOrigin::Values => repair(input, &of, held, finding),
+                ClusterOrigin::Manifests => manifest_finding(input, &of, held, finding),
             });
         }
     }
@@ -32,14 +32,14 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
 /// How the image of a template, or the version of its machines, may be changed.
 fn manifest_finding(
     input: &ClusterInput<'_>,
-    pool: &Pool,
-    weighed: &PoolProof<'_>,
+    of: &JudgedPool<'_>,
+    held: &Fact,
     finding: Finding,
 ) -> Finding {
-    let wanted = &weighed.wanted.value;
-    let stamped = pool.choice.key.as_ref();
+    let wanted = &of.wanted.value;
+    let stamped = of.pool.choice.key.as_ref();
     let image = stamped.and_then(|key| input.view.images.get(&key.value));
-    let Some((image, held)) = image.zip(weighed.held.as_ref()) else {
+    let Some(image) = image else {
         return finding.help(format!(
             "name an image with Kubernetes `{wanted}`, in a machine template of a new name"
         ));
@@ -89,33 +89,30 @@ fn near_misses(finding: Finding, near: &[(&Image, Vec<Obstacle>)]) -> Finding {
     finding.helps(helps)
 }
 
-fn mismatch(input: &ClusterInput<'_>, pool: &Pool, weighed: &PoolProof<'_>) -> Finding {
-    let (image, wanted) = (weighed.image, &weighed.wanted.value);
-    let held = weighed.held.as_ref();
-    let holds = held.map_or("another version", |fact| &fact.value);
-    let says = held.map_or(String::new(), |fact| {
-        format!("its `{}` in {}", fact::K8S_VERSION, fact.origin)
-    });
-    let fact_place = held.map(|fact| fact.place);
-    let elsewhere = fact_place.filter(|place| *place != pool.choice.place());
-    let message = format!("image `{image}` holds Kubernetes `{holds}`, not `{wanted}`");
+fn mismatch(input: &ClusterInput<'_>, of: &JudgedPool<'_>, held: &Fact) -> Finding {
+    let (image, wanted) = (of.image, &of.wanted.value);
+    let says = format!("its `{}` in {}", fact::K8S_VERSION, held.origin);
+    let choice = of.pool.choice.place();
+    let elsewhere = Some(held.place).filter(|place| *place != choice);
+    let message = format!(
+        "image `{image}` holds Kubernetes `{}`, not `{wanted}`",
+        held.value
+    );
     Finding::new(RuleId::K8sVersionMismatch, message)
-        .with_subject(input.subject_with(pool, image))
-        .with_label(
-            input.spot(pool.choice.place()),
-            "this image is selected here",
-        )
-        .with_label(input.spot(weighed.wanted.place), "this version is required")
+        .with_subject(input.subject_with(of.pool, image))
+        .with_label(input.spot(choice), "this image is selected here")
+        .with_label(input.spot(of.wanted.place), "this version is required")
         .with_label(elsewhere.and_then(|place| input.spot(place)), says)
 }
 
 /// Proposes the images that would fit and the version that would, and names the near misses.
 fn repair(
     input: &ClusterInput<'_>,
-    pool: &Pool,
-    weighed: &PoolProof<'_>,
+    of: &JudgedPool<'_>,
+    held: &Fact,
     mut finding: Finding,
 ) -> Finding {
+    let pool = of.pool;
     let by_user = |choice: &Choice| {
         let selector = choice.selector.as_ref();
         let term = selector.and_then(|selector| selector.value.term(fact::K8S_VERSION));
@@ -135,11 +132,11 @@ fn repair(
             },
             fix: None,
         }));
-    } else if let Some(chosen) = input.view.images.get(weighed.image)
+    } else if let Some(chosen) = input.view.images.get(of.image)
         && pool.choice.key.is_some()
     {
         let (images, matching) = (&input.view.images, input.settings.matching);
-        let holding = proof::holding(images, chosen, &weighed.wanted.value, matching);
+        let holding = proof::holding(images, chosen, &of.wanted.value, matching);
         let (fitting, others): (Vec<_>, Vec<_>) = holding
             .into_iter()
             .partition(|(_, obstacles)| obstacles.is_empty());
@@ -155,9 +152,7 @@ fn repair(
             Vec::new()
         };
     }
-    let held = weighed.held.as_ref();
-    let version = held.and_then(|held| input.propose_version(pool, held));
-    near_misses(finding.propose(version), &near)
+    near_misses(finding.propose(input.propose_version(pool, held)), &near)
 }
 
 #[cfg(test)]

@@ -2,33 +2,38 @@
 
 use capi::image::{Fact, Image, Origin, fact};
 
-use crate::decide::proof::{self, PoolProof, Proof};
-use crate::model::cluster::{ClusterOrigin, Pool};
+use crate::model::cluster::ClusterOrigin;
 use crate::model::cluster_view::SelectedPool;
 use crate::model::finding::Finding;
+use crate::model::judgement::{Doubt, Judgement};
 use crate::model::rule::{Level, RuleId};
-use crate::model::selection::{Outcome, Selection};
+use crate::model::selection::Outcome;
+use crate::rules::input::JudgedPool;
 use crate::rules::{ClusterInput, entry_path};
 
 /// Looks at every node pool.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
     findings.extend(secret_findings(input));
-    for SelectedPool { pool, selection } in input.pools() {
-        let weighed = proof::weigh_pool(input.view, pool, selection, input.settings.matching);
-        let Some(weighed) = weighed else {
-            continue;
+    for it in input.pools() {
+        let (says, is_whole) = match it.judgement {
+            Judgement::ByName(held) => {
+                let says = format!("only {} says `{}`", held.origin, held.value);
+                (says, true)
+            }
+            Judgement::Unproven(doubt) => (doubt.to_string(), matches!(doubt, Doubt::NoBuild(_))),
+            _ => continue,
         };
         // A component bundle brings Kubernetes onto an image that has none; `component-mismatch` weighs that.
-        let brought = weighed.held.is_none() && input.bundle(pool).is_some();
-        if !brought
-            && !is_outside(input, selection, &weighed)
-            && !matches!(weighed.proof, Proof::Proven | Proof::Refuted)
-        {
-            let explicit = matches!(
-                selection.outcome,
-                Outcome::Explicit(_) | Outcome::Named(None)
-            );
-            findings.push(doubt(input, pool, &weighed, explicit));
+        let brought = it.judgement.held().is_none() && input.bundle(it.pool).is_some();
+        if !brought && !is_outside(input, it) {
+            let found = input.judged_pool(it).map(|of| doubt(input, it, &of, says));
+            findings.extend(found.map(|found| {
+                if is_whole {
+                    found.unless_set(Level::Warning)
+                } else {
+                    found
+                }
+            }));
         }
     }
 }
@@ -48,38 +53,36 @@ fn secret_findings(input: &ClusterInput<'_>) -> impl Iterator<Item = Finding> {
 
 /// Whether manifests name an image that no record describes, or one with another distribution. It may install Kubernetes when it
 /// boots, so that the pool is only counted.
-fn is_outside(input: &ClusterInput<'_>, selection: &Selection, weighed: &PoolProof<'_>) -> bool {
-    let is_other =
-        |image: &Image| weighed.held.is_none() && image.facts.get(fact::K8S_VERSION).is_some();
-    input.view.cluster.origin == ClusterOrigin::Manifests
-        && input.view.described_image(selection).is_none_or(is_other)
+fn is_outside(input: &ClusterInput<'_>, it: SelectedPool<'_>) -> bool {
+    let is_other = |image: &Image| {
+        it.judgement.held().is_none() && image.facts.get(fact::K8S_VERSION).is_some()
+    };
+    let described = input.view.described_image(it.selection);
+    input.view.cluster.origin == ClusterOrigin::Manifests && described.is_none_or(is_other)
 }
 
 fn doubt(
     input: &ClusterInput<'_>,
-    pool: &Pool,
-    weighed: &PoolProof<'_>,
-    explicit: bool,
+    it: SelectedPool<'_>,
+    of: &JudgedPool<'_>,
+    says: String,
 ) -> Finding {
-    let (image, wanted) = (weighed.image, &weighed.wanted.value);
+    let (image, wanted) = (of.image, &of.wanted.value);
     let message = format!("nothing proves that image `{image}` holds Kubernetes `{wanted}`");
     let finding = Finding::new(RuleId::K8sVersionUnproven, message)
-        .with_subject(input.subject_with(pool, image))
-        .with_label(
-            input.spot(pool.choice.place()),
-            describe(weighed.held.as_ref(), weighed.proof),
-        )
-        .with_label(input.spot(weighed.wanted.place), "this version is required");
-    let finding = match weighed.proof {
-        Proof::NameOnly | Proof::BuildUnknown => finding.unless_set(Level::Warning),
-        _ => finding,
-    };
+        .with_subject(input.subject_with(of.pool, image))
+        .with_label(input.spot(of.pool.choice.place()), says)
+        .with_label(input.spot(of.wanted.place), "this version is required");
+    let is_explicit = matches!(
+        it.selection.outcome,
+        Outcome::Explicit(_) | Outcome::Named(None)
+    );
     if input.view.cluster.origin == ClusterOrigin::Manifests {
         finding.help("write `k8s: {version: …}` in its record, or name a file with its facts under `images.facts`")
-    } else if explicit {
+    } else if is_explicit {
         finding.help("select the image by `image_key`, so that its facts are known")
     } else {
-        with_ways_to_prove(finding, input, weighed)
+        with_ways_to_prove(finding, input, it.judgement.held(), of)
     }
 }
 
@@ -87,37 +90,21 @@ fn doubt(
 fn with_ways_to_prove(
     mut finding: Finding,
     input: &ClusterInput<'_>,
-    weighed: &PoolProof<'_>,
+    held: Option<&Fact>,
+    of: &JudgedPool<'_>,
 ) -> Finding {
-    let held = weighed.held.as_ref();
     if held.is_none_or(|held| held.origin == Origin::Name) {
         finding = finding
             .help("give its facts: `images: {facts: [os-images-info.yaml]}` in metalmark.yaml");
     }
-    let entry = input.view.images.get(weighed.image);
+    let entry = input.view.images.get(of.image);
     let Some(entry) = entry.filter(|image| !image.built) else {
         return finding;
     };
-    let wanted = &weighed.wanted.value;
+    let wanted = &of.wanted.value;
     let version = wanted.strip_prefix('v').unwrap_or(wanted);
     let path = entry_path(entry);
     finding.help(format!("or `{path}.{}: \"{version}\"`", fact::K8S_VERSION))
-}
-
-fn describe(held: Option<&Fact>, proof: Proof) -> String {
-    match (held, proof) {
-        (Some(fact), Proof::Partial) => {
-            format!("{} says only `{}`, no patch level", fact.origin, fact.value)
-        }
-        (Some(fact), Proof::BuildUnknown) => {
-            format!(
-                "{} says `{}`, which may be another build",
-                fact.origin, fact.value
-            )
-        }
-        (Some(fact), _) => format!("only {} says `{}`", fact.origin, fact.value),
-        (None, _) => "no source says which version it holds".to_string(),
-    }
 }
 
 #[cfg(test)]

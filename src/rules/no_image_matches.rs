@@ -16,7 +16,10 @@ use crate::rules::ClusterInput;
 
 /// Looks at every node pool.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
-    for SelectedPool { pool, selection } in input.pools() {
+    for SelectedPool {
+        pool, selection, ..
+    } in input.pools()
+    {
         match &selection.outcome {
             Outcome::Invalid(reason) if !is_at_fault(&selection.finalized) => {
                 findings.push(invalid_selector(input, pool, reason));

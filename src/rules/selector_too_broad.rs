@@ -11,7 +11,10 @@ use crate::rules::proposals::exact_term;
 
 /// Looks at every node pool.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
-    for SelectedPool { pool, selection } in input.pools() {
+    for SelectedPool {
+        pool, selection, ..
+    } in input.pools()
+    {
         let Some(selector) = &pool.choice.selector else {
             continue;
         };

@@ -26,7 +26,10 @@ const DISTINCTIVE: [&str; 7] = [
 
 /// Looks at every node pool.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
-    for SelectedPool { pool, selection } in input.pools() {
+    for SelectedPool {
+        pool, selection, ..
+    } in input.pools()
+    {
         let Outcome::Several(keys) = &selection.outcome else {
             continue;
         };

@@ -22,7 +22,10 @@ use crate::rules::ClusterInput;
 /// Looks at every node pool.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
     let mut meant: HashMap<&str, Meant<'_>> = HashMap::new();
-    for SelectedPool { pool, selection } in input.pools() {
+    for SelectedPool {
+        pool, selection, ..
+    } in input.pools()
+    {
         let Outcome::Unknown(key) = &selection.outcome else {
             continue;
         };

@@ -2,8 +2,9 @@
 
 use capi::image::{Fact, Origin};
 use capi::location::file_name;
-use metalmark::decide::proof::Proof::{BuildUnknown, NameOnly, Partial, Proven, Refuted, Unknown};
-use metalmark::decide::proof::{Proof, weigh_version};
+use metalmark::decide::proof::judge_version;
+use metalmark::model::judgement::Doubt;
+use metalmark::model::judgement::Judgement::{self, ByName, Mismatched, Proven};
 use metalmark::model::selector::Matching;
 use yaml_tree::place::Place;
 
@@ -15,68 +16,119 @@ const STRONG: [Origin; 5] = [
     Origin::Lock,
 ];
 
-fn weigh(wanted: &str, held: &str, origin: Origin, matching: Matching) -> Proof {
-    let fact = Fact {
-        value: held.into(),
-        origin,
-        place: Place::NONE,
-    };
-    weigh_version(wanted, Some(&fact), matching)
+fn no_build(fact: Fact) -> Judgement {
+    Judgement::Unproven(Doubt::NoBuild(fact))
 }
+
+fn no_patch(fact: Fact) -> Judgement {
+    Judgement::Unproven(Doubt::NoPatch(fact))
+}
+
+/// A judgement that a fact is the evidence of.
+type Judged = fn(Fact) -> Judgement;
 
 #[test]
 fn what_each_kind_of_source_proves() {
-    let cases = [
+    let cases: [(&str, &str, Judged, Judged, Judged); 26] = [
         // Wanted, known; what a strong fact proves by version and by text, and what a name does.
-        ("v1.31.8+rke2r1", "1.31.8+rke2r1", Proven, Proven, NameOnly),
-        ("1.31.8+rke2r1", "1.31.8+rke2r1", Proven, Proven, NameOnly),
+        ("v1.31.8+rke2r1", "1.31.8+rke2r1", Proven, Proven, ByName),
+        ("1.31.8+rke2r1", "1.31.8+rke2r1", Proven, Proven, ByName),
         (
             "v1.31.8+rke2r1",
             "v1.31.8+rke2r1",
             Proven,
-            Refuted,
-            NameOnly,
+            Mismatched,
+            ByName,
         ),
-        ("v1.31.8+rke2r1", "1.31.8-rke2r1", Proven, Refuted, NameOnly),
-        ("v1.31.8+rke2r1", "1-31-8-rke2r1", Proven, Refuted, NameOnly),
-        ("v1.31.8+rke2r1", "1.31.8", BuildUnknown, Refuted, NameOnly),
-        ("v1.31.8", "1.31.8+rke2r1", BuildUnknown, Refuted, NameOnly),
-        ("v1.31.8", "1.31.8", Proven, Proven, NameOnly),
-        ("v1.31.8+rke2r1", "1.31.8+rke2r2", Refuted, Refuted, Refuted),
-        ("v1.31.8+rke2r1", "1.31.9+rke2r1", Refuted, Refuted, Refuted),
-        ("v1.31.8+rke2r1", "1.30.8+rke2r1", Refuted, Refuted, Refuted),
-        ("v1.31.8+rke2r1", "2.31.8+rke2r1", Refuted, Refuted, Refuted),
-        ("v1.31.8+rke2r1", "1.31", Partial, Refuted, Partial),
-        ("v1.31.8+rke2r1", "1.30", Refuted, Refuted, Refuted),
-        ("v1.31", "1.31.8+rke2r1", Partial, Refuted, Partial),
-        ("v1.31", "1.31", Partial, Partial, Partial),
-        ("v1.31", "1.32", Refuted, Refuted, Refuted),
+        (
+            "v1.31.8+rke2r1",
+            "1.31.8-rke2r1",
+            Proven,
+            Mismatched,
+            ByName,
+        ),
+        (
+            "v1.31.8+rke2r1",
+            "1-31-8-rke2r1",
+            Proven,
+            Mismatched,
+            ByName,
+        ),
+        ("v1.31.8+rke2r1", "1.31.8", no_build, Mismatched, ByName),
+        ("v1.31.8", "1.31.8+rke2r1", no_build, Mismatched, ByName),
+        ("v1.31.8", "1.31.8", Proven, Proven, ByName),
+        (
+            "v1.31.8+rke2r1",
+            "1.31.8+rke2r2",
+            Mismatched,
+            Mismatched,
+            Mismatched,
+        ),
+        (
+            "v1.31.8+rke2r1",
+            "1.31.9+rke2r1",
+            Mismatched,
+            Mismatched,
+            Mismatched,
+        ),
+        (
+            "v1.31.8+rke2r1",
+            "1.30.8+rke2r1",
+            Mismatched,
+            Mismatched,
+            Mismatched,
+        ),
+        (
+            "v1.31.8+rke2r1",
+            "2.31.8+rke2r1",
+            Mismatched,
+            Mismatched,
+            Mismatched,
+        ),
+        ("v1.31.8+rke2r1", "1.31", no_patch, Mismatched, no_patch),
+        ("v1.31.8+rke2r1", "1.30", Mismatched, Mismatched, Mismatched),
+        ("v1.31", "1.31.8+rke2r1", no_patch, Mismatched, no_patch),
+        ("v1.31", "1.31", no_patch, no_patch, no_patch),
+        ("v1.31", "1.32", Mismatched, Mismatched, Mismatched),
         // Dots behind the numbers are no patch level.
-        ("v1.31-rc.1", "1.31-rc.1", Partial, Partial, Partial),
-        ("v1.31+k3s.1.2", "1.31+k3s.1.2", Partial, Partial, Partial),
-        ("v1.31.8", "1.31.8-rc.1", Refuted, Refuted, Refuted),
-        ("v1.31.8-rc.1", "1.31.8-rc.1", Proven, Proven, NameOnly),
-        ("v1.31.8-rc.1", "1.31.8-rc1", Proven, Refuted, NameOnly),
+        ("v1.31-rc.1", "1.31-rc.1", no_patch, no_patch, no_patch),
+        (
+            "v1.31+k3s.1.2",
+            "1.31+k3s.1.2",
+            no_patch,
+            no_patch,
+            no_patch,
+        ),
+        ("v1.31.8", "1.31.8-rc.1", Mismatched, Mismatched, Mismatched),
+        ("v1.31.8-rc.1", "1.31.8-rc.1", Proven, Proven, ByName),
+        ("v1.31.8-rc.1", "1.31.8-rc1", Proven, Mismatched, ByName),
         // What is no version is proven by the same text alone.
-        ("latest", "latest", Proven, Proven, NameOnly),
-        ("latest", "1.31.8", Refuted, Refuted, Refuted),
-        ("v1.31.8", "latest", Refuted, Refuted, Refuted),
-        ("a.b.c", "a.b.c", Proven, Proven, NameOnly),
+        ("latest", "latest", Proven, Proven, ByName),
+        ("latest", "1.31.8", Mismatched, Mismatched, Mismatched),
+        ("v1.31.8", "latest", Mismatched, Mismatched, Mismatched),
+        ("a.b.c", "a.b.c", Proven, Proven, ByName),
     ];
     for (wanted, held, by_version, by_text, by_name) in cases {
-        for origin in STRONG {
+        let judge = |origin, expected: [Judged; 2]| {
+            let fact = Fact {
+                value: held.into(),
+                origin,
+                place: Place::NONE,
+            };
             let found = [Matching::Normalized, Matching::Exact]
-                .map(|mode| weigh(wanted, held, origin, mode));
-            assert_eq!(found, [by_version, by_text], "{wanted} {held} {origin}");
+                .map(|mode| judge_version(wanted, Some(&fact), mode));
+            let expected = expected.map(|judged| judged(fact.clone()));
+            assert_eq!(found, expected, "{wanted} {held} {origin}");
+        };
+        for origin in STRONG {
+            judge(origin, [by_version, by_text]);
         }
         // A name is read the same in both modes: Sylva does not see it.
-        for mode in [Matching::Normalized, Matching::Exact] {
-            let found = weigh(wanted, held, Origin::Name, mode);
-            assert_eq!(found, by_name, "{wanted} {held} {mode:?}");
-        }
+        judge(Origin::Name, [by_name, by_name]);
     }
     for mode in [Matching::Normalized, Matching::Exact] {
-        assert_eq!(weigh_version("v1.31.8", None, mode), Unknown);
+        let unknown = judge_version("v1.31.8", None, mode);
+        assert_eq!(unknown, Judgement::Unproven(Doubt::Nothing));
     }
 }
 

@@ -12,3 +12,4 @@ pub mod objects;
 pub mod providers;
 pub mod schema;
 pub mod secrets;
+pub mod unknown;

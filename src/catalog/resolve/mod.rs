@@ -18,6 +18,7 @@ use yaml_tree::place::Located;
 
 use crate::catalog::sources::{ImageFacts, ImageSource, Wanted};
 use crate::decide::matching::{PatternCache, Selectable};
+use crate::decide::proof::judge_pools;
 use crate::decide::selected::{Selected, resolve_choices};
 use crate::error::Error;
 use crate::model::catalog::{Catalog, CatalogEntry, Described, Registry};
@@ -299,11 +300,12 @@ pub fn cluster(
     let problems = resolved.problems.iter();
     let mut findings = read.findings;
     findings.extend(problems.map(|problem| problem.finding(&sources)));
-    Ok(ClusterView {
+    let view = ClusterView {
         images: resolved.images.images(),
         bundles: Arc::clone(&resolved.bundles),
         selections,
         bundle_outcomes,
+        judgements: Vec::new(),
         registries: Arc::clone(&resolved.registries),
         served,
         lock: catalogs.facts.lock.clone(),
@@ -312,5 +314,6 @@ pub fn cluster(
         sources,
         findings,
         cluster: read.cluster,
-    })
+    };
+    Ok(judge_pools(view, settings.matching))
 }

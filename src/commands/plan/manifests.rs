@@ -36,15 +36,19 @@ pub(super) fn moves(view: &ClusterView, step: &PlanStep) -> Vec<PoolMove> {
         return Vec::new();
     }
     let pools = view.pools();
-    let moves = pools.filter_map(|SelectedPool { pool, selection }| {
-        let old = view.described_image(selection)?;
-        Some(PoolMove {
-            pool: format!("{}/{}", view.cluster.name, pool.name),
-            at: view.sources.resolve(pool.choice.place()),
-            old: Arc::clone(&old.key),
-            new: Arc::clone(step.images.get(&pool.name.to_string())?),
-        })
-    });
+    let moves = pools.filter_map(
+        |SelectedPool {
+             pool, selection, ..
+         }| {
+            let old = view.described_image(selection)?;
+            Some(PoolMove {
+                pool: format!("{}/{}", view.cluster.name, pool.name),
+                at: view.sources.resolve(pool.choice.place()),
+                old: Arc::clone(&old.key),
+                new: Arc::clone(step.images.get(&pool.name.to_string())?),
+            })
+        },
+    );
     moves.collect()
 }
 

@@ -10,20 +10,19 @@ use std::sync::Arc;
 
 use capi::objects::ManifestObject;
 use capi::providers::image_fields;
+use capi::unknown::Unknown;
 use go_template::{Budget, ErrorClass, Limits, NoHost, convert};
 use yaml_tree::engine::Engine;
 use yaml_tree::opaque::is_opaque;
 use yaml_tree::place::FileId;
 use yaml_tree::value::{Entry, Map, Node, Value};
 
-use crate::model::cluster::DEPENDS_ON_SECRET;
 use crate::model::finding::Finding;
 use crate::model::rule::{Level, RuleId};
 use crate::read::gitops::{Dialect, apply_json_patch};
 
 use super::machines::{Machines, Topology};
 use super::pools::PoolReader;
-use super::unknown;
 
 /// A name that only a running controller knows: a label that no secret has.
 const NAME_AT_RUN_TIME: &str = "\u{fdd0}!\u{fdd1}";
@@ -112,7 +111,7 @@ impl<'t> Patches<'t> {
         template: usize,
         reference: &Node,
         machines: Machines<'_>,
-    ) -> Result<Option<Node>, &'static str> {
+    ) -> Result<Option<Node>, Unknown> {
         let object = &reader.graph.objects[template];
         let Some(fields) = image_fields(&object.kind) else {
             return Ok(None);
@@ -123,7 +122,7 @@ impl<'t> Patches<'t> {
         for patch in self.class.node.items(&["spec", "patches"]) {
             let external = |key: &&str| patch.get_path(&["external", key]).is_some();
             if CHANGING_EXTENSIONS.iter().any(external) {
-                return Err(unknown::EXTENSION);
+                return Err(Unknown::Extension);
             }
             let mut operations = Vec::new();
             for definition in patch.items(&["definitions"]) {
@@ -162,7 +161,7 @@ impl<'t> Patches<'t> {
                 };
                 match apply_json_patch(node, &[patch], Dialect::ClusterApi) {
                     Ok(()) => {}
-                    Err(_) if is_partial => return Err(unknown::PATCHES),
+                    Err(_) if is_partial => return Err(Unknown::ClassPatches),
                     Err(error) => return Err(self.refuse(reader, operation, &error.message)),
                 }
             }
@@ -171,7 +170,7 @@ impl<'t> Patches<'t> {
     }
 
     /// Says that Cluster API refuses a part of the class.
-    fn refuse(&self, reader: &mut PoolReader<'_, '_>, at: &Node, why: &str) -> &'static str {
+    fn refuse(&self, reader: &mut PoolReader<'_, '_>, at: &Node, why: &str) -> Unknown {
         let message = format!(
             "Cluster API refuses a patch of the ClusterClass `{}`: {why}",
             self.class.name
@@ -180,7 +179,7 @@ impl<'t> Patches<'t> {
             .with_label(self.class.spot(at.place), "")
             .help("fix the patch: as long as it is refused, no Cluster of the class changes");
         reader.findings.push(finding.unless_set(Level::Warning));
-        unknown::CLASS_REFUSED
+        Unknown::ClassRefused
     }
 
     /// The variables that the class defines, as they are set or by default.
@@ -312,7 +311,7 @@ impl<'t> Patches<'t> {
         reader: &mut PoolReader<'_, '_>,
         patch: &Node,
         variables: &Node,
-    ) -> Result<bool, &'static str> {
+    ) -> Result<bool, Unknown> {
         let Some(condition) = patch.get_path(&["enabledIf"]) else {
             return Ok(true);
         };
@@ -329,7 +328,7 @@ impl<'t> Patches<'t> {
         reader: &mut PoolReader<'_, '_>,
         operation: &Node,
         variables: &Node,
-    ) -> Result<Node, &'static str> {
+    ) -> Result<Node, Unknown> {
         let own = |key: &str| operation.get_path(&[key]);
         let value = match operation.text(&["op"]) {
             Some("remove") => None,
@@ -355,7 +354,7 @@ impl<'t> Patches<'t> {
         reader: &mut PoolReader<'_, '_>,
         operation: &Node,
         variables: &Node,
-    ) -> Result<Node, &'static str> {
+    ) -> Result<Node, Unknown> {
         let sources = [
             operation.get_path(&["value"]),
             operation.get_path(&["valueFrom", "variable"]),
@@ -378,7 +377,7 @@ impl<'t> Patches<'t> {
         reader: &mut PoolReader<'_, '_>,
         variable: &Node,
         variables: &Node,
-    ) -> Result<Node, &'static str> {
+    ) -> Result<Node, Unknown> {
         let path = variable.value.as_str().map_or("", |path| path);
         let steps = yaml_tree::Path::parse_fields(path).and_then(yaml_tree::Path::steps);
         let steps = steps.unwrap_or_default();
@@ -388,10 +387,10 @@ impl<'t> Patches<'t> {
         match found {
             Some((end, node)) if end == steps.len() && end > 0 => {
                 let known = Some(node.clone()).filter(|node| !is_run_time(node));
-                known.ok_or(unknown::RUN_TIME)
+                known.ok_or(Unknown::RunTime)
             }
             Some((_, node)) if matches!(node.value, Value::String(_)) && is_run_time(node) => {
-                Err(unknown::RUN_TIME)
+                Err(Unknown::RunTime)
             }
             _ => Err(self.refuse(reader, variable, "there is no such variable")),
         }
@@ -403,23 +402,23 @@ impl<'t> Patches<'t> {
         reader: &mut PoolReader<'_, '_>,
         template: &Node,
         variables: &Node,
-    ) -> Result<Node, &'static str> {
-        let text = template.value.as_str().ok_or(unknown::PATCHES)?;
+    ) -> Result<Node, Unknown> {
+        let text = template.value.as_str().ok_or(Unknown::ClassPatches)?;
         let parsed = go_template::parse_without("tpl", text, NOT_IN_CLUSTER_API);
         let parsed = parsed.map_err(|error| self.refuse(reader, template, &error.message))?;
         let dot = convert::from_model(&variables.value);
         let budget = Budget::new(Limits::default());
         budget.note_label();
         let output = match go_template::execute_plain(&parsed, &dot, &NoHost, &budget) {
-            Err(error) if error.class != ErrorClass::Secret => return Err(unknown::PATCHES),
+            Err(error) if error.class != ErrorClass::Secret => return Err(Unknown::ClassPatches),
             Err(error) => error.message,
             Ok(output) => output,
         };
         if output.contains(RUN_TIME) {
-            return Err(unknown::RUN_TIME);
+            return Err(Unknown::RunTime);
         }
         if is_opaque(&output) {
-            return Err(DEPENDS_ON_SECRET);
+            return Err(Unknown::Secret);
         }
         let read = yaml_tree::read(&output, FileId(0), Engine::Kubectl);
         let read = read.map_err(|error| self.refuse(reader, template, &error.message))?;
@@ -436,7 +435,7 @@ impl<'t> Patches<'t> {
         definition: &Node,
         reference: &Node,
         machines: Machines<'_>,
-    ) -> Result<bool, &'static str> {
+    ) -> Result<bool, Unknown> {
         let own = |key: &str| definition.text(&["selector", key]);
         if own("kind") != reference.text(&["kind"]) || !is_for(definition, machines) {
             return Ok(false);
@@ -473,8 +472,8 @@ fn is_for(definition: &Node, machines: Machines<'_>) -> bool {
 }
 
 /// Lets what is not known of a patch pass, if it is beside the image and not refused.
-fn ensure_beside(may_change: bool, why: &'static str) -> Result<(), &'static str> {
-    if may_change || why == unknown::CLASS_REFUSED {
+fn ensure_beside(may_change: bool, why: Unknown) -> Result<(), Unknown> {
+    if may_change || why == Unknown::ClassRefused {
         Err(why)
     } else {
         Ok(())

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use capi::objects::{ManifestObject, Text, version_nodes};
+use capi::unknown::Unknown;
 use yaml_tree::engine::Engine;
 use yaml_tree::opaque::label;
 use yaml_tree::place::{Located, Place, Sources};
@@ -19,9 +20,9 @@ use super::super::files::source;
 use super::super::gitops::{self, FLUX, Input, OwnOutput, Variables, substitute};
 use super::super::helm_charts::{DEPLOYING, GROUPS, HelmCharts, NEWEST, find_engine};
 use super::super::manifests;
+use super::CLUSTER_API;
 use super::eks_anywhere::EKS_ANYWHERE;
 use super::pools::current_image;
-use super::{CLUSTER_API, unknown};
 
 /// The objects below these paths. Folders that do not build are among the findings.
 ///
@@ -119,7 +120,7 @@ pub(super) fn collect_objects(
     let releases = charts.render(tree, &built.compositions, &texts, &mut sources)?;
     let sources = Arc::new(sources);
     let builds = built.builds.into_iter().map(|build| {
-        let why = build.is_refused.then_some(unknown::NOT_BUILT);
+        let why = build.is_refused.then_some(Unknown::NotBuilt);
         (build.source, build.objects, why)
     });
     let releases_made = { releases.made.into_iter() }
@@ -188,7 +189,7 @@ fn keep_unapplied(left: Vec<ManifestObject>, objects: &[ManifestObject]) -> Vec<
         .filter(|one| folders.contains(one.folder()));
     let object = |one| ManifestObject {
         is_patch: false,
-        unknown: Some(unknown::NOT_APPLIED),
+        unknown: Some(Unknown::NotApplied),
         ..one
     };
     beside.map(object).collect()

@@ -53,31 +53,6 @@ const MOST_NEAR: usize = 100;
 /// The keys of references to machine templates, in Cluster API's kinds and all control planes.
 const TEMPLATE_KEYS: [&str; 2] = ["infrastructureRef", "infrastructureTemplate"];
 
-/// Why the image of a pool is not known.
-mod unknown {
-    pub(super) const FIELD: &str = "a field of its manifests is not carried out here";
-    pub(super) const NO_POOL: &str =
-        "neither its control plane nor a node pool is among the manifests";
-    pub(super) const NO_WORKER: &str =
-        "its control plane has no machines, and no worker is among the manifests";
-    pub(super) const NO_TEMPLATE: &str = "no reference to a machine template";
-    pub(super) const SEVERAL: &str = "several machine templates have its template's name";
-    pub(super) const NO_CLASS: &str = "its ClusterClass is not among the manifests";
-    pub(super) const NOT_HERE: &str = "its machine template is not among the manifests";
-    pub(super) const NO_NAME: &str = "its name is no text";
-    pub(super) const NO_IMAGE: &str = "its machine template names no image";
-    pub(super) const LOOKED_UP: &str = "its provider looks up an image of its version";
-    pub(super) const VARIABLE: &str = "its image or version is a variable";
-    pub(super) const NOT_BUILT: &str = "its kustomization does not build";
-    pub(super) const NOT_APPLIED: &str = "its manifests are patches of what does not build";
-    pub(super) const NOT_STAMPED: &str = "its image is not stamped";
-    pub(super) const PATCHES: &str = "the patches of its ClusterClass cannot be evaluated";
-    pub(super) const CLASS_REFUSED: &str = "Cluster API refuses a patch of its ClusterClass";
-    pub(super) const RUN_TIME: &str = "its image depends on a name that is made at run time";
-    pub(super) const EXTENSION: &str =
-        "a runtime extension may change the image of its ClusterClass";
-}
-
 /// What `metalmark stamp` writes into objects, by the object's index.
 #[derive(Debug, Default)]
 pub struct Stamped {

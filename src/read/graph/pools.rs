@@ -5,20 +5,19 @@ use std::sync::Arc;
 use capi::objects::{ManifestObject, Reference, version_node};
 use capi::providers;
 use capi::providers::{NamedBy, NamedImage, image_fields};
+use capi::unknown::Unknown;
 use yaml_tree::edit::Step;
 use yaml_tree::opaque::is_opaque;
 use yaml_tree::place::{Located, Place, Sources};
 use yaml_tree::value::{Node, Number, Value};
 
-use crate::model::cluster::{
-    BundleChoice, Choice, Cluster, DEPENDS_ON_SECRET, NamedTemplate, Pool, PoolName,
-};
+use crate::model::cluster::{BundleChoice, Choice, Cluster, NamedTemplate, Pool, PoolName};
 
 use crate::model::finding::Finding;
 use crate::model::rule::{Level, RuleId};
 use crate::read::gitops::{Table, find_unknown_field};
 
-use super::{Graph, TEMPLATE_KEYS, Template, is_control_plane, unknown};
+use super::{Graph, TEMPLATE_KEYS, Template, is_control_plane};
 
 /// Where a MachineDeployment, a MachineSet, a MachinePool or a Machine names the kind of its bootstrap configuration.
 const CONFIGURATIONS: [&[&str]; 2] = [
@@ -120,7 +119,7 @@ impl PoolReader<'_, '_> {
         self.findings.push(finding.unless_set(Level::Warning));
         for pool in pools {
             pool.choice = Choice::default();
-            pool.unknown.get_or_insert(unknown::FIELD);
+            pool.unknown.get_or_insert(Unknown::Field);
         }
     }
 
@@ -130,8 +129,8 @@ impl PoolReader<'_, '_> {
         let place = self.place(object, object.name_place());
         let version = cluster.k8s_version.clone();
         let why = match version {
-            Some(_) => unknown::NO_WORKER,
-            None => unknown::NO_POOL,
+            Some(_) => Unknown::NoWorker,
+            None => Unknown::NoPool,
         };
         let unknown = Err(object.unknown.unwrap_or(why));
         cluster
@@ -165,7 +164,7 @@ impl PoolReader<'_, '_> {
         let Some((keys, spot)) = made_from.into_iter().flatten().find_map(image) else {
             cluster.pools.push(Pool {
                 choice: Choice::default(),
-                unknown: Some(unknown::NOT_STAMPED),
+                unknown: Some(Unknown::NotStamped),
                 ..pool
             });
             return;
@@ -239,11 +238,11 @@ impl PoolReader<'_, '_> {
     }
 
     /// The image that the machines of a template boot, or the reason why that is not known.
-    pub(super) fn selection(&mut self, template: Template) -> Result<Choice, &'static str> {
+    pub(super) fn selection(&mut self, template: Template) -> Result<Choice, Unknown> {
         let object = match template {
-            Template::Unnamed => return Err(unknown::NO_TEMPLATE),
-            Template::Missing => return Err(unknown::NOT_HERE),
-            Template::Several => return Err(unknown::SEVERAL),
+            Template::Unnamed => return Err(Unknown::NoTemplate),
+            Template::Missing => return Err(Unknown::TemplateMissing),
+            Template::Several => return Err(Unknown::SeveralTemplates),
             Template::At(index) => &self.graph.objects[index],
         };
         self.image(&object.kind, &object.node, Some(object))
@@ -255,13 +254,13 @@ impl PoolReader<'_, '_> {
         kind: &str,
         template: &Node,
         object: Option<&ManifestObject>,
-    ) -> Result<Choice, &'static str> {
-        let fields = image_fields(kind).ok_or(unknown::NO_IMAGE)?;
-        let spec = fields.spec(template).ok_or(unknown::NO_IMAGE)?;
+    ) -> Result<Choice, Unknown> {
+        let fields = image_fields(kind).ok_or(Unknown::NoImage)?;
+        let spec = fields.spec(template).ok_or(Unknown::NoImage)?;
         if fields.is_looked_up(spec) {
-            return Err(unknown::LOOKED_UP);
+            return Err(Unknown::LookedUp);
         }
-        let image = fields.image(spec).ok_or(unknown::NO_IMAGE)?;
+        let image = fields.image(spec).ok_or(Unknown::NoImage)?;
         let location = fields.location(spec);
         let place = match object {
             Some(object) => self.place(object, image.node.place),
@@ -302,7 +301,7 @@ pub(super) fn pool(
     name: PoolName,
     place: Place,
     version: Option<Located<Arc<str>>>,
-    selection: Result<Choice, &'static str>,
+    selection: Result<Choice, Unknown>,
     is_variable: bool,
 ) -> Pool {
     let (mut choice, mut unknown) = match selection {
@@ -315,9 +314,9 @@ pub(super) fn pool(
     let is_secret = texts().any(|text| is_opaque(&text.value));
     if is_secret || is_open {
         let why = if is_secret {
-            DEPENDS_ON_SECRET
+            Unknown::Secret
         } else {
-            unknown::VARIABLE
+            Unknown::Variable
         };
         (choice, unknown) = (Choice::default(), Some(why));
     }

@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use capi::objects::{Name, Reference};
+use capi::unknown::Unknown;
 use yaml_tree::place::Located;
 use yaml_tree::value::Node;
 
@@ -13,7 +14,7 @@ use crate::model::cluster::{Choice, Cluster, PoolName, Upgrades};
 use super::class_patches::Patches;
 use super::machines::{Machines, Topology};
 use super::pools::{PoolReader, pool};
-use super::{CLUSTER_API, Template, tables, unknown};
+use super::{CLUSTER_API, Template, tables};
 
 impl<'a> PoolReader<'_, 'a> {
     /// The pools of a Cluster whose topology names a class.
@@ -62,7 +63,7 @@ impl<'a> PoolReader<'_, 'a> {
                         .map_or(topology.node.place, |node| node.place);
                     let place = self.place(object, place);
                     let name = PoolName::MachineDeployment("".into());
-                    let unnamed = pool(name, place, version, Err(unknown::NO_NAME), false);
+                    let unnamed = pool(name, place, version, Err(Unknown::NoName), false);
                     cluster.pools.push(unnamed);
                     return;
                 }
@@ -85,7 +86,7 @@ impl<'a> PoolReader<'_, 'a> {
                 let reference = class.and_then(|class| self.class_reference(class, machines));
                 self.image_after_patches(patches, template, reference, machines)
             }
-            None => (Err(unknown::NO_CLASS), None),
+            None => (Err(Unknown::NoClass), None),
         };
         let node = machines.node();
         let place = self.place(object, node.unwrap_or(topology.node).place);
@@ -104,7 +105,7 @@ impl<'a> PoolReader<'_, 'a> {
         template: Template,
         reference: Option<&Node>,
         machines: Machines<'_>,
-    ) -> (Result<Choice, &'static str>, Option<usize>) {
+    ) -> (Result<Choice, Unknown>, Option<usize>) {
         let own = self.selection(template);
         let (Template::At(index), Some(reference)) = (template, reference) else {
             return (own, None);

@@ -20,6 +20,7 @@ use std::sync::Arc;
 
 use capi::objects::ManifestObject;
 use capi::secrets;
+use capi::unknown::Unknown;
 use go_template::{Budget, ErrorClass, Limits, Rendered};
 use yaml_tree::engine::Engine;
 use yaml_tree::place::{FileId, Place, Source, Sources};
@@ -40,14 +41,6 @@ use load::Chart;
 use named::{Naming, namings};
 pub(super) use pinned::{NEWEST, find_engine};
 use releases::{Input, Unchecked, chart_inputs, composition_input, namespace, naming_input};
-
-/// Why the node pools of a release are not known.
-mod unknown {
-    pub(super) const REFUSED: &str = "its chart does not render";
-    pub(super) const MISSING: &str = "a dependency of its chart is not in the repository";
-    pub(super) const UNREAD: &str = "a file of its chart cannot be read";
-    pub(super) const NOT_COMPOSED: &str = "the values of its chart are not known";
-}
 
 /// The groups and kinds of objects that deploy charts.
 pub(super) const DEPLOYING: [(&str, &str); 3] = [
@@ -84,7 +77,7 @@ pub(super) struct MadeRelease {
     /// Their places are in the files of the repository.
     pub(super) objects: Vec<Node>,
     /// Why nobody knows whether they are deployed like this.
-    pub(super) unknown: Option<&'static str>,
+    pub(super) unknown: Option<Unknown>,
 }
 
 impl HelmCharts {
@@ -172,7 +165,7 @@ impl HelmCharts {
             MadeRelease {
                 source: Arc::new(Source::new(display(file), "")),
                 objects: vec![placeholder(&name, &name, namespace(""))],
-                unknown: Some(unknown::REFUSED),
+                unknown: Some(Unknown::ChartRefused),
             }
         }));
         let charts: Vec<&Path> = self.charts.keys().map(PathBuf::as_path).collect();
@@ -328,7 +321,7 @@ pub fn render_chart(
 struct MadeObjects {
     objects: Vec<Node>,
     /// Why nobody knows whether they are deployed like this.
-    unknown: Option<&'static str>,
+    unknown: Option<Unknown>,
     /// What is reported of that.
     refusal: Option<Unchecked>,
     /// What is wrong with the values.
@@ -346,7 +339,7 @@ struct Outputs {
 /// Why nothing is known of a chart's objects.
 struct Doubt {
     /// For the node pools.
-    why: &'static str,
+    why: Unknown,
     unchecked: Unchecked,
 }
 
@@ -380,7 +373,7 @@ impl Chart {
             Ok(release) => release,
             Err(unchecked) => {
                 return MadeObjects {
-                    unknown: Some(unknown::NOT_COMPOSED),
+                    unknown: Some(Unknown::ValuesUnknown),
                     refusal: Some(unchecked.clone()),
                     ..MadeObjects::default()
                 };
@@ -402,7 +395,7 @@ impl Chart {
                     Some(self.render_failure(input, self.metadata, failure)),
                 )
             }
-            None => (is_refused.then_some(unknown::REFUSED), refusal),
+            None => (is_refused.then_some(Unknown::ChartRefused), refusal),
         };
         MadeObjects {
             objects: self.objects(&files, release, input, is_wanted, sources, &budget),
@@ -419,23 +412,23 @@ impl Chart {
             start: 0,
             end: 0,
         };
-        let doubt = |why: &'static str, said: String| Doubt {
+        let doubt = |why: Unknown, said: String| Doubt {
             why,
             unchecked: self.cannot_check(said, place),
         };
         if let Some(refusal) = &self.refusal {
-            return Some(doubt(unknown::REFUSED, refusal.clone()));
+            return Some(doubt(Unknown::ChartRefused, refusal.clone()));
         }
         let missing = chart.missing();
         if !missing.is_empty() {
             let missing = missing.join("`, `");
             let said = format!("it depends on `{missing}`, which is not in `charts/`");
-            let mut doubt = doubt(unknown::MISSING, said);
+            let mut doubt = doubt(Unknown::DependencyMissing, said);
             doubt.unchecked.help = Some("run `helm dependency build`".to_owned());
             return Some(doubt);
         }
         let unread = self.unread.first()?;
-        Some(doubt(unknown::UNREAD, unread.clone()))
+        Some(doubt(Unknown::ChartUnread, unread.clone()))
     }
 
     /// Adds what the schemas of the charts refuse, each in the values of its own.

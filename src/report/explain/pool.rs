@@ -3,13 +3,15 @@
 use std::collections::BTreeMap;
 
 use capi::image::Image;
+use capi::unknown::Unknown;
 use serde::Serialize;
 use yaml_tree::place::{Place, Sources, Spot};
 
 use crate::decide::matching::{PatternCache, candidates};
 use crate::decide::proof;
 use crate::model::cluster::{Choice, ChoiceLevel, ClusterOrigin, LevelName, Pool, PoolName};
-use crate::model::cluster_view::ClusterView;
+use crate::model::cluster_view::{ClusterView, SelectedPool};
+use crate::model::judgement::Grade;
 use crate::model::selection::{Outcome, Selection};
 use crate::model::selector::Matching;
 use crate::model::selector::{Selector, Wanted};
@@ -62,6 +64,10 @@ pub struct PoolAccount {
     pub(super) candidates: Vec<CandidateAccount>,
     /// The outcome, in words.
     pub(super) outcome: String,
+    /// Whether that image fits.
+    pub(super) judgment: Grade,
+    /// The same in words, with who says so.
+    pub(super) why: String,
     /// The selected image's key.
     pub(super) image: Option<String>,
     /// What the other matching mode would select, where it differs.
@@ -117,11 +123,15 @@ impl PoolAccount {
     /// The account of one pool.
     pub fn new(
         view: &ClusterView,
-        pool: &Pool,
-        selection: &Selection,
+        of: SelectedPool<'_>,
         matching: Matching,
         cache: &PatternCache,
     ) -> Self {
+        let SelectedPool {
+            pool,
+            selection,
+            judgement,
+        } = of;
         let placed = |value: &str, place: Place| PlacedValue::display(value, place, &view.sources);
         let image = view.selected_image(selection);
         let version = pool
@@ -140,6 +150,8 @@ impl PoolAccount {
                 (outcome, None) => outcome,
             },
             image: image.map(|image| image.key.to_string()),
+            judgment: judgement.grade(),
+            why: judgement.to_string(),
             other_mode: selection.other_mode.as_ref().map(outcome),
             facts: image
                 .map(|image| facts(image, &view.sources))
@@ -165,7 +177,7 @@ pub(in crate::report) fn describe_outcome(
                 (format!("image `{}`", booted.name), spot)
             }
             None => {
-                let why = pool.unknown.unwrap_or("nothing selects one");
+                let why = pool.unknown.unwrap_or(Unknown::NotSelected);
                 (format!("no image that is known: {why}"), None)
             }
         },

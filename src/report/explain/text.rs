@@ -38,6 +38,7 @@ fn pool(pool: &PoolAccount, out: &mut dyn Write) -> io::Result<()> {
     if let Some(version) = &pool.k8s_version {
         writeln!(out, "  Kubernetes {}", display_value(version))?;
     }
+    writeln!(out, "  {}", pool.why)?;
     for level in &pool.levels {
         writeln!(out, "  {} says", level.path)?;
         for (name, value) in &level.sets {

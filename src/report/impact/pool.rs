@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use capi::providers::{self, Stamp, Template};
+use capi::unknown::Unknown;
 use serde::Serialize;
 use yaml_tree::json::{Html, to_json};
 use yaml_tree::opaque::is_opaque;
 
 use super::ImpactKind;
-use crate::model::cluster::{ClusterOrigin, DEPENDS_ON_SECRET, Pool, PoolName};
+use crate::model::cluster::{ClusterOrigin, Pool, PoolName};
 use crate::model::cluster_view::ClusterView;
 use crate::model::version::Version;
 use crate::rules::{ChangeInput, Side};
@@ -328,7 +329,7 @@ impl<'a> PoolSide<'a> {
         let pool = self.pool();
         let spec = pool.template.as_ref().map(|template| &template.spec);
         let mut trees = [&pool.settings].into_iter().chain(spec);
-        pool.unknown == Some(DEPENDS_ON_SECRET)
+        pool.unknown == Some(Unknown::Secret)
             || trees.any(|tree| is_opaque(&to_json(&tree.value, Html::Plain)))
     }
 

@@ -10,11 +10,12 @@ use yaml_tree::place::Located;
 
 use super::findings::FindingRow;
 use super::image::{self, Catalog, Identity};
-use super::pool::{PoolPart, PoolRow, Reason, State};
+use super::pool::{PoolPart, PoolRow, Reason, number};
 use super::site::Sites;
 use super::tables::{Ids, Site, Tables};
 use crate::model::cluster::ClusterOrigin;
 use crate::model::cluster_view::ClusterView;
+use crate::model::judgement::Grade;
 use crate::model::rule::Level;
 use crate::model::version::Version;
 
@@ -89,6 +90,7 @@ impl ClusterPart {
         let provider = placed(&self.provider);
         let bootstrap = placed(&self.bootstrap);
         let labels = self.labels.iter();
+        let worst = pools.iter().map(|pool| pool.grade);
         let labels = labels.map(|(name, value)| (tables.text(name), tables.text(value)));
         ClusterRow {
             labels: labels.collect(),
@@ -101,7 +103,7 @@ impl ClusterPart {
             bootstrap,
             folder: tables.text(&self.folder),
             files: self.files.iter().map(|file| tables.text(file)).collect(),
-            state: State::worst(pools.iter().map(|pool| pool.state)),
+            grade: worst.max().unwrap_or(Grade::Unknown),
             errors: 0,
             warnings: 0,
             pools,
@@ -132,8 +134,8 @@ pub(super) struct ClusterRow {
     folder: u32,
     #[serde(rename = "f")]
     files: Vec<u32>,
-    #[serde(rename = "s")]
-    state: State,
+    #[serde(rename = "s", serialize_with = "number")]
+    grade: Grade,
     #[serde(rename = "e")]
     errors: u32,
     #[serde(rename = "w")]
@@ -152,7 +154,7 @@ pub(super) fn judge(clusters: &mut [ClusterRow], findings: &[FindingRow]) {
             match finding.level {
                 Level::Error => {
                     cluster.errors += 1;
-                    cluster.state = State::Wrong;
+                    cluster.grade = Grade::Mismatched;
                 }
                 Level::Warning => cluster.warnings += 1,
                 Level::Off => {}

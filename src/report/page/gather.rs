@@ -13,7 +13,7 @@ use super::site::Sites;
 use crate::decide::matching::PatternCache;
 use crate::decide::proof;
 use crate::model::cluster::Pool;
-use crate::model::cluster_view::{ClusterView, SelectedPool};
+use crate::model::cluster_view::ClusterView;
 use crate::model::selection::Selection;
 use crate::model::selector::Matching;
 use crate::report::Lines;
@@ -59,13 +59,11 @@ impl Gatherer {
         let mut sites = Sites::new(view, &self.lines);
         let pools = view
             .pools()
-            .map(|SelectedPool { pool, selection }| {
+            .map(|of| {
                 let input = PoolInput {
-                    pool,
-                    selection,
-                    matching: self.matching,
-                    image: self.pool_image(view, pool, selection),
-                    nearest: self.nearest(view, selection, is_kept),
+                    of,
+                    image: self.pool_image(view, of.pool, of.selection),
+                    nearest: self.nearest(view, of.selection, is_kept),
                 };
                 pool::part(view, input, &mut sites)
             })

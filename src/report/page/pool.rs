@@ -2,60 +2,30 @@
 
 use std::sync::Arc;
 
-use serde::Serialize;
+use capi::unknown::Unknown;
+use serde::{Serialize, Serializer};
 
 use super::image::{Catalog, Identity};
 use super::site::Sites;
 use super::tables::{Ids, Site, Tables};
-use crate::decide::pool_counts::PoolCheck;
-use crate::decide::proof::Proof;
 use crate::model::cluster::Pool;
-use crate::model::cluster_view::ClusterView;
+use crate::model::cluster_view::{ClusterView, SelectedPool};
+use crate::model::judgement::Grade;
 use crate::model::selection::Selection;
-use crate::model::selector::Matching;
 use crate::report::explain::{self, CandidateAccount, PlacedValue};
 
 /// How many of the images that were compared are shown: those that match, then those that differ least.
 const NEAREST: usize = 8;
 
-/// Whether the image of a pool fits its Kubernetes version. The page's script has the same numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(into = "u8")]
-pub(super) enum State {
-    Proven = 0,
-    ByName = 1,
-    Unproven = 2,
-    Wrong = 3,
-    NotChecked = 4,
-}
-
-impl From<State> for u8 {
-    fn from(state: State) -> Self {
-        state as Self
-    }
-}
-
-impl State {
-    fn from_proof(proof: Proof) -> Self {
-        match proof {
-            Proof::Proven => Self::Proven,
-            Proof::NameOnly => Self::ByName,
-            Proof::Refuted => Self::Wrong,
-            Proof::BuildUnknown | Proof::Partial | Proof::Unknown => Self::Unproven,
-        }
-    }
-
-    /// The worst of several; that of nothing is not checked.
-    pub(super) fn worst(states: impl Iterator<Item = Self>) -> Self {
-        let rank = |state: &Self| match state {
-            Self::Proven => 0,
-            Self::NotChecked => 1,
-            Self::ByName => 2,
-            Self::Unproven => 3,
-            Self::Wrong => 4,
-        };
-        states.max_by_key(rank).unwrap_or(Self::NotChecked)
-    }
+/// A judgement as its number in the page's script.
+pub(super) fn number<S: Serializer>(grade: &Grade, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_u8(match grade {
+        Grade::Proven => 0,
+        Grade::ByName => 1,
+        Grade::Unproven => 2,
+        Grade::Mismatched => 3,
+        Grade::Unknown => 4,
+    })
 }
 
 /// A pool as it was gathered.
@@ -67,7 +37,7 @@ pub(super) struct PoolPart {
     version: String,
     version_at: Site,
     template: Option<(String, Site)>,
-    state: State,
+    grade: Grade,
     skipped: &'static str,
     held: Option<Held>,
     image: Option<Identity>,
@@ -127,33 +97,24 @@ impl Nearest {
 
 /// A pool, and what was found out about it.
 pub(super) struct PoolInput<'a> {
-    pub(super) pool: &'a Pool,
-    pub(super) selection: &'a Selection,
-    pub(super) matching: Matching,
+    pub(super) of: SelectedPool<'a>,
     pub(super) image: Option<Identity>,
     pub(super) nearest: Option<Arc<Nearest>>,
 }
 
 /// What the page shows of a pool.
 pub(super) fn part(view: &ClusterView, input: PoolInput<'_>, sites: &mut Sites<'_>) -> PoolPart {
-    let PoolInput {
+    let PoolInput { of, image, nearest } = input;
+    let SelectedPool {
         pool,
         selection,
-        matching,
-        image,
-        nearest,
-    } = input;
-    let (state, skipped, held) = match PoolCheck::new(view, pool, selection, matching) {
-        PoolCheck::Skipped(reason) => (State::NotChecked, reason, None),
-        PoolCheck::Checked(weighed) => {
-            let held = weighed.held.filter(|_| image.is_some()).map(|held| Held {
-                value: held.value.to_string(),
-                origin: held.origin.to_string(),
-                at: sites.place(held.place),
-            });
-            (State::from_proof(weighed.proof), "", held)
-        }
-    };
+        judgement,
+    } = of;
+    let held = judgement.held().map(|held| Held {
+        value: held.value.to_string(),
+        origin: held.origin.to_string(),
+        at: sites.place(held.place),
+    });
     let version = view.cluster.k8s_version_of(pool);
     let reason = reason(view, pool, selection, nearest, sites);
     PoolPart {
@@ -170,8 +131,8 @@ pub(super) fn part(view: &ClusterView, input: PoolInput<'_>, sites: &mut Sites<'
             let name = format!("{} {}", template.kind, template.name.value);
             (name, sites.place(template.name.place))
         }),
-        state,
-        skipped,
+        grade: judgement.grade(),
+        skipped: judgement.reason().map_or("", Unknown::text),
         held,
         image,
         reason: Arc::new(reason),
@@ -224,8 +185,8 @@ pub(super) struct PoolRow {
     pub(super) version: u32,
     #[serde(rename = "vp")]
     version_at: u32,
-    #[serde(rename = "s")]
-    pub(super) state: State,
+    #[serde(rename = "s", serialize_with = "number")]
+    pub(super) grade: Grade,
     /// Why it was not checked.
     #[serde(rename = "k", skip_serializing_if = "super::tables::is_zero")]
     skipped: u32,
@@ -256,7 +217,7 @@ impl PoolPart {
             machines_at: tables.site(self.replicas_at),
             version: tables.text(&self.version),
             version_at: tables.site(self.version_at),
-            state: self.state,
+            grade: self.grade,
             skipped: tables.text(self.skipped),
             image: self.image.as_ref().map_or(0, |image| images.number(image)),
             held: self.held.as_ref().map(|held| {

@@ -16,6 +16,7 @@ use yaml_tree::{Path, Step, children};
 use crate::labels::Labels;
 use crate::providers::cluster_api::{ANY_CONTROL_PLANE, REPEATED_VERSIONS, VERSIONS, VersionField};
 use crate::providers::{Kind, PROVIDERS};
+use crate::unknown::Unknown;
 
 pub use gather::{Found, MARKER, Unread, objects};
 pub use nearest::{Name, Names};
@@ -55,7 +56,7 @@ pub struct ManifestObject {
     /// Whether an operation of a JSON patch writes its name, without its kind, into a reference.
     pub is_named_alone: bool,
     /// Why nobody knows whether it is deployed as it is here.
-    pub unknown: Option<&'static str>,
+    pub unknown: Option<Unknown>,
 }
 
 impl ManifestObject {

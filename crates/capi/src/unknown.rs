@@ -1,0 +1,63 @@
+//! Why nothing is known of a node pool's image.
+
+use std::fmt;
+
+/// The reasons, each with its words: a clause behind `unknown: `.
+macro_rules! reasons {
+    ($($reason:ident $text:literal;)+) => {
+        /// Why it is not known which image a node pool boots, or what that image is to hold.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Unknown {
+            $(#[doc = $text] $reason,)+
+        }
+
+        impl Unknown {
+            /// In words.
+            pub fn text(self) -> &'static str {
+                match self {
+                    $(Self::$reason => $text,)+
+                }
+            }
+        }
+    };
+}
+
+reasons! {
+    Field "a field of its manifests is not carried out here";
+    NotBuilt "its kustomization does not build";
+    NotApplied "its manifests are patches of what does not build";
+    ChartRefused "its chart does not render";
+    DependencyMissing "a dependency of its chart is not in the repository";
+    ChartUnread "a file of its chart cannot be read";
+    ValuesUnknown "the values of its chart are not known";
+    ClassPatches "the patches of its ClusterClass cannot be evaluated";
+    ClassRefused "Cluster API refuses a patch of its ClusterClass";
+    Extension "a runtime extension may change the image of its ClusterClass";
+    NoPool "neither its control plane nor a node pool is among the manifests";
+    NoWorker "its control plane has no machines, and no worker is among the manifests";
+    NoClass "its ClusterClass is not among the manifests";
+    NoTemplate "no reference to a machine template";
+    TemplateMissing "its machine template is not among the manifests";
+    SeveralTemplates "several machine templates have its template's name";
+    NoName "its name is no text";
+    NoImage "its machine template names no image";
+    NotStamped "its image is not stamped";
+    LookedUp "its provider looks up an image of its version";
+    Variable "its image or version is a variable";
+    RunTime "its image depends on a name that is made at run time";
+    Secret "its image or version depends on a secret";
+    NotSelected "no image selected";
+    KeyMissing "its image key is not in the catalog";
+    NoMatch "no image matches its selector";
+    SeveralMatch "several images match its selector";
+    Disagree "its image key and its selector disagree";
+    SelectorInvalid "its selector is wrong";
+    NoVersion "no Kubernetes version";
+    Bare "its image brings no Kubernetes";
+}
+
+impl fmt::Display for Unknown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.text())
+    }
+}

@@ -1,0 +1,119 @@
+//! What is known of the image of a node pool, beside the Kubernetes version that the pool is to run.
+
+use std::fmt;
+
+use capi::image::Fact;
+use capi::unknown::Unknown;
+
+/// The one answer to whether the image of a node pool fits, with its evidence. A name may narrow a choice; it never proves one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Judgement {
+    /// The image holds the version, says a source that is stronger than its name.
+    Proven(Fact),
+    /// The image's name holds the whole version, and nothing stronger is known.
+    ByName(Fact),
+    /// Nothing proves that it holds the version, and nothing denies it.
+    Unproven(Doubt),
+    /// The image holds another version.
+    Mismatched(Fact),
+    /// There is nothing to compare.
+    Unknown(Unknown),
+}
+
+/// What is seen of a version that is not proven.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Doubt {
+    /// Nothing.
+    Nothing,
+    /// All numbers agree, and one side leaves out the distribution's build (`+rke2r1`).
+    NoBuild(Fact),
+    /// What is known agrees, but one side has no patch level.
+    NoPatch(Fact),
+}
+
+impl Judgement {
+    /// Which of the five it is.
+    pub fn grade(&self) -> Grade {
+        match self {
+            Self::Proven(_) => Grade::Proven,
+            Self::ByName(_) => Grade::ByName,
+            Self::Unproven(_) => Grade::Unproven,
+            Self::Mismatched(_) => Grade::Mismatched,
+            Self::Unknown(_) => Grade::Unknown,
+        }
+    }
+
+    /// The version that the image holds, and who says so.
+    pub fn held(&self) -> Option<&Fact> {
+        match self {
+            Self::Proven(fact) | Self::ByName(fact) | Self::Mismatched(fact) => Some(fact),
+            Self::Unproven(Doubt::NoBuild(fact) | Doubt::NoPatch(fact)) => Some(fact),
+            Self::Unproven(Doubt::Nothing) | Self::Unknown(_) => None,
+        }
+    }
+
+    /// Why there is nothing to compare.
+    pub fn reason(&self) -> Option<Unknown> {
+        match self {
+            Self::Unknown(reason) => Some(*reason),
+            _ => None,
+        }
+    }
+}
+
+/// `mismatched: `1.30.12` in the lock`.
+impl fmt::Display for Judgement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: ", self.grade().words())?;
+        match self {
+            Self::Proven(fact) | Self::ByName(fact) | Self::Mismatched(fact) => {
+                write!(f, "`{}` in {}", fact.value, fact.origin)
+            }
+            Self::Unproven(doubt) => write!(f, "{doubt}"),
+            Self::Unknown(reason) => write!(f, "{reason}"),
+        }
+    }
+}
+
+impl fmt::Display for Doubt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Nothing => f.write_str("no source says which version it holds"),
+            Self::NoBuild(Fact { value, origin, .. }) => {
+                write!(f, "{origin} says `{value}`, which may be another build")
+            }
+            Self::NoPatch(Fact { value, origin, .. }) => {
+                write!(f, "{origin} says only `{value}`, no patch level")
+            }
+        }
+    }
+}
+
+/// A judgement without its evidence, the best first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Grade {
+    /// [`Judgement::Proven`].
+    Proven,
+    /// [`Judgement::ByName`].
+    ByName,
+    /// [`Judgement::Unproven`].
+    Unproven,
+    /// [`Judgement::Unknown`].
+    Unknown,
+    /// [`Judgement::Mismatched`].
+    Mismatched,
+}
+
+impl Grade {
+    /// For people.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Proven => "proven",
+            Self::ByName => "by name only",
+            Self::Unproven => "unproven",
+            Self::Unknown => "unknown",
+            Self::Mismatched => "mismatched",
+        }
+    }
+}
