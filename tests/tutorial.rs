@@ -1,4 +1,4 @@
-//! The tutorials: every command of a page is run, and its output is that of the page.
+//! The pages that a reader follows: every command is run, in order, and its output is that of the page.
 //!
 //! `BLESS=1 cargo test tutorial` writes the outputs.
 
@@ -7,9 +7,47 @@ use std::fs;
 use super::support::repository;
 use super::support::stage::{Stage, project};
 
+const MANIFESTS: &str = "fixtures/tutorials/manifests";
+const SYLVA: &str = "fixtures/tutorials/sylva";
+
+#[test]
+fn the_readme_is_true() {
+    run("README.md", MANIFESTS);
+}
+
 #[test]
 fn the_tutorial_on_manifests_is_true() {
-    run("docs/tutorial-manifests.md", "fixtures/tutorials/manifests");
+    run("docs/tutorial-manifests.md", MANIFESTS);
+}
+
+#[test]
+fn the_tutorial_on_sylva_is_true() {
+    run("docs/tutorial-sylva.md", SYLVA);
+}
+
+#[test]
+fn the_concepts_are_true() {
+    run("docs/concepts.md", SYLVA);
+}
+
+#[test]
+fn the_page_on_ci_is_true() {
+    run("docs/ci.md", MANIFESTS);
+}
+
+#[test]
+fn the_page_on_adoption_is_true() {
+    run("docs/adopt.md", MANIFESTS);
+}
+
+#[test]
+fn the_page_on_air_gaps_is_true() {
+    run("docs/air-gap.md", "fixtures/workspaces/sylva-baremetal");
+}
+
+#[test]
+fn troubleshooting_is_true() {
+    run("docs/troubleshooting.md", SYLVA);
 }
 
 /// Runs the `console` blocks of a page in a copy of a folder.
