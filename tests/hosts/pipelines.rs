@@ -13,6 +13,7 @@ fn files(github: bool) -> Vec<PathBuf> {
     let names: &[&str] = if github {
         &[
             ".github/workflows/release.yml",
+            ".github/workflows/site.yml",
             "templates/hosts/github/example.workflow.yml",
             "templates/hosts/github/job.workflow.yml",
             "templates/hosts/shards/github-workflow.yml",
