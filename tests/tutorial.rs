@@ -46,6 +46,11 @@ fn the_page_on_air_gaps_is_true() {
 }
 
 #[test]
+fn the_page_on_plans_is_true() {
+    run("docs/plan.md", SYLVA);
+}
+
+#[test]
 fn troubleshooting_is_true() {
     run("docs/troubleshooting.md", SYLVA);
 }
