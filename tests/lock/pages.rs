@@ -107,7 +107,7 @@ fn images_of_a_web_server_get_their_checksums_from_the_page_into_the_lock_and_th
 $ check => 1
 error[unknown-image]: image `ubuntu-2404-kube-v1-34-1` is not in the catalog --> values.yaml:5:22
 warning[lock-missing-image]: nothing that `http://HOST/os/` lists is in the lock
-1 error, 1 warning in 1 cluster; 0 node pools checked; 1 skipped: no image resolved
+1 error, 1 warning in 1 cluster; 0 node pools checked; 1 skipped: its image key is not in the catalog
 $ lock => 0
 added   other sha256:3e23e8160039… http://HOST/os/other.qcow2
 added   ubuntu-2404-kube-v1-34-1 sha256:ca978112ca1b… http://HOST/os/ubuntu-2404-kube-v1.34.1.raw

@@ -336,6 +336,7 @@ ubuntu-2204-kube-v1.31.8  ubuntu  jammy    –         –       1.31.8      –
         .screen(str![[r#"
 clusters/b/edge/edge-md boots image `ubuntu-2204-kube-v1.31.8`  (clusters/b/edge.yaml:29:49)
   Kubernetes v1.31.8  (clusters/b/edge.yaml:23:16)
+  by name only: `1.31.8` in the image's name
 
 "#]]);
     project
@@ -344,9 +345,11 @@ clusters/b/edge/edge-md boots image `ubuntu-2204-kube-v1.31.8`  (clusters/b/edge
         .screen(str![[r#"
 clusters/a/edge/control-plane boots image `ubuntu-2204-kube-v1.31.8`  (clusters/a/edge.yaml:29:49)
   Kubernetes v1.31.8  (clusters/a/edge.yaml:12:12)
+  by name only: `1.31.8` in the image's name
 
 clusters/a/edge/edge-md boots image `ubuntu-2204-kube-v1.31.8`  (clusters/a/edge.yaml:29:49)
   Kubernetes v1.31.8  (clusters/a/edge.yaml:23:16)
+  by name only: `1.31.8` in the image's name
 
 "#]]);
 }

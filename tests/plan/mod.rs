@@ -301,14 +301,14 @@ edge: 1.30.5
 fn a_cluster_that_boots_another_version_than_it_runs_is_not_planned() {
     let stage = edge([(0, 30, 2), (0, 31, 4)], "1.31.4", &[(0, 30, 2)]);
     stage.run("plan --to 1.31").exit(1).stdout(str![[r#"
-edge: not planned: image `ubuntu-noble-plain-kubeadm-1-30-2` of node pool `control-plane` holds `1.30.2`, which is not the version that the pool is to run
+edge: not planned: image `ubuntu-noble-plain-kubeadm-1-30-2` of node pool `control-plane` is mismatched: `1.30.2` in the values
 
 1 cluster: 0 to upgrade in 0 steps, 0 at 1.31 or newer, 1 blocked
 
 "#]]);
     stage.edit("edge.yaml", &key((0, 30, 2)), "not-in-the-catalog");
     stage.run("plan --to 1.31").exit(1).stdout(str![[r#"
-edge: not planned: the Kubernetes version of the image of node pool `control-plane` is not known
+edge: not planned: the image of node pool `control-plane` is unknown: its image key is not in the catalog
 
 1 cluster: 0 to upgrade in 0 steps, 0 at 1.31 or newer, 1 blocked
 
@@ -371,7 +371,7 @@ fn a_fleet_is_summed_up_and_a_goal_is_a_minor() {
 mgmt: 1.31.8+rke2r1
 edge-lyon: 1.31.8
 edge-paris: 1.31.8+rke2r1
-lab-7: not planned: image `ubuntu-noble-plain-rke2-1-30-12` of node pool `control-plane` holds `1.30.12+rke2r1`, which is not the version that the pool is to run
+lab-7: not planned: image `ubuntu-noble-plain-rke2-1-30-12` of node pool `control-plane` is mismatched: `1.30.12+rke2r1` in the lock
 
 4 clusters: 0 to upgrade in 0 steps, 3 at 1.31 or newer, 1 blocked
 

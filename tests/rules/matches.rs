@@ -167,7 +167,7 @@ error[unknown-image]: image `nobel-31` is not in the catalog
   = also in pools: md0
   = help: did you mean `cluster.capm3.image_key: noble-31`?
 
-1 error in 1 cluster; 0 node pools checked; 2 skipped: no image resolved
+1 error in 1 cluster; 0 node pools checked; 2 skipped: its image key is not in the catalog
 
 "#]]);
     project.edit("edge.yaml", "nobel-31", "noble-31");
@@ -190,7 +190,7 @@ error[no-image-matches]: no image matches the selector
   = cluster: edge, pool control-plane
   = help: to boot `noble-31`: `cluster.capm3.os_image_selector.os-release: noble`
 
-1 error in 1 cluster; 0 node pools checked; 1 skipped: no image resolved
+1 error in 1 cluster; 0 node pools checked; 1 skipped: no image matches its selector
 
 "#]]);
     project.edit("edge.yaml", "'24.04'", "noble");
@@ -217,7 +217,7 @@ error[several-images-match]: 2 images match the selector: `hard-31`, `noble-31`
   = help: to boot `hard-31`: `cluster.capm3.os_image_selector.hardened: true`
   = help: to boot `noble-31`: `cluster.capm3.os_image_selector.hardened: false`
 
-1 error in 1 cluster; 0 node pools checked; 1 skipped: no image resolved
+1 error in 1 cluster; 0 node pools checked; 1 skipped: several images match its selector
 
 "#]]);
     project.edit("edge.yaml", "os: ubuntu", "os: ubuntu, hardened: false");

@@ -109,7 +109,7 @@ error[selector-key-unknown]: selectors do not know a fact `os-version`
   = cluster: edge, pool control-plane
   = help: did you mean `os-release`?
 
-1 error in 1 cluster; 0 node pools checked; 1 skipped: no image resolved
+1 error in 1 cluster; 0 node pools checked; 1 skipped: its selector is wrong
 
 "#]]);
     project.edit("edge.yaml", "os-version", "os-release");
@@ -182,7 +182,7 @@ error[value-type]: the selector's `os-release` is a number, not a pattern
   = cluster: edge, pool control-plane
   = help: quote it: `os-release: "15.6"`
 
-1 error in 1 cluster; 0 node pools checked; 1 skipped: no image resolved
+1 error in 1 cluster; 0 node pools checked; 1 skipped: its selector is wrong
 
 "#]]);
     project.edit("edge.yaml", "os-release: 15.6", r#"os-release: "15.6""#);
