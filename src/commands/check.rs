@@ -1,4 +1,4 @@
-//! `metalmark check`: the rules only.
+//! `metalmark check`: all that `render` says, and nothing is written.
 
 use clap::Args;
 
@@ -7,7 +7,8 @@ use crate::model::date::Date;
 use crate::read::{self, Request};
 use crate::report::{Changes, JudgedPool};
 
-use super::{FrozenOption, PartOptions};
+use super::render::check_all;
+use super::{FrozenOption, GateOption, PartOptions};
 use crate::edit::fix;
 use crate::pipeline::fleet::{Fleet, FleetCheck};
 use crate::pipeline::reporting::CheckReport;
@@ -22,6 +23,9 @@ pub struct CheckOptions {
     /// Accept a run that checks no node pool.
     #[arg(long)]
     pub allow_empty: bool,
+    /// Which judgements fail the run.
+    #[command(flatten)]
+    pub gate: GateOption,
     /// Where findings go.
     #[command(flatten)]
     pub reporting: Reporting,
@@ -54,7 +58,6 @@ pub fn check(
         (fleet, fleet_check) = read_and_check(&request, options, today)?;
     }
     let reporting = options.reporting.resolve_in(request.directory.as_ref());
-    fleet_check.require_pools(&fleet);
     let pools = std::mem::take(&mut fleet_check.results).into_iter();
     let pools: Vec<JudgedPool> = pools.flatten().collect();
     let found = CheckReport {
@@ -76,11 +79,12 @@ fn read_and_check(
     if options.allow_empty {
         workspace.settings.policy.allow_empty();
     }
-    let fleet = Fleet::open(workspace, today)?;
+    options.gate.apply(&mut workspace.settings.policy);
+    let mut fleet = Fleet::open(workspace, today)?;
     let lists_pools = options.reporting.lists_pools();
-    let fleet_check = fleet.check(|view, _, _| {
+    let fleet_check = check_all(request, &mut fleet, |view| {
         let pools = lists_pools.then(|| JudgedPool::list(view));
-        Ok(pools.unwrap_or_default())
+        pools.unwrap_or_default()
     })?;
     Ok((fleet, fleet_check))
 }

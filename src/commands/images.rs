@@ -51,17 +51,32 @@ pub fn images(
         });
         known.served |= row.served;
         known.used_by.extend(row.used_by.iter().cloned());
+        known.judgments.extend(row.judgments.clone());
     }
     let rows: Vec<ImageRow> = all.into_values().collect();
     report::images(&rows, options.format, &mut terminal.out)?;
-    if !fleet.workspace.is_whole() {
-        let found = fleet_check.judged.iter();
-        let found = found.filter(|judged| judged.finding.rule == RuleId::ProjectFile);
-        let found: Vec<Judged> = found.cloned().collect();
-        let clusters = fleet.workspace.clusters.len();
-        report::print_findings(&mut terminal.err, &found, clusters, Format::Human)?;
-    }
+    print_gaps(&fleet, &fleet_check.judged, terminal)?;
     Ok(Verdict::Clean)
+}
+
+/// Says on stderr what of the project is not known, so that a list is not whole.
+///
+/// # Errors
+/// Nothing can be printed.
+pub(super) fn print_gaps(
+    fleet: &Fleet,
+    judged: &[Judged],
+    terminal: &mut Terminal,
+) -> Result<(), Error> {
+    if fleet.workspace.is_whole() {
+        return Ok(());
+    }
+    let found = judged.iter();
+    let found = found.filter(|judged| judged.finding.rule == RuleId::ProjectFile);
+    let found: Vec<Judged> = found.cloned().collect();
+    let clusters = fleet.workspace.clusters.len();
+    report::print_findings(&mut terminal.err, &found, clusters, Format::Human)?;
+    Ok(())
 }
 
 /// One cluster's catalog, with images that no pool selects; and the images outside of it that its manifests name.
@@ -81,10 +96,10 @@ fn rows_from_names(view: &ClusterView) -> Rows {
     if view.cluster.origin == ClusterOrigin::Values {
         return rows;
     }
-    for SelectedPool {
-        pool, selection, ..
-    } in view.pools()
-    {
+    for it in view.pools() {
+        let SelectedPool {
+            pool, selection, ..
+        } = it;
         if selection.image() != PoolImage::Foreign {
             continue;
         }
@@ -101,23 +116,20 @@ fn rows_from_names(view: &ClusterView) -> Rows {
                 digest: None,
                 served: false,
                 used_by: Vec::new(),
+                judgments: BTreeMap::new(),
                 facts: booted.facts.iter().map(text).collect(),
             });
-        row.used_by
-            .push(format!("{}/{}", view.cluster.name, pool.name));
+        row.add_user(view, it);
     }
     rows
 }
 
 fn row(view: &ClusterView, image: &Image, uri: Option<Arc<str>>) -> ImageRow {
-    let used_by = view
-        .pools()
-        .filter(|it| {
-            let known = view.described_image(it.selection);
-            known.is_some_and(|known| known.key == image.key)
-        })
-        .map(|it| format!("{}/{}", view.cluster.name, it.pool.name));
-    ImageRow {
+    let users = view.pools().filter(|it| {
+        let known = view.described_image(it.selection);
+        known.is_some_and(|known| known.key == image.key)
+    });
+    let mut row = ImageRow {
         key: Arc::clone(&image.key),
         uri,
         digest: image
@@ -125,11 +137,14 @@ fn row(view: &ClusterView, image: &Image, uri: Option<Arc<str>>) -> ImageRow {
             .as_ref()
             .map(|digest| digest.value.as_str().into()),
         served: view.served.binary_search(&image.key).is_ok(),
-        used_by: used_by.collect(),
+        used_by: Vec::new(),
+        judgments: BTreeMap::new(),
         facts: image
             .facts
             .iter()
             .map(|(name, fact)| (Arc::clone(name), Arc::clone(&fact.value)))
             .collect(),
-    }
+    };
+    users.for_each(|it| row.add_user(view, it));
+    row
 }

@@ -1,6 +1,7 @@
 //! The commands: the flags of each one, and which stages it calls, in which order. Text for people is in `report`.
 
 mod check;
+mod clusters;
 mod explain;
 mod images;
 mod impact;
@@ -20,13 +21,14 @@ mod values;
 mod verify;
 
 pub use check::{CheckOptions, check};
+pub use clusters::{ClustersOptions, clusters};
 pub use explain::{ExplainOptions, explain};
 pub use images::{ImagesOptions, images};
 pub use impact::{ImpactOptions, impact};
 pub use init::{CodeHost, InitOptions, init};
 pub use lock::{LockOptions, lock};
 pub use names::{Name, Named, names};
-pub use options::{FrozenOption, PartOptions};
+pub use options::{FrozenOption, GateOption, PartOptions};
 pub use overview::{has_place, overview};
 pub use page::{PageOptions, page};
 pub use plan::{PlanOptions, plan};

@@ -1,8 +1,11 @@
 //! Options that several commands have.
 
 use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 
+use crate::model::judgement::Grade;
 use crate::model::lock::Locking;
+use crate::model::policy::Policy;
 use crate::model::shard::Shard;
 use crate::read::Flags;
 
@@ -22,6 +25,26 @@ impl FrozenOption {
             Locking::Loose
         }
     }
+}
+
+/// Which judgements of node pools fail a run.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub struct GateOption {
+    /// Exit 1 where a node pool is judged so or worse: `by-name` accepts proven ones alone. Stronger than `policy.fail_on`.
+    #[arg(long, value_name = "JUDGEMENT", value_parser = grades(&Grade::GATES))]
+    pub fail_on: Option<Grade>,
+}
+
+impl GateOption {
+    pub(super) fn apply(self, policy: &mut Policy) {
+        policy.fail_on = self.fail_on.or(policy.fail_on);
+    }
+}
+
+/// One of these judgements, by its name.
+pub(super) fn grades(known: &'static [Grade]) -> impl TypedValueParser<Value = Grade> {
+    PossibleValuesParser::new(known.iter().map(|grade| grade.name()))
+        .try_map(|name| Grade::parse(&name).ok_or("no judgement"))
 }
 
 /// Which part of the clusters is processed.

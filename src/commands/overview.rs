@@ -10,6 +10,8 @@ use crate::pipeline::{Terminal, Verdict};
 use crate::read::{self, Request};
 use crate::report::{self, Findings};
 
+use super::render::check_all;
+
 /// Whether a run starts in a project or a repository, rather than anywhere on a machine.
 pub fn has_place(request: &Request) -> bool {
     let start = request.directory.clone().unwrap_or_else(|| ".".into());
@@ -22,8 +24,8 @@ pub fn has_place(request: &Request) -> bool {
 /// # Errors
 /// There is nothing to read here, or I/O failed.
 pub fn overview(request: &Request, today: Date, terminal: &mut Terminal) -> Result<Verdict, Error> {
-    let fleet = Fleet::open(read::workspace(request)?, today)?;
-    let found = fleet.check(|_, _, _| Ok(()))?;
+    let mut fleet = Fleet::open(read::workspace(request)?, today)?;
+    let found = check_all(request, &mut fleet, |_| ())?;
     let clusters = fleet.workspace.entries().count();
     let findings =
         Findings::new(&found.judged, clusters, terminal.out.color).with_pools(&found.counts);

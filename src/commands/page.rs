@@ -21,6 +21,8 @@ use crate::report::impact::Impact;
 use crate::report::page::{ClusterPart, Gatherer, Page, SourceUrl};
 use crate::report::{self, Changes, PlanReport};
 
+use super::render::check_all;
+
 /// What the page shows, and where it is written.
 #[derive(Clone, Debug, Args)]
 pub struct PageOptions {
@@ -69,9 +71,9 @@ fn current(
     today: Date,
     terminal: &mut Terminal,
 ) -> Result<(), Error> {
-    let fleet = Fleet::open(read::workspace(request)?, today)?;
+    let mut fleet = Fleet::open(read::workspace(request)?, today)?;
     let gatherer = Gatherer::new(fleet.workspace.settings.matching);
-    let fleet_check = fleet.check(|view, _, _| Ok(options.part(&gatherer, view)))?;
+    let fleet_check = check_all(request, &mut fleet, |view| options.part(&gatherer, view))?;
     let print = Print {
         workspace: &fleet.workspace,
         request,

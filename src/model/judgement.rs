@@ -106,6 +106,31 @@ pub enum Grade {
 }
 
 impl Grade {
+    /// Those that a project may refuse; the worst is an error of its own.
+    pub const GATES: [Self; 3] = [Self::Unknown, Self::Unproven, Self::ByName];
+
+    /// All, the best first.
+    pub const ALL: [Self; 5] = [
+        Self::Proven,
+        Self::ByName,
+        Self::Unproven,
+        Self::Unknown,
+        Self::Mismatched,
+    ];
+
+    /// On the command line and in the project file.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ByName => "by-name",
+            other => other.words(),
+        }
+    }
+
+    /// The one of a name.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|grade| grade.name() == name)
+    }
+
     /// For people.
     pub fn words(self) -> &'static str {
         match self {

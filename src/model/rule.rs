@@ -74,6 +74,7 @@ macro_rules! rules {
             ImageReplacedInPlace "image-replaced-in-place" Error Change (image_replaced_in_place: change);
             ImageUnstamped "image-unstamped" Error Manifests;
             ImageUnused "image-unused" Warning Values (image_unused: workspace);
+            JudgementRefused "judgement-refused" Error AnyCluster (judgement_refused: cluster);
             K8sFlavorMismatch "k8s-flavor-mismatch" Error AnyCluster (k8s_flavor_mismatch: cluster);
             K8sVersionMismatch "k8s-version-mismatch" Error AnyCluster (k8s_version_mismatch: cluster);
             K8sVersionUnproven "k8s-version-unproven" Error AnyCluster (k8s_version_unproven: cluster);

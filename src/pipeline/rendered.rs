@@ -79,43 +79,20 @@ pub(crate) fn render(mut fleet: Fleet, part: RenderedPart<'_>) -> Result<Rendere
     let material = Material::take(&mut fleet.workspace);
     let renderer = material.renderer(&mut fleet.workspace);
     let scope = RenderScope::new(&mut fleet, &renderer)?;
-    let workspace = &fleet.workspace;
-    let make = |view: &ClusterView, checked: &Checked, findings: &mut Vec<Finding>| {
-        Ok(scope.cluster(workspace, &renderer, view, checked, findings))
-    };
-    let mut fleet_check = match part {
-        RenderedPart::Whole => fleet.check(make)?,
-        RenderedPart::Shared => fleet.check(|view, _, _| Ok(scope.serve(view)))?,
-        RenderedPart::Cluster(entry) => fleet.check_one(entry, make)?,
-    };
-    let mut made = std::mem::take(&mut fleet_check.results);
-    let (mut objects, mut served) = (Vec::new(), Vec::new());
-    for made in &mut made {
-        objects.append(&mut made.objects);
-        served.extend(scope.images(made));
-    }
-    if matches!(part, RenderedPart::Whole) {
-        fleet_check.require_pools(&fleet);
-    }
-    compare(&objects, &[], &fleet, &mut fleet_check);
-    let mut common =
-        if !matches!(part, RenderedPart::Cluster(_)) && scope.shares() && !fleet_check.has_errors()
-        {
-            render_shared(&fleet, &renderer, served, &mut fleet_check)
-        } else {
-            Vec::new()
-        };
-    let of_all = render::objects(&mut common, None);
-    compare_shared(&objects, &of_all, &fleet, &mut fleet_check);
+    let RenderedFleet {
+        mut fleet_check,
+        shared,
+        ..
+    } = scope.render(&fleet, &renderer, part, |_, files| Ok(files))?;
     let files = if fleet_check.has_errors() {
         Vec::new()
     } else {
-        let files = made.into_iter().flat_map(|made| made.files);
-        files.chain(common).collect()
+        let files = std::mem::take(&mut fleet_check.results).into_iter();
+        files.flatten().chain(shared).collect()
     };
     let clusters = match part {
         RenderedPart::Cluster(_) => 1,
-        RenderedPart::Whole | RenderedPart::Shared => workspace.entries().count(),
+        RenderedPart::Whole | RenderedPart::Shared => fleet.workspace.entries().count(),
     };
     Ok(Rendered {
         files,
@@ -174,8 +151,62 @@ impl RenderScope {
         self.part.has_shared()
     }
 
+    /// Renders a part of the fleet with all that is found on the way; `keep` takes the files of a cluster.
+    ///
+    /// # Errors
+    /// A file cannot be read, or `keep` fails.
+    pub(crate) fn render<T: Send>(
+        &self,
+        fleet: &Fleet,
+        renderer: &Renderer<'_>,
+        part: RenderedPart<'_>,
+        keep: impl Fn(&ClusterView, Vec<ManifestFile>) -> Result<T, Error> + Sync,
+    ) -> Result<RenderedFleet<T>, Error> {
+        let make = |view: &ClusterView, checked: &Checked, findings: &mut Vec<Finding>| {
+            let mut made = match part {
+                RenderedPart::Shared => self.serve(view),
+                RenderedPart::Whole | RenderedPart::Cluster(_) => {
+                    self.cluster(&fleet.workspace, renderer, view, checked, findings)
+                }
+            };
+            let files = std::mem::take(&mut made.files);
+            Ok((made, keep(view, files)?))
+        };
+        let (made, mut fleet_check) = match part {
+            RenderedPart::Cluster(entry) => fleet.check_one(entry, make)?,
+            RenderedPart::Whole | RenderedPart::Shared => fleet.check(make)?,
+        }
+        .split();
+        let (mut objects, mut served) = (Vec::new(), Vec::new());
+        for mut made in made {
+            objects.append(&mut made.objects);
+            served.extend(self.images(&mut made));
+        }
+        compare(&objects, &[], fleet, &mut fleet_check);
+        if matches!(part, RenderedPart::Whole) {
+            fleet_check.require_pools(fleet);
+        }
+        // While there is an error, not all that they are made of is known.
+        let shares = self.shares() && !matches!(part, RenderedPart::Cluster(_));
+        let mut shared = if shares && !fleet_check.has_errors() {
+            render_shared(fleet, renderer, served, &mut fleet_check)
+        } else {
+            Vec::new()
+        };
+        let of_all = render::objects(&mut shared, None);
+        if !of_all.is_empty() {
+            compare(&objects, &of_all, fleet, &mut fleet_check);
+        }
+        objects.extend(of_all);
+        Ok(RenderedFleet {
+            fleet_check,
+            shared,
+            objects,
+        })
+    }
+
     /// The files of a cluster, where they are its part. A cluster with an error has none.
-    pub(crate) fn cluster(
+    fn cluster(
         &self,
         workspace: &Workspace,
         renderer: &Renderer<'_>,
@@ -219,7 +250,7 @@ impl RenderScope {
     }
 
     /// The images that a cluster is served, taken out of what was rendered for it.
-    pub(crate) fn images(&self, made: &mut Made) -> Vec<ServedImage> {
+    fn images(&self, made: &mut Made) -> Vec<ServedImage> {
         let ClusterImages { shared, own } = std::mem::take(&mut made.images);
         let Some(view) = &self.shared else { return own };
         let shared = shared.iter().filter_map(|key| view.images.get(key));
@@ -243,25 +274,35 @@ impl RenderScope {
     }
 }
 
+/// What was rendered for a fleet.
+pub(crate) struct RenderedFleet<T> {
+    /// The check, with what the caller keeps of each cluster.
+    pub(crate) fleet_check: FleetCheck<T>,
+    /// The files that clusters share.
+    pub(crate) shared: Vec<ManifestFile>,
+    /// The objects in all files.
+    pub(crate) objects: Vec<FileObjects>,
+}
+
 /// What was rendered for a cluster.
 #[derive(Default)]
-pub(crate) struct Made {
+struct Made {
     /// The project's name of the cluster.
-    pub(crate) cluster: Arc<str>,
+    cluster: Arc<str>,
     /// The images that it is served, where all clusters share files.
-    pub(crate) images: ClusterImages,
+    images: ClusterImages,
     /// Its files; none where it has an error.
-    pub(crate) files: Vec<ManifestFile>,
+    files: Vec<ManifestFile>,
     /// The objects in them.
-    pub(crate) objects: Vec<FileObjects>,
+    objects: Vec<FileObjects>,
 }
 
 /// The images that a cluster is served. Those of the catalog that clusters share are named only, so that thousands of clusters
 /// keep no copies.
 #[derive(Default)]
-pub(crate) struct ClusterImages {
-    pub(crate) shared: Vec<ImageKey>,
-    pub(crate) own: Vec<ServedImage>,
+struct ClusterImages {
+    shared: Vec<ImageKey>,
+    own: Vec<ServedImage>,
 }
 
 fn serve_image(image: &Image, view: &ClusterView) -> ServedImage {
@@ -273,7 +314,7 @@ fn serve_image(image: &Image, view: &ClusterView) -> ServedImage {
 }
 
 /// Compares the objects of all clusters: one that two of them render is an error of both.
-pub(crate) fn compare<T>(
+fn compare<T>(
     clusters: &[FileObjects],
     shared: &[FileObjects],
     fleet: &Fleet,
@@ -287,20 +328,8 @@ pub(crate) fn compare<T>(
     }
 }
 
-/// Compares the shared files' objects with those of all clusters.
-pub(crate) fn compare_shared<T>(
-    clusters: &[FileObjects],
-    shared: &[FileObjects],
-    fleet: &Fleet,
-    fleet_check: &mut FleetCheck<T>,
-) {
-    if !shared.is_empty() {
-        compare(clusters, shared, fleet, fleet_check);
-    }
-}
-
 /// What all clusters share. `served` are the images of all clusters, in their order.
-pub(crate) fn render_shared<T>(
+fn render_shared<T>(
     fleet: &Fleet,
     renderer: &Renderer<'_>,
     served: Vec<ServedImage>,

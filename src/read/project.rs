@@ -282,6 +282,22 @@ pub(super) struct PolicyOptions {
     /// references, such as `registry.example.org/os`, to `required`.
     #[serde(default)]
     pub signatures: SignatureOptions,
+    /// Which judgements of node pools fail a run, with all that are worse: `by-name` accepts proven node pools alone, `unknown` all
+    /// whose image was compared.
+    #[serde(default)]
+    pub fail_on: Option<FailOn>,
+}
+
+/// A judgement that fails a run.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum FailOn {
+    /// Nothing could be compared.
+    Unknown,
+    /// Nothing proves that the image fits.
+    Unproven,
+    /// Only the image's name says that it fits.
+    ByName,
 }
 
 /// Which images must be signed.

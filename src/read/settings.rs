@@ -7,6 +7,7 @@ use oci_artifacts::{Address, Reference};
 
 use crate::model::date::Date;
 use crate::model::finding::Finding;
+use crate::model::judgement::Grade;
 use crate::model::output_path;
 use crate::model::policy::{Policy, Scoped, Waiver, Waivers, pattern};
 use crate::model::rule::RuleId;
@@ -15,7 +16,7 @@ use crate::model::signing::RequiredSignatures;
 
 use super::Flags;
 use super::places::{Places, bad_pattern};
-use super::project::{OutputOptions, PolicyOptions, ProjectFile, SignatureOptions};
+use super::project::{FailOn, OutputOptions, PolicyOptions, ProjectFile, SignatureOptions};
 use super::registries;
 use super::rule_options::{self, RuleOptions};
 use super::wave_options;
@@ -145,6 +146,11 @@ fn policy(options: &PolicyOptions, places: &Places<'_>, findings: &mut Vec<Findi
             .filter_map(|(text, rules)| read_scope(text, rules, places, findings))
             .collect(),
         waivers: waivers(options, places, findings),
+        fail_on: options.fail_on.map(|worst| match worst {
+            FailOn::Unknown => Grade::Unknown,
+            FailOn::Unproven => Grade::Unproven,
+            FailOn::ByName => Grade::ByName,
+        }),
         signatures: match &options.signatures {
             SignatureOptions::All(_) => RequiredSignatures::Everywhere,
             SignatureOptions::Below(written) if written.is_empty() => RequiredSignatures::Nowhere,

@@ -15,19 +15,21 @@ use crate::model::judgement::Grade;
 #[derive(Debug, Serialize)]
 pub struct JudgedPool {
     cluster: String,
-    pool: String,
+    pub(super) pool: String,
     /// The image's key, or its name where the catalog has none.
-    image: Option<String>,
+    pub(super) image: Option<String>,
     /// Where the image is selected.
     #[serde(serialize_with = "serialize_spot")]
     at: Option<Spot>,
     /// The version that its nodes are to run.
-    k8s_version: Option<PlacedValue>,
+    pub(super) k8s_version: Option<PlacedValue>,
     /// The version that the image holds, from the strongest source that is known.
     holds: Option<PlacedValue>,
     /// Who says so.
     source: Option<String>,
-    judgment: Grade,
+    pub(super) judgment: Grade,
+    /// The same in words, with its evidence.
+    pub(super) why: String,
     /// Why nothing is known.
     reason: Option<&'static str>,
 }
@@ -38,7 +40,7 @@ impl JudgedPool {
         view.pools().map(|pool| Self::new(view, pool)).collect()
     }
 
-    fn new(view: &ClusterView, of: SelectedPool<'_>) -> Self {
+    pub(super) fn new(view: &ClusterView, of: SelectedPool<'_>) -> Self {
         let SelectedPool {
             pool,
             selection,
@@ -59,6 +61,7 @@ impl JudgedPool {
             holds: held.map(|fact| PlacedValue::display(&fact.value, fact.place, &view.sources)),
             source: held.map(|fact| fact.origin.to_string()),
             judgment: judgement.grade(),
+            why: judgement.to_string(),
             reason: judgement.reason().map(Unknown::text),
         }
     }

@@ -6,6 +6,7 @@
 
 mod bundle;
 mod changes;
+mod clusters;
 mod diff;
 mod drawing;
 pub mod explain;
@@ -43,6 +44,7 @@ pub use bundle::{
     VerifiedBundle, bundle,
 };
 pub use changes::{changes, changes_json, git_add_hint, shell_quote};
+pub use clusters::{ClusterRow, clusters};
 pub use diff::diff;
 pub use findings::{Changes, Findings, Group, Run, Summary};
 pub use format::{CommentFormat, Format, ListFormat, print_findings};

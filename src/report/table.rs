@@ -9,6 +9,8 @@ use serde::Serialize;
 use capi::image::{ImageKey, fact};
 
 use crate::catalog::locking::{Verification, VerifiedImage};
+use crate::model::cluster_view::{ClusterView, SelectedPool};
+use crate::model::judgement::Grade;
 use crate::printer::Printer;
 
 use super::format::{Format, ListFormat};
@@ -125,8 +127,19 @@ pub struct ImageRow {
     pub served: bool,
     /// The pools that boot it, as `cluster/pool`.
     pub used_by: Vec<String>,
+    /// Whether it fits each of them.
+    pub judgments: BTreeMap<String, Grade>,
     /// Its facts, by name.
     pub facts: BTreeMap<Arc<str>, Arc<str>>,
+}
+
+impl ImageRow {
+    /// Adds a pool that boots it.
+    pub fn add_user(&mut self, view: &ClusterView, of: SelectedPool<'_>) {
+        let pool = format!("{}/{}", view.cluster.name, of.pool.name);
+        self.used_by.push(pool.clone());
+        self.judgments.insert(pool, of.judgement.grade());
+    }
 }
 
 /// Prints the rows.
@@ -155,6 +168,7 @@ fn image_table(rows: &[ImageRow]) -> Table {
         "kubernetes",
         "format",
         "served",
+        "fits",
         "used by",
         "reference",
     ];
@@ -171,7 +185,9 @@ fn image_table(rows: &[ImageRow]) -> Table {
         let served = if row.served { "yes" } else { "no" };
         let uri = row.uri.as_deref().unwrap_or("–").to_owned();
         let cells = std::iter::once(row.key.to_string()).chain(facts);
-        table.row(cells.chain([served.to_owned(), used, uri]));
+        let worst = row.judgments.values().max();
+        let fits = worst.map_or("–", |worst| worst.words()).to_owned();
+        table.row(cells.chain([served.to_owned(), fits, used, uri]));
     }
     table
 }

@@ -35,6 +35,12 @@ pub(super) const UPDATE: &str = "Examples:
   metalmark update --from-renovate --fix
                                 the version is raised already";
 
+pub(super) const CLUSTERS: &str = "Examples:
+  metalmark clusters            every node pool with its judgement
+  metalmark clusters 'edge-*' --judgement unknown
+                                what was not compared, and why
+  metalmark clusters --k8s-version 1.32 --output json";
+
 pub(super) const IMAGES: &str = "Examples:
   metalmark images              the catalog: facts, and who uses what
   metalmark images --output json";

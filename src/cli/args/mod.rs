@@ -12,9 +12,9 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, value_parse
 use crate::budget::Limits;
 use crate::bundle::commands::BundleCommand;
 use crate::commands::{
-    self, CheckOptions, ExplainOptions, ImagesOptions, ImpactOptions, InitOptions, LockOptions,
-    PageOptions, PlanOptions, RegistryCommand, RenderOptions, StampOptions, UpdateOptions,
-    ValuesOptions, VerifyOptions,
+    self, CheckOptions, ClustersOptions, ExplainOptions, ImagesOptions, ImpactOptions, InitOptions,
+    LockOptions, PageOptions, PlanOptions, RegistryCommand, RenderOptions, StampOptions,
+    UpdateOptions, ValuesOptions, VerifyOptions,
 };
 use crate::error::Error;
 use crate::files::{sandbox, start_threads};
@@ -79,6 +79,9 @@ enum Command {
     /// After a release of the image builder: edits version and catalog in the values, then renders.
     #[command(after_long_help = examples::UPDATE)]
     Update(WithWorkspace<UpdateOptions>),
+    /// Lists clusters and node pools: version, image, and whether that is proven to fit.
+    #[command(after_long_help = examples::CLUSTERS)]
+    Clusters(WithWorkspace<ClustersOptions>),
     /// Lists the image catalog: facts, references, and who uses what.
     #[command(after_long_help = examples::IMAGES)]
     Images(WithWorkspace<ImagesOptions>),
@@ -231,6 +234,7 @@ impl Arguments {
             command,
             Command::Check(_)
                 | Command::Verify(_)
+                | Command::Clusters(_)
                 | Command::Images(_)
                 | Command::Impact(_)
                 | Command::Page(_)
@@ -257,6 +261,9 @@ impl Arguments {
                 let request = it.request(place);
                 commands::update(&request, &it.options, raised.as_deref(), today, terminal)
             }
+            Command::Clusters(it) => {
+                commands::clusters(&it.read_request(place), &it.options, today, terminal)
+            }
             Command::Images(it) => {
                 commands::images(&it.read_request(place), &it.options, today, terminal)
             }
@@ -275,7 +282,9 @@ impl Arguments {
             Command::Values(it) => {
                 commands::values(&it.request(place), &it.options, today, terminal)
             }
-            Command::Stamp(it) => commands::stamp(&it.request(place), &it.options, today, terminal),
+            Command::Stamp(it) => {
+                commands::stamp(&it.read_request(place), &it.options, today, terminal)
+            }
             Command::Fn => {
                 let list = hosts::read_list(std::io::stdin().lock())?;
                 let request = place.request();

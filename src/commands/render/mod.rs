@@ -7,10 +7,11 @@ use std::path::Path;
 
 use clap::Args;
 
-use super::{FrozenOption, PartOptions};
+use super::{FrozenOption, GateOption, PartOptions};
 use crate::edit::texts;
 use crate::error::Error;
 use crate::files::Repository;
+use crate::model::cluster_view::ClusterView;
 use crate::model::date::Date;
 use crate::model::manifest::ChangeSet;
 use crate::model::shard::Part;
@@ -47,6 +48,9 @@ pub struct RenderOptions {
     /// Accept a run that checks no node pool, or yields nothing, which lets a GitOps engine delete everything.
     #[arg(long)]
     pub allow_empty: bool,
+    /// Which judgements fail the run.
+    #[command(flatten)]
+    pub gate: GateOption,
     /// Where findings go.
     #[command(flatten)]
     pub reporting: Reporting,
@@ -104,6 +108,7 @@ pub(super) fn run_held(
     if options.allow_empty {
         workspace.settings.policy.allow_empty();
     }
+    options.gate.apply(&mut workspace.settings.policy);
     if workspace.settings.outputs.is_empty() {
         return Err(Error::Usage {
             message: NO_OUTPUT.to_owned(),
@@ -128,6 +133,36 @@ pub(super) fn run_held(
         options,
     };
     plan(&job, held, terminal)
+}
+
+/// Checks every cluster by all rules that a render has, and writes nothing.
+///
+/// # Errors
+/// A file cannot be read.
+pub(super) fn check_all<T: Send>(
+    request: &Request,
+    fleet: &mut Fleet,
+    keep: impl Fn(&ClusterView) -> T + Sync,
+) -> Result<FleetCheck<T>, Error> {
+    if fleet.workspace.settings.outputs.is_empty() {
+        let mut fleet_check = fleet.check(|view, _, _| Ok(keep(view)))?;
+        fleet_check.require_pools(fleet);
+        return Ok(fleet_check);
+    }
+    let material = Material::take(&mut fleet.workspace);
+    let renderer = material.renderer(&mut fleet.workspace);
+    let scope = RenderScope::new(fleet, &renderer)?;
+    let job = Job {
+        request,
+        fleet,
+        renderer: &renderer,
+        scope: &scope,
+        options: &RenderOptions {
+            check: true,
+            ..RenderOptions::default()
+        },
+    };
+    Ok(plan_render(&job, keep)?.fleet_check)
 }
 
 const NO_OUTPUT: &str = "there is nothing to render: the project file has no `outputs`\n\
@@ -155,7 +190,7 @@ fn print(fleet: Fleet, options: &RenderOptions, terminal: &mut Terminal) -> Resu
 /// Files against the disk: written, or shown.
 fn plan(job: &Job<'_>, held: Option<&mut Held>, terminal: &mut Terminal) -> Result<Verdict, Error> {
     let (workspace, options) = (&job.fleet.workspace, job.options);
-    let mut planned = plan_render(job)?;
+    let mut planned = plan_render(job, |_| ())?;
     let (mut held, mut own) = (held, None);
     if !options.check && (planned.is_any() || planned.is_blocked()) {
         let root = &workspace.settings.root;
@@ -164,7 +199,7 @@ fn plan(job: &Job<'_>, held: Option<&mut Held>, terminal: &mut Terminal) -> Resu
         }
         // Another run has written meanwhile, maybe the same; none does from here on.
         if planned.is_blocked() || !output::is_as_planned(&planned.changes)? {
-            planned = plan_render(job)?;
+            planned = plan_render(job, |_| ())?;
         }
     }
     let Planned {

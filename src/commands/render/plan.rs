@@ -5,15 +5,16 @@ use std::sync::Arc;
 use crate::edit::stamp::{self, Rendered};
 use crate::edit::texts::EditedFile;
 use crate::error::Error;
+use crate::model::cluster_view::ClusterView;
 use crate::model::manifest::{ChangeSet, Keeps};
 use crate::model::rule::{Level, RuleId};
 use crate::model::shard;
-use crate::output::{Foreign, Part, Previous};
+use crate::output::{Foreign, Previous};
 use crate::pipeline::fleet::{Fleet, FleetCheck};
 use crate::pipeline::outputs;
-use crate::pipeline::rendered::{self, RenderScope};
+use crate::pipeline::rendered::{RenderScope, RenderedFleet, RenderedPart};
 use crate::read::{self, Request};
-use crate::render::{self, FileObjects, Renderer};
+use crate::render::{FileObjects, Renderer};
 
 use super::RenderOptions;
 
@@ -27,15 +28,15 @@ pub(super) struct Job<'a> {
 }
 
 /// What a run does.
-pub(super) struct Planned {
-    pub(super) fleet_check: FleetCheck<()>,
+pub(super) struct Planned<T> {
+    pub(super) fleet_check: FleetCheck<T>,
     /// The changes of rendered files.
     pub(super) changes: ChangeSet,
     /// The manifests of people whose references move, each with its new text.
     pub(super) followed: Vec<EditedFile>,
 }
 
-impl Planned {
+impl<T> Planned<T> {
     /// Whether there is anything to write, and no error that forbids it.
     pub(super) fn is_any(&self) -> bool {
         let is_any = self.changes.is_to_apply() || !self.followed.is_empty();
@@ -49,8 +50,12 @@ impl Planned {
     }
 }
 
-/// Every cluster checked, rendered and compared with the disk; what may not be written is among the findings.
-pub(super) fn plan_render(job: &Job<'_>) -> Result<Planned, Error> {
+/// Every cluster checked, rendered and compared with the disk; what may not be written is among the findings. `keep` makes the
+/// results of the check.
+pub(super) fn plan_render<T: Send>(
+    job: &Job<'_>,
+    keep: impl Fn(&ClusterView) -> T + Sync,
+) -> Result<Planned<T>, Error> {
     let Job {
         fleet,
         renderer,
@@ -66,31 +71,17 @@ pub(super) fn plan_render(job: &Job<'_>) -> Result<Planned, Error> {
         Previous::Drop
     };
     let tree = outputs::plan(workspace, foreign, previous)?;
-    let mut fleet_check = fleet.check(|view, checked, findings| {
-        let mut made = scope.cluster(workspace, renderer, view, checked, findings);
-        let files = std::mem::take(&mut made.files);
-        Ok((made, tree.compare(files)?))
+    let RenderedFleet {
+        mut fleet_check,
+        shared,
+        objects,
+    } = scope.render(fleet, renderer, RenderedPart::Whole, |view, files| {
+        Ok((tree.compare(files)?, keep(view)))
     })?;
     if matches!(scope.part, shard::Part::Named(_)) {
         fleet_check.add(tree.refuse_old_lists(), fleet);
     }
-    let mut made = std::mem::take(&mut fleet_check.results);
-    let (mut objects, mut served) = (Vec::new(), Vec::new());
-    for (made, _) in &mut made {
-        objects.append(&mut made.objects);
-        served.extend(scope.images(made));
-    }
-    rendered::compare(&objects, &[], fleet, &mut fleet_check);
-    fleet_check.require_pools(fleet);
-    // While there is an error, not all that they are made of is known.
-    let mut shared = if scope.shares() && !fleet_check.has_errors() {
-        rendered::render_shared(fleet, renderer, served, &mut fleet_check)
-    } else {
-        Vec::new()
-    };
-    let of_all = render::objects(&mut shared, None);
-    rendered::compare_shared(&objects, &of_all, fleet, &mut fleet_check);
-    let mut parts: Vec<Part> = made.into_iter().map(|(_, part)| part).collect();
+    let (mut parts, mut fleet_check) = fleet_check.split();
     parts.push(tree.compare(shared)?);
     let names = workspace
         .clusters
@@ -103,10 +94,9 @@ pub(super) fn plan_render(job: &Job<'_>) -> Result<Planned, Error> {
     };
     let mut changes = tree.finish(parts, &keeps)?;
     fleet_check.add(std::mem::take(&mut changes.findings), fleet);
-    objects.extend(of_all);
     let followed = move_references(job, &objects, &mut fleet_check)?;
     Ok(Planned {
-        fleet_check: fleet_check.drop_results(),
+        fleet_check,
         changes,
         followed,
     })

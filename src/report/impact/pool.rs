@@ -11,6 +11,7 @@ use yaml_tree::opaque::is_opaque;
 use super::ImpactKind;
 use crate::model::cluster::{ClusterOrigin, Pool, PoolName};
 use crate::model::cluster_view::ClusterView;
+use crate::model::judgement::Grade;
 use crate::model::version::Version;
 use crate::rules::{ChangeInput, Side};
 
@@ -36,6 +37,8 @@ pub struct PoolChange {
     /// How its existing machines get the change.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rollout: Option<Rollout>,
+    /// Whether the image fits after the change; none of a pool that is gone.
+    pub judgment: Option<Grade>,
     /// Why.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub because: Vec<Cause>,
@@ -187,6 +190,7 @@ fn one_sided_change(pool: PoolSide<'_>, change: ImpactKind) -> PoolChange {
         replicas: None,
         machines: Some(pool.machines()),
         rollout: None,
+        judgment: (change == ImpactKind::Added).then(|| pool.grade()),
         because: Vec::new(),
         skipped: Vec::new(),
     }
@@ -232,6 +236,7 @@ fn pool_change(old: PoolSide<'_>, new: PoolSide<'_>, in_place: bool) -> Option<P
         replicas: Some(replicas).filter(|replicas| replicas.from != replicas.to),
         machines: (rollout == Some(Rollout::Roll)).then(|| old.machines()),
         rollout,
+        judgment: Some(new.grade()),
         because,
         skipped,
     })
@@ -297,6 +302,10 @@ struct PoolSide<'a> {
 impl<'a> PoolSide<'a> {
     fn pool(self) -> &'a Pool {
         &self.side.view.cluster.pools[self.index]
+    }
+
+    fn grade(self) -> Grade {
+        self.side.view.judgements[self.index].grade()
     }
 
     fn replicas(self) -> Option<u32> {

@@ -1,0 +1,125 @@
+//! `metalmark clusters`: clusters and node pools, each with its judgement.
+
+use std::io::Write as _;
+
+use capi::labels::Labels;
+use clap::Args;
+use globset::GlobMatcher;
+
+use crate::error::Error;
+use crate::model::cluster_view::{ClusterView, SelectedPool};
+use crate::model::date::Date;
+use crate::model::finding::Subject;
+use crate::model::judgement::Grade;
+use crate::model::policy;
+use crate::model::version::Version;
+use crate::pipeline::fleet::Fleet;
+use crate::pipeline::{Terminal, Verdict};
+use crate::read::{self, Request};
+use crate::report::{self, ClusterRow, ListFormat};
+
+use super::images::print_gaps;
+use super::options::grades;
+
+/// Which clusters are listed, and how.
+#[derive(Clone, Debug, Args)]
+pub struct ClustersOptions {
+    /// List these alone: a pattern of clusters, node pools (CLUSTER/POOL) or images, such as `edge-*` or `*/control-plane`.
+    #[arg(value_name = "FILTER", value_parser = pattern)]
+    pub names: Vec<GlobMatcher>,
+    /// List those of this infrastructure provider.
+    #[arg(long, value_name = "PROVIDER")]
+    pub provider: Option<String>,
+    /// List node pools that are judged so; may be given several times.
+    #[arg(long, value_name = "JUDGEMENT", value_parser = grades(&Grade::ALL))]
+    pub judgement: Vec<Grade>,
+    /// List node pools that are to run this Kubernetes version; `1.33` is any patch of it.
+    #[arg(long, value_name = "VERSION", value_parser = version)]
+    pub k8s_version: Option<Version>,
+    /// List clusters whose object has this label; may be given several times.
+    #[arg(long, value_name = "NAME=VALUE", value_parser = label)]
+    pub label: Vec<Label>,
+    /// The format of what is printed.
+    #[arg(long = "output", value_enum, default_value_t = ListFormat::Human, value_name = "FORMAT")]
+    pub format: ListFormat,
+}
+
+/// A label that an object is to have.
+#[derive(Clone, Debug)]
+pub struct Label {
+    name: String,
+    value: String,
+}
+
+fn pattern(text: &str) -> Result<GlobMatcher, String> {
+    let glob = policy::pattern(text).map_err(|error| error.to_string())?;
+    Ok(glob.compile_matcher())
+}
+
+fn version(text: &str) -> Result<Version, String> {
+    Version::parse(text).ok_or_else(|| "a version is `1.33` or `1.33.5`".to_owned())
+}
+
+fn label(text: &str) -> Result<Label, String> {
+    let (name, value) = text.split_once('=').ok_or("write NAME=VALUE")?;
+    Ok(Label {
+        name: name.to_owned(),
+        value: value.to_owned(),
+    })
+}
+
+/// Lists clusters with their node pools: on stdout, whatever the rules say.
+///
+/// # Errors
+/// I/O failed, or there is no project.
+pub fn clusters(
+    request: &Request,
+    options: &ClustersOptions,
+    today: Date,
+    terminal: &mut Terminal,
+) -> Result<Verdict, Error> {
+    let fleet = Fleet::open(read::workspace(request)?, today)?;
+    let fleet_check = fleet.check(|view, _, _| {
+        let pools = view.pools().filter(|it| options.is_wanted(view, *it));
+        Ok(ClusterRow::new(view, pools))
+    })?;
+    let rows: Vec<&ClusterRow> = fleet_check.results.iter().flatten().collect();
+    report::clusters(&rows, options.format, &mut terminal.out)?;
+    if rows.is_empty() {
+        terminal.out.flush()?;
+        writeln!(terminal.err, "no node pool is listed")?;
+    }
+    print_gaps(&fleet, &fleet_check.judged, terminal)?;
+    Ok(Verdict::Clean)
+}
+
+impl ClustersOptions {
+    fn is_wanted(&self, view: &ClusterView, it: SelectedPool<'_>) -> bool {
+        let cluster = &view.cluster;
+        let subject = Subject {
+            cluster: Some(cluster.name.to_string()),
+            pool: Some(it.pool.name.to_string()),
+            image: crate::decide::proof::image_name(view, it.pool, it.selection).map(str::to_owned),
+        };
+        let names = subject.names();
+        let is_named = |pattern: &GlobMatcher| names.iter().any(|name| pattern.is_match(name));
+        let provider = cluster.infra_provider.as_ref();
+        let runs = cluster.k8s_version_of(it.pool);
+        let runs = runs.and_then(|runs| Version::parse(&runs.value));
+        let is_of = |wanted: &Version| runs.as_ref().is_some_and(|runs| wanted.admits(runs));
+        (self.names.is_empty() || self.names.iter().any(is_named))
+            && (self.judgement.is_empty() || self.judgement.contains(&it.judgement.grade()))
+            && self.k8s_version.iter().all(is_of)
+            && { self.provider.iter() }
+                .all(|wanted| provider.is_some_and(|provider| *provider.value == **wanted))
+            && self.label.iter().all(|label| label.is_on(&cluster.labels))
+    }
+}
+
+impl Label {
+    fn is_on(&self, labels: &Labels) -> bool {
+        labels
+            .get(&*self.name)
+            .is_some_and(|value| **value == *self.value)
+    }
+}
