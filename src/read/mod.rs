@@ -29,6 +29,7 @@ mod rule_options;
 mod settings;
 mod stamps;
 mod sylva;
+mod tables;
 mod typed;
 mod unknown;
 mod values;

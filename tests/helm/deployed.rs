@@ -340,7 +340,7 @@ spec:
     metadata: {name: '{{name}}'}
     spec: {source: {path: 'charts/{{metadata.labels.chart}}'}}
 
-    warning[composition-unsupported]: the chart `charts/edge` is not checked as `s` deploys it: `spec.generators[].clusters` of ApplicationSet is not carried out here
+    warning[composition-unsupported]: the chart `charts/edge` is not checked as `s` deploys it: ApplicationSet `s` has the field `spec.generators[].clusters`, which is not carried out here
     s/edge: unknown (the values of its chart are not known)
 set.yaml apiVersion: argoproj.io/v1alpha1
 kind: ApplicationSet
@@ -351,7 +351,7 @@ spec:
     metadata: {name: '{{name}}'}
     spec: {source: {path: '{{values.path}}'}}
 
-    warning[composition-unsupported]: the chart `charts/edge` is not checked as `s` deploys it: `spec.generators[].clusters` of ApplicationSet is not carried out here
+    warning[composition-unsupported]: the chart `charts/edge` is not checked as `s` deploys it: ApplicationSet `s` has the field `spec.generators[].clusters`, which is not carried out here
     s/edge: unknown (the values of its chart are not known)
 of-apps/templates/a.yaml kind: Application
 spec: {source: {path: charts/edge, targetRevision: {{ .Values.revision }}}}

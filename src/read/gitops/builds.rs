@@ -29,10 +29,10 @@ use super::object::{Object, set};
 use super::overlay::Overlay;
 use super::patches;
 use super::reader::LayerReader;
-use super::tables::{KUSTOMIZATION, check_fields};
 use super::variables::substitute;
 use super::{Composition, Options, State, UNSUPPORTED, deployments};
 use crate::read::error::ReadError;
+use crate::read::tables::flux::KUSTOMIZATION;
 
 /// What one folder builds to.
 pub(in crate::read) struct Build {
@@ -481,7 +481,8 @@ impl<'t> Target<'t> {
         };
         let none = Node::from_value(Value::Null);
         let added = overlay.add_flux(reader, flux.get_path(&["spec"]).unwrap_or(&none));
-        let checked = added.and_then(|()| check_fields(reader, KUSTOMIZATION, &flux));
+        let title = format!("Kustomization `{}`", object.name);
+        let checked = added.and_then(|()| reader.check_fields(&KUSTOMIZATION, &title, &flux));
         let kustomization = overlay.kustomization;
         let refusal = match checked {
             Err(ReadError::Error(error)) => return Err(error),

@@ -15,9 +15,9 @@ use super::files::matches;
 use super::kustomization::{self, Built};
 use super::object::Object;
 use super::reader::LayerReader;
-use super::tables::{self, check_fields};
 use super::{Composition, State, UNSUPPORTED, application, application_set, release};
 use crate::read::error::ReadError;
+use crate::read::tables::{argo_cd, flux};
 
 /// Whether an object deploys a chart.
 pub(super) fn is_one(object: &Object) -> bool {
@@ -118,7 +118,7 @@ pub(super) fn each_of_built(
 
 fn check_set(reader: &LayerReader<'_>, object: &Object) -> Result<(), ReadError> {
     if is_argo(object, "ApplicationSet") {
-        check_fields(reader, tables::APPLICATION_SET, &object.tree)?;
+        reader.check_fields(&argo_cd::APPLICATION_SET, &object.title(), &object.tree)?;
     }
     Ok(())
 }
@@ -131,11 +131,11 @@ fn compose_known(
     object: &Object,
 ) -> Result<Vec<Composition>, ReadError> {
     if is_release(object) {
-        check_fields(reader, tables::HELM_RELEASE, &object.tree)?;
+        reader.check_fields(&flux::HELM_RELEASE, &object.title(), &object.tree)?;
         let composed = compose_release(reader, state, built, object)?;
         return Ok(vec![with_findings(composed, reader)]);
     }
-    check_fields(reader, tables::APPLICATION, &object.tree)?;
+    reader.check_fields(&argo_cd::APPLICATION, &object.title(), &object.tree)?;
     let mut all = Vec::new();
     for source in application::charts(reader, object)? {
         check_source(reader, object, source)?;
@@ -152,7 +152,7 @@ fn check_source(
     application: &Object,
     source: &Node,
 ) -> Result<(), ReadError> {
-    check_fields(reader, tables::SOURCE, source)?;
+    reader.check_fields(&argo_cd::SOURCE, &application.title(), source)?;
     let own = format!(".argocd-source-{}.yaml", application.name());
     let names = [".argocd-source.yaml", &own];
     let folder = application::folder(source);

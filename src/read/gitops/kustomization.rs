@@ -7,13 +7,11 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use yaml_tree::place::Place;
-use yaml_tree::value::{Entry, Node, Number, Value};
+use yaml_tree::value::Node;
 
 use crate::model::finding::Finding;
 
 use super::configuration::Configuration;
-use super::fields::Meaning::{Done, NoEffect, NotKnown};
-use super::fields::{Table, find_unknown_field};
 use super::files::resolve_path;
 use super::object::Object;
 use super::reader::{LayerReader, NAMES};
@@ -21,6 +19,7 @@ use super::transformers::Transformer;
 use super::vars::{self, Var};
 use super::{UNSUPPORTED, generator, names};
 use crate::read::error::ReadError;
+use crate::read::tables::kustomize::KUSTOMIZATION;
 
 /// The deepest nesting of kustomizations.
 const DEEPEST: usize = 50;
@@ -212,27 +211,9 @@ impl Build<'_, '_> {
             let message = "the kustomization is empty".to_owned();
             return Err(self.reader.refusal(message, place));
         }
-        match find_unknown_field(TABLE, kustomization) {
-            None => match other_type(kustomization, "") {
-                None => Ok(()),
-                Some(node) => {
-                    let help = match node.value {
-                        Value::String(_) => "remove its quotes",
-                        _ => "quote it",
-                    };
-                    let kind = node.value.kind();
-                    let message = format!("kustomize wants another type here than {kind}: {help}");
-                    Err(self.reader.refusal(message, node.place))
-                }
-            },
-            Some(field) => {
-                let message = format!("`{}` of a kustomization is not known here", field.path);
-                Err(self
-                    .reader
-                    .finding(UNSUPPORTED, message, field.place)
-                    .into())
-            }
-        }
+        let title = format!("a {kind}");
+        self.reader
+            .check_fields(&KUSTOMIZATION, &title, kustomization)
     }
 
     /// The objects of generators or transformers: texts, files, or folders with a kustomization.
@@ -424,228 +405,4 @@ fn is_remote(named: &str) -> bool {
         || named.starts_with("git@")
         || named.starts_with("github.com")
         || named.contains("?ref=")
-}
-
-/// The first scalar below a key that is not of the type that kustomize wants there.
-fn other_type<'n>(node: &'n Node, key: &str) -> Option<&'n Node> {
-    const FLAGS: [&str; 8] = [
-        "create",
-        "includeSelectors",
-        "includeTemplates",
-        "includeVolumeClaimTemplates",
-        "allowNameChange",
-        "allowKindChange",
-        "disableNameSuffixHash",
-        "immutable",
-    ];
-    const TEXTS: [&str; 5] = [
-        "labels",
-        "annotations",
-        "pairs",
-        "commonLabels",
-        "commonAnnotations",
-    ];
-    let is_right = match &node.value {
-        Value::Map(map) => {
-            let of_users = TEXTS.contains(&key);
-            let key = |entry: &'n Entry| if of_users { "" } else { &*entry.key };
-            return map
-                .iter()
-                .find_map(|entry| other_type(&entry.node, key(entry)));
-        }
-        Value::List(items) => {
-            // The labels of a kustomization are a list, of a generator a map.
-            let key = if key == "labels" { "" } else { key };
-            return items.iter().find_map(|item| other_type(item, key));
-        }
-        Value::Bool(_) => FLAGS.contains(&key),
-        Value::Number(number) => {
-            ["count", "index"].contains(&key) && matches!(number, Number::Int(_))
-        }
-        Value::String(_) => ![&FLAGS[..], &["count", "index"]].concat().contains(&key),
-        Value::Null | Value::Opaque(_) => true,
-    };
-    (!is_right).then_some(node)
-}
-
-/// Every field of kustomize's Kustomization and Component.
-const TABLE: Table = &[
-    ("apiVersion", Done),
-    ("kind", Done),
-    ("namePrefix", Done),
-    ("nameSuffix", Done),
-    ("namespace", Done),
-    ("metadata", NoEffect),
-    ("openapi.version", NoEffect),
-    ("openapi.path", NotKnown),
-    ("commonLabels.*", Done),
-    ("commonAnnotations.*", Done),
-    ("labels[].pairs.*", Done),
-    ("labels[].includeSelectors", Done),
-    ("labels[].includeTemplates", Done),
-    ("labels[].includeVolumeClaimTemplates", Done),
-    ("labels[].fields[].group", Done),
-    ("labels[].fields[].version", Done),
-    ("labels[].fields[].kind", Done),
-    ("labels[].fields[].path", Done),
-    ("labels[].fields[].create", Done),
-    ("patchesStrategicMerge[]", Done),
-    ("patches[].path", Done),
-    ("patches[].patch", Done),
-    ("patches[].target.group", Done),
-    ("patches[].target.version", Done),
-    ("patches[].target.kind", Done),
-    ("patches[].target.name", Done),
-    ("patches[].target.namespace", Done),
-    ("patches[].target.labelSelector", Done),
-    ("patches[].target.annotationSelector", Done),
-    ("patches[].options.allowNameChange", Done),
-    ("patches[].options.allowKindChange", Done),
-    ("patchesJson6902[].path", Done),
-    ("patchesJson6902[].patch", Done),
-    ("patchesJson6902[].target.group", Done),
-    ("patchesJson6902[].target.version", Done),
-    ("patchesJson6902[].target.kind", Done),
-    ("patchesJson6902[].target.name", Done),
-    ("patchesJson6902[].target.namespace", Done),
-    ("patchesJson6902[].target.labelSelector", Done),
-    ("patchesJson6902[].target.annotationSelector", Done),
-    ("patchesJson6902[].options.allowNameChange", Done),
-    ("patchesJson6902[].options.allowKindChange", Done),
-    ("images[].name", Done),
-    ("images[].newName", Done),
-    ("images[].newTag", Done),
-    ("images[].tagSuffix", Done),
-    ("images[].digest", Done),
-    ("imageTags[].name", Done),
-    ("imageTags[].newName", Done),
-    ("imageTags[].newTag", Done),
-    ("imageTags[].tagSuffix", Done),
-    ("imageTags[].digest", Done),
-    ("replacements[].path", Done),
-    ("replacements[].sourceValue", Done),
-    ("replacements[].source.group", Done),
-    ("replacements[].source.version", Done),
-    ("replacements[].source.kind", Done),
-    ("replacements[].source.name", Done),
-    ("replacements[].source.namespace", Done),
-    ("replacements[].source.fieldPath", Done),
-    ("replacements[].source.options.delimiter", Done),
-    ("replacements[].source.options.index", Done),
-    ("replacements[].source.options.encoding", NoEffect),
-    ("replacements[].source.options.create", Done),
-    ("replacements[].targets[].select.group", Done),
-    ("replacements[].targets[].select.version", Done),
-    ("replacements[].targets[].select.kind", Done),
-    ("replacements[].targets[].select.name", Done),
-    ("replacements[].targets[].select.namespace", Done),
-    ("replacements[].targets[].select.labelSelector", Done),
-    ("replacements[].targets[].select.annotationSelector", Done),
-    ("replacements[].targets[].reject[].group", Done),
-    ("replacements[].targets[].reject[].version", Done),
-    ("replacements[].targets[].reject[].kind", Done),
-    ("replacements[].targets[].reject[].name", Done),
-    ("replacements[].targets[].reject[].namespace", Done),
-    ("replacements[].targets[].reject[].labelSelector", Done),
-    ("replacements[].targets[].reject[].annotationSelector", Done),
-    ("replacements[].targets[].fieldPaths[]", Done),
-    ("replacements[].targets[].options.delimiter", Done),
-    ("replacements[].targets[].options.index", Done),
-    ("replacements[].targets[].options.encoding", NoEffect),
-    ("replacements[].targets[].options.create", Done),
-    ("replicas[].name", Done),
-    ("replicas[].count", Done),
-    ("vars[].name", Done),
-    ("vars[].objref.apiVersion", Done),
-    ("vars[].objref.group", Done),
-    ("vars[].objref.version", Done),
-    ("vars[].objref.kind", Done),
-    ("vars[].objref.name", Done),
-    ("vars[].objref.namespace", Done),
-    ("vars[].fieldref.fieldPath", Done),
-    ("vars[].fieldref.fieldpath", Done),
-    ("sortOptions.order", NoEffect),
-    ("sortOptions.legacySortOptions.orderFirst[]", NoEffect),
-    ("sortOptions.legacySortOptions.orderLast[]", NoEffect),
-    ("resources[]", Done),
-    ("components[]", Done),
-    ("bases[]", Done),
-    ("crds[]", NotKnown),
-    ("configMapGenerator[].namespace", Done),
-    ("configMapGenerator[].name", Done),
-    ("configMapGenerator[].behavior", Done),
-    ("configMapGenerator[].literals[]", Done),
-    ("configMapGenerator[].files[]", Done),
-    ("configMapGenerator[].envs[]", Done),
-    ("configMapGenerator[].env", Done),
-    ("configMapGenerator[].options.labels.*", Done),
-    ("configMapGenerator[].options.annotations.*", Done),
-    ("configMapGenerator[].options.disableNameSuffixHash", Done),
-    ("configMapGenerator[].options.immutable", Done),
-    ("secretGenerator[].namespace", Done),
-    ("secretGenerator[].name", Done),
-    ("secretGenerator[].behavior", Done),
-    ("secretGenerator[].literals[]", Done),
-    ("secretGenerator[].files[]", Done),
-    ("secretGenerator[].envs[]", Done),
-    ("secretGenerator[].env", Done),
-    ("secretGenerator[].options.labels.*", Done),
-    ("secretGenerator[].options.annotations.*", Done),
-    ("secretGenerator[].options.disableNameSuffixHash", Done),
-    ("secretGenerator[].options.immutable", Done),
-    ("secretGenerator[].type", Done),
-    ("helmGlobals.chartHome", NotKnown),
-    ("helmGlobals.configHome", NotKnown),
-    ("helmCharts[].name", NotKnown),
-    ("helmCharts[].version", NotKnown),
-    ("helmCharts[].repo", NotKnown),
-    ("helmCharts[].releaseName", NotKnown),
-    ("helmCharts[].namespace", NotKnown),
-    ("helmCharts[].additionalValuesFiles[]", NotKnown),
-    ("helmCharts[].valuesFile", NotKnown),
-    ("helmCharts[].valuesInline", NotKnown),
-    ("helmCharts[].valuesMerge", NotKnown),
-    ("helmCharts[].includeCRDs", NotKnown),
-    ("helmCharts[].skipHooks", NotKnown),
-    ("helmCharts[].apiVersions[]", NotKnown),
-    ("helmCharts[].kubeVersion", NotKnown),
-    ("helmCharts[].nameTemplate", NotKnown),
-    ("helmCharts[].skipTests", NotKnown),
-    ("helmCharts[].debug", NotKnown),
-    ("helmCharts[].devel", NotKnown),
-    ("helmChartInflationGenerator[].chartName", NotKnown),
-    ("helmChartInflationGenerator[].chartVersion", NotKnown),
-    ("helmChartInflationGenerator[].chartRepoUrl", NotKnown),
-    ("helmChartInflationGenerator[].chartHome", NotKnown),
-    ("helmChartInflationGenerator[].chartRepoName", NotKnown),
-    ("helmChartInflationGenerator[].helmBin", NotKnown),
-    ("helmChartInflationGenerator[].helmHome", NotKnown),
-    ("helmChartInflationGenerator[].values", NotKnown),
-    ("helmChartInflationGenerator[].valuesLocal", NotKnown),
-    ("helmChartInflationGenerator[].valuesMerge", NotKnown),
-    ("helmChartInflationGenerator[].releaseName", NotKnown),
-    ("helmChartInflationGenerator[].releaseNamespace", NotKnown),
-    ("helmChartInflationGenerator[].extraArgs[]", NotKnown),
-    ("generatorOptions.labels.*", Done),
-    ("generatorOptions.annotations.*", Done),
-    ("generatorOptions.disableNameSuffixHash", Done),
-    ("generatorOptions.immutable", Done),
-    ("configurations[]", Done),
-    ("generators[]", Done),
-    ("transformers[]", Done),
-    ("validators[]", NoEffect),
-    ("buildMetadata[]", NoEffect),
-];
-
-#[cfg(test)]
-mod tests {
-    use super::TABLE;
-
-    /// The fields of kustomize's Go types, 5.7.
-    #[test]
-    fn the_table_has_every_field_of_kustomize() {
-        let fields: Vec<&str> = include_str!("kustomization_fields.txt").lines().collect();
-        let rows: Vec<&str> = TABLE.iter().map(|(path, _)| *path).collect();
-        assert_eq!(rows, fields);
-    }
 }

@@ -1,7 +1,7 @@
 //! Composes clusters as Flux and Argo CD do: the values layers of a folder or file with a HelmRelease or an Application.
 //!
 //! Each field of kustomize's, Flux's and Argo CD's objects is carried out, has no effect on what is read, or makes what is behind it
-//! unknown (`fields`).
+//! unknown (`read::tables`).
 
 mod application;
 mod application_set;
@@ -10,7 +10,6 @@ mod configuration;
 mod deployments;
 mod depth;
 mod envsubst;
-mod fields;
 mod files;
 mod generator;
 mod json_patch;
@@ -28,7 +27,6 @@ mod selector;
 mod set;
 mod set_template;
 mod strategic;
-mod tables;
 mod transformers;
 mod variables;
 mod vars;
@@ -52,7 +50,6 @@ pub use super::own_output::OwnOutput;
 
 pub(in crate::read) use builds::{Input, builds};
 pub(in crate::read) use envsubst::Variables;
-pub(in crate::read) use fields::{Meaning, Table, find_unknown_field};
 pub use files::matches;
 pub(in crate::read) use files::resolve_path;
 pub(in crate::read) use json_patch::{Dialect, apply as apply_json_patch};

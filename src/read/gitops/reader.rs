@@ -23,6 +23,7 @@ use super::super::own_output::OwnOutput;
 use super::configuration::Configuration;
 use super::{FAILED, Options, RunTime};
 use crate::read::error::ReadError;
+use crate::read::tables::{Table, find_fault};
 
 /// The file names of a kustomization.
 pub const NAMES: &[&str] = &["kustomization.yaml", "kustomization.yml", "Kustomization"];
@@ -291,6 +292,18 @@ impl<'r> LayerReader<'r> {
         let source = self.source(file);
         let text = source.text.get(start as usize..end as usize);
         text.unwrap_or_default().to_owned()
+    }
+
+    /// Fails for an object with a field that is not carried out, and may matter.
+    pub(super) fn check_fields(
+        &self,
+        table: &Table,
+        title: &str,
+        node: &Node,
+    ) -> Result<(), ReadError> {
+        find_fault(table, title, node).map_or(Ok(()), |fault| {
+            Err(self.finding(fault.rule, fault.message, fault.place).into())
+        })
     }
 
     /// A finding at a place.

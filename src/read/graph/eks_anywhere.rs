@@ -10,7 +10,8 @@ use yaml_tree::value::Node;
 use crate::model::cluster::{Cluster, PoolName};
 
 use super::pools::{PoolReader, current_image, pool};
-use super::{Template, is_of_group, tables};
+use super::{Template, is_of_group};
+use crate::read::tables::eks_anywhere;
 
 /// The group of EKS Anywhere.
 pub(super) const EKS_ANYWHERE: &str = "anywhere.eks.amazonaws.com";
@@ -39,7 +40,7 @@ impl PoolReader<'_, '_> {
         for (name, group) in of_control_plane.into_iter().chain(of_workers) {
             self.eks_group(index, spec, name, group, cluster);
         }
-        self.require_fields(tables::EKS_CLUSTER, index, &mut cluster.pools);
+        self.require_fields(&eks_anywhere::CLUSTER, index, &mut cluster.pools);
     }
 
     fn eks_group(
@@ -73,7 +74,7 @@ impl PoolReader<'_, '_> {
         let machines = Some(machines).filter(|machines| *machines != template);
         let read = [Some(template), machines].into_iter().flatten();
         for index in read.filter_map(Template::index) {
-            self.require_fields(tables::EKS_MACHINES, index, &mut cluster.pools[before..]);
+            self.require_fields(&eks_anywhere::MACHINES, index, &mut cluster.pools[before..]);
         }
     }
 

@@ -12,7 +12,6 @@ mod eks_anywhere;
 mod machines;
 mod pairs;
 mod pools;
-mod tables;
 mod topology;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -36,6 +35,7 @@ use crate::model::signing::SigningKeys;
 
 use super::files::display;
 use super::gitops::{OwnOutput, resolve_path};
+use super::tables::cluster_api;
 use deployed::{Deployed, collect_objects};
 pub use pairs::has_pair;
 pub(super) use pairs::read_pairs;
@@ -468,7 +468,7 @@ impl<'a> Graph<'a> {
                     reader.eks_anywhere(*index, &mut cluster)
                 } else {
                     reader.topology(*index, &mut cluster);
-                    reader.require_fields(tables::CLUSTER, *index, &mut cluster.pools);
+                    reader.require_fields(&cluster_api::CLUSTER, *index, &mut cluster.pools);
                 }
             }
             Owner::Name(name, _) => cluster.object_name = (*name).into(),

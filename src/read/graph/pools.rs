@@ -14,8 +14,8 @@ use yaml_tree::value::{Node, Number, Value};
 use crate::model::cluster::{BundleChoice, Choice, Cluster, NamedTemplate, Pool, PoolName};
 
 use crate::model::finding::Finding;
-use crate::model::rule::{Level, RuleId};
-use crate::read::gitops::{Table, find_unknown_field};
+use crate::model::rule::Level;
+use crate::read::tables::{Table, find_fault};
 
 use super::{Graph, TEMPLATE_KEYS, Template, is_control_plane};
 
@@ -104,17 +104,14 @@ impl PoolReader<'_, '_> {
     }
 
     /// Makes pools unknown if an object that they depend on has a field that is not carried out.
-    pub(super) fn require_fields(&mut self, table: Table, index: usize, pools: &mut [Pool]) {
+    pub(super) fn require_fields(&mut self, table: &Table, index: usize, pools: &mut [Pool]) {
         let object = &self.graph.objects[index];
-        let Some(field) = find_unknown_field(table, &object.node) else {
+        let title = format!("{} `{}`", object.kind, object.name);
+        let Some(fault) = find_fault(table, &title, &object.node) else {
             return;
         };
-        let message = format!(
-            "{} `{}` has the field `{}`, which is not carried out here",
-            object.kind, object.name, field.path
-        );
-        let finding = Finding::new(RuleId::CompositionUnsupported, message)
-            .with_label(object.spot(field.place), "")
+        let finding = Finding::new(fault.rule, fault.message)
+            .with_label(object.spot(fault.place), "")
             .help("its node pools are unknown; remove the field if it does nothing");
         self.findings.push(finding.unless_set(Level::Warning));
         for pool in pools {

@@ -14,7 +14,8 @@ use crate::model::cluster::{Choice, Cluster, PoolName, Upgrades};
 use super::class_patches::Patches;
 use super::machines::{Machines, Topology};
 use super::pools::{PoolReader, pool};
-use super::{CLUSTER_API, Template, tables};
+use super::{CLUSTER_API, Template};
+use crate::read::tables::cluster_api::CLASS;
 
 impl<'a> PoolReader<'_, 'a> {
     /// The pools of a Cluster whose topology names a class.
@@ -38,7 +39,7 @@ impl<'a> PoolReader<'_, 'a> {
             self.machines(&topology, machines, class, patches.as_mut(), cluster);
         }
         if let Some(class) = class {
-            self.require_fields(tables::CLASS, class, &mut cluster.pools);
+            self.require_fields(&CLASS, class, &mut cluster.pools);
         }
     }
 
