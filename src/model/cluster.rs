@@ -64,6 +64,8 @@ pub struct Cluster {
     pub default_storage: Option<Located<Arc<str>>>,
     /// How its API server is reached. None where neither the values nor the project request an endpoint: nothing was read then.
     pub endpoint: Option<Box<ControlPlaneEndpoint>>,
+    /// The version of CAPM3 that Cluster API's operator installs, where the manifests name one.
+    pub capm3: Option<Located<Arc<str>>>,
     /// What its ClusterClass says of upgrades.
     pub upgrades: Upgrades,
 }
@@ -103,6 +105,13 @@ impl Cluster {
     /// The Kubernetes version that a pool's nodes are to run: its own, else the cluster's.
     pub fn k8s_version_of<'a>(&'a self, pool: &'a Pool) -> Option<&'a Located<Arc<str>>> {
         pool.k8s_version.as_ref().or(self.k8s_version.as_ref())
+    }
+
+    /// The Kubernetes version of its control plane; of a hosted one, which is no pool, the cluster's.
+    pub fn control_plane_version(&self) -> Option<&Located<Arc<str>>> {
+        let mut pools = self.pools.iter();
+        let own = pools.find(|pool| pool.name == PoolName::ControlPlane);
+        own.map_or(self.k8s_version.as_ref(), |pool| self.k8s_version_of(pool))
     }
 
     /// The bootstrap provider of a pool's nodes: its own, else the cluster's.
@@ -207,6 +216,8 @@ pub struct Choice {
     pub checksum: Option<Located<Arc<str>>>,
     /// `machine_image_checksum_type`. The chart's default alone selects nothing.
     pub checksum_type: Option<Located<Arc<str>>>,
+    /// Whether another program fills in what describes the image beside its name, so that what is missing here may be there.
+    pub is_open: bool,
 }
 
 /// The names of an image's key: Sylva's, and the proposal's.
@@ -226,6 +237,7 @@ impl Default for Choice {
             format: None,
             checksum: None,
             checksum_type: None,
+            is_open: false,
         }
     }
 }

@@ -30,8 +30,9 @@ pub enum Level {
 }
 
 /// The table of rules, as input of a macro. The columns: name, id, default level, scope, and for a rule with a check its file in
-/// `rules`, with the functions for each stage, and its options in brackets. The findings of the other rules are reported by the
-/// stages that read and write.
+/// `rules`, with the functions for each stage, and its options in brackets. A rule without a scope looks at clusters of values and
+/// of manifests; one for values only says why. The findings of the rules without a check are reported by the stages that read and
+/// write.
 macro_rules! rules {
     ($make:ident) => {
         $make! {
@@ -41,87 +42,91 @@ macro_rules! rules {
             BundleLayout "bundle-layout" Error Manifests;
             BundleUnpinned "bundle-unpinned" Error Manifests;
             BundleUnsupported "bundle-unsupported" Error Manifests;
-            CatalogDrift "catalog-drift" Error Values;
-            ChecksumByUrl "checksum-by-url" Warning Values (checksum_by_url: cluster);
-            ChecksumMalformed "checksum-malformed" Error AnyCluster (checksum_malformed: cluster);
-            ChecksumMissing "checksum-missing" Error Values (checksum_missing: cluster);
-            ChoiceConflict "choice-conflict" Error Values (choice_conflict: cluster);
+            CatalogDrift "catalog-drift" Error;
+            ChecksumBesideOci "checksum-beside-oci" Error (checksum_beside_oci: cluster);
+            ChecksumByUrl "checksum-by-url" Warning (checksum_by_url: cluster);
+            ChecksumMalformed "checksum-malformed" Error (checksum_malformed: cluster);
+            ChecksumMissing "checksum-missing" Error (checksum_missing: cluster);
+            ChecksumOtherFile "checksum-other-file" Error (checksum_other_file: cluster);
+            ChoiceConflict "choice-conflict" Error Values["a machine template names its image in one way"] (choice_conflict: cluster);
             ComponentContract "component-contract" Error Manifests;
-            ComponentMismatch "component-mismatch" Error Values (component_mismatch: cluster);
-            CompositionFailed "composition-failed" Error Values;
-            CompositionUnsupported "composition-unsupported" Error Values;
+            ComponentMismatch "component-mismatch" Error Values["component bundles are chosen in values"] (component_mismatch: cluster);
+            CompositionFailed "composition-failed" Error;
+            CompositionUnsupported "composition-unsupported" Error;
             CrdOrder "crd-order" Error Manifests (crd_order: bundle);
             DependencyMissing "dependency-missing" Error Manifests;
-            DuplicateKey "duplicate-key" Error Values;
-            EndpointCollides "endpoint-collides" Error Values (endpoint_collides: cluster);
-            EndpointDisagrees "endpoint-disagrees" Error Values (endpoint_disagrees: cluster);
-            EndpointMissing "endpoint-missing" Error Values (endpoint_missing: cluster);
-            EndpointNotInSubnet "endpoint-not-in-subnet" Error Values (endpoint_not_in_subnet: cluster);
-            EndpointSingleHost "endpoint-single-host" Warning Values (endpoint_single_host: cluster);
-            ExpressionError "expression-error" Error Values;
-            ExpressionOrder "expression-order" Warning Values;
-            FactConflict "fact-conflict" Warning Values;
-            FileNotOwned "file-not-owned" Error Values;
-            FormatMissing "format-missing" Error Values (format_missing: cluster);
-            FormatUnsupported "format-unsupported" Error AnyCluster (format_unsupported: cluster);
-            HostsShort "hosts-short" Error Values (hosts_short: cluster);
-            ImageIncomplete "image-incomplete" Error Values;
-            ImageNameCollision "image-name-collision" Error Values;
-            ImageNameInvalid "image-name-invalid" Error Values (image_name_invalid: cluster);
-            ImageNotChosen "image-not-chosen" Error Values (image_not_chosen: cluster);
-            ImageNotEnabled "image-not-enabled" Error Values (image_not_enabled: cluster);
-            ImageOutdated "image-outdated" Off AnyCluster (image_outdated: cluster [MINORS]);
+            DuplicateKey "duplicate-key" Error;
+            EndpointCollides "endpoint-collides" Error (endpoint_collides: cluster);
+            EndpointDisagrees "endpoint-disagrees" Error (endpoint_disagrees: cluster);
+            EndpointMissing "endpoint-missing" Error Values["it is about what would be rendered"] (endpoint_missing: cluster);
+            EndpointNotInSubnet "endpoint-not-in-subnet" Error Values["subnets are an inventory of values"] (endpoint_not_in_subnet: cluster);
+            EndpointSingleHost "endpoint-single-host" Warning Values["hosts are an inventory of values"] (endpoint_single_host: cluster);
+            ExpressionError "expression-error" Error;
+            ExpressionOrder "expression-order" Warning;
+            FactConflict "fact-conflict" Warning;
+            FileNotOwned "file-not-owned" Error;
+            FormatDiffers "format-differs" Warning (format_differs: cluster);
+            FormatMissing "format-missing" Error (format_missing: cluster);
+            FormatUnsupported "format-unsupported" Error (format_unsupported: cluster);
+            HostsShort "hosts-short" Error Values["hosts are an inventory of values"] (hosts_short: cluster);
+            ImageIncomplete "image-incomplete" Error;
+            ImageNameCollision "image-name-collision" Error;
+            ImageNameInvalid "image-name-invalid" Error Values["it is about names in Sylva's catalog"] (image_name_invalid: cluster);
+            ImageNotChosen "image-not-chosen" Error Values["a pool of manifests that names no image is skipped, with the reason"] (image_not_chosen: cluster);
+            ImageNotEnabled "image-not-enabled" Error Values["images are enabled in values"] (image_not_enabled: cluster);
+            ImageOutdated "image-outdated" Off (image_outdated: cluster [MINORS]);
             ImageReplacedInPlace "image-replaced-in-place" Error Change (image_replaced_in_place: change);
             ImageUnstamped "image-unstamped" Error Manifests;
-            ImageUnused "image-unused" Warning Values (image_unused: workspace);
-            JudgementRefused "judgement-refused" Error AnyCluster (judgement_refused: cluster);
-            K8sFlavorMismatch "k8s-flavor-mismatch" Error AnyCluster (k8s_flavor_mismatch: cluster);
-            K8sVersionMismatch "k8s-version-mismatch" Error AnyCluster (k8s_version_mismatch: cluster);
-            K8sVersionUnproven "k8s-version-unproven" Error AnyCluster (k8s_version_unproven: cluster);
-            KeyMisspelled "key-misspelled" Error Values;
-            LockInvalid "lock-invalid" Error Values;
-            LockMissingImage "lock-missing-image" Error Values (lock_missing_image: cluster);
-            LockStale "lock-stale" Error Values (lock_stale: cluster, workspace);
-            LockTampered "lock-tampered" Error Values;
-            LockUnused "lock-unused" Warning Values (lock_unused: workspace);
-            ManifestInvalid "manifest-invalid" Error Values;
-            MatchingDiffers "matching-differs" Warning Values (matching_differs: cluster);
+            ImageUnused "image-unused" Warning (image_unused: workspace);
+            JudgementRefused "judgement-refused" Error (judgement_refused: cluster);
+            K8sFlavorMismatch "k8s-flavor-mismatch" Error (k8s_flavor_mismatch: cluster);
+            K8sVersionIncomplete "k8s-version-incomplete" Error (k8s_version_incomplete: cluster);
+            K8sVersionMismatch "k8s-version-mismatch" Error (k8s_version_mismatch: cluster);
+            K8sVersionUnproven "k8s-version-unproven" Error (k8s_version_unproven: cluster);
+            KeyMisspelled "key-misspelled" Error;
+            LockInvalid "lock-invalid" Error;
+            LockMissingImage "lock-missing-image" Error Values["the catalog is one of values"] (lock_missing_image: cluster);
+            LockStale "lock-stale" Error Values["the catalog is one of values"] (lock_stale: cluster, workspace);
+            LockTampered "lock-tampered" Error;
+            LockUnused "lock-unused" Warning (lock_unused: workspace);
+            ManifestInvalid "manifest-invalid" Error;
+            MatchingDiffers "matching-differs" Warning Values["selectors are values"] (matching_differs: cluster);
             NamespaceMissing "namespace-missing" Warning Manifests (namespace_missing: bundle);
-            NoImageMatches "no-image-matches" Error Values (no_image_matches: cluster);
-            NothingChecked "nothing-checked" Error Values;
+            NoImageMatches "no-image-matches" Error Values["selectors are values"] (no_image_matches: cluster);
+            NothingChecked "nothing-checked" Error;
             ObjectDuplicate "object-duplicate" Error Manifests (object_duplicate: bundle);
-            ObjectTooLarge "object-too-large" Error Values;
-            OutputPathCollision "output-path-collision" Error Values;
-            OutputPathIllegal "output-path-illegal" Error Values;
-            OutputSymlink "output-symlink" Error Values;
-            ProjectFile "project-file" Error Values;
-            ProviderUnknown "provider-unknown" Error Values (provider_unknown: cluster);
-            ReferenceDangling "reference-dangling" Error AnyCluster;
-            RegistryUnknown "registry-unknown" Error Values (registry_unknown: cluster);
-            SelectorKeyUnknown "selector-key-unknown" Error Values (selector_key_unknown: cluster);
-            SelectorTooBroad "selector-too-broad" Warning Values (selector_too_broad: cluster);
-            SelectorsOverlap "selectors-overlap" Error Values (selectors_overlap: cluster);
-            SeveralImagesMatch "several-images-match" Error Values (several_images_match: cluster);
-            SignatureInvalid "signature-invalid" Error Values;
-            SignatureMissing "signature-missing" Error Values;
-            SignatureOtherName "signature-other-name" Error Values;
-            SignatureUnchecked "signature-unchecked" Error Values (signature_unchecked: workspace);
-            StorageTooSmall "storage-too-small" Error Values (storage_too_small: cluster);
-            TagMoved "tag-moved" Error Values;
+            ObjectTooLarge "object-too-large" Error;
+            OutputPathCollision "output-path-collision" Error;
+            OutputPathIllegal "output-path-illegal" Error;
+            OutputSymlink "output-symlink" Error;
+            ProjectFile "project-file" Error;
+            ProviderUnknown "provider-unknown" Error Values["manifests name their providers by their kinds"] (provider_unknown: cluster);
+            ReferenceDangling "reference-dangling" Error;
+            RegistryUnknown "registry-unknown" Error Values["registries are values"] (registry_unknown: cluster);
+            SelectorKeyUnknown "selector-key-unknown" Error Values["selectors are values"] (selector_key_unknown: cluster);
+            SelectorTooBroad "selector-too-broad" Warning Values["selectors are values"] (selector_too_broad: cluster);
+            SelectorsOverlap "selectors-overlap" Error Values["hosts are an inventory of values"] (selectors_overlap: cluster);
+            SeveralImagesMatch "several-images-match" Error Values["selectors are values"] (several_images_match: cluster);
+            SignatureInvalid "signature-invalid" Error;
+            SignatureMissing "signature-missing" Error;
+            SignatureOtherName "signature-other-name" Error;
+            SignatureUnchecked "signature-unchecked" Error (signature_unchecked: workspace);
+            StorageTooSmall "storage-too-small" Error Values["images are served by what values set up"] (storage_too_small: cluster);
+            TagMoved "tag-moved" Error;
             TemplateEditedInPlace "template-edited-in-place" Error Change (template_edited_in_place: change);
-            TemplateError "template-error" Error Values;
-            TemplateUnreferenced "template-unreferenced" Warning Values;
-            UnknownImage "unknown-image" Error Values (unknown_image: cluster);
-            ValueMissing "value-missing" Error Values (value_missing: workspace);
-            ValueSurprising "value-surprising" Warning Values;
-            ValueType "value-type" Error Values (value_type: cluster);
-            ValuesSchema "values-schema" Error Values;
+            TemplateError "template-error" Error;
+            TemplateUnreferenced "template-unreferenced" Warning;
+            UnknownImage "unknown-image" Error Values["keys of images are values"] (unknown_image: cluster);
+            ValueMissing "value-missing" Error (value_missing: workspace);
+            ValueSurprising "value-surprising" Warning;
+            ValueType "value-type" Error (value_type: cluster);
+            ValuesSchema "values-schema" Error;
             VersionDowngrade "version-downgrade" Error Change (version_downgrade: change);
-            VersionSkew "version-skew" Error AnyCluster (version_skew: cluster);
+            VersionSkew "version-skew" Error (version_skew: cluster, change);
             VersionSkip "version-skip" Error Change (version_skip: change);
-            WaiverExpired "waiver-expired" Warning Values;
-            WaiverUnused "waiver-unused" Warning Values;
-            YamlSyntax "yaml-syntax" Error Values;
+            WaiverExpired "waiver-expired" Warning;
+            WaiverUnused "waiver-unused" Warning;
+            YamlSyntax "yaml-syntax" Error;
         }
     };
 }
@@ -129,7 +134,7 @@ pub(crate) use rules;
 
 /// Makes the names.
 macro_rules! ids {
-    ($($rule:ident $id:literal $level:ident $scope:ident $(($($check:tt)*))?;)*) => {
+    ($($rule:ident $id:literal $level:ident $($scope:ident $([$why:literal])?)? $(($($check:tt)*))?;)*) => {
         /// A rule, by its stable id. The order is that of the ids.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[expect(missing_docs, reason = "a page of each rule says what it finds")]

@@ -70,9 +70,8 @@ fn run_rules(view: &ClusterView, settings: &Settings) -> Vec<Finding> {
     let mut found = Vec::new();
     let is_of_values = view.cluster.origin == ClusterOrigin::Values;
     for rule in running(&settings.policy) {
-        let check = rule
-            .cluster
-            .filter(|_| is_of_values || rule.scope == Scope::AnyCluster);
+        let is_meant = is_of_values || !matches!(rule.scope, Scope::Values(_));
+        let check = rule.cluster.filter(|_| is_meant);
         if let Some(check) = check {
             check(&input, &mut found);
         }

@@ -12,10 +12,8 @@ use crate::rules::input::ChosenImage;
 
 /// Looks at every node pool.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
-    if input.infra() != "capm3" {
-        return;
-    }
-    for (pool, url) in input.explicit() {
+    let explicit = input.explicit();
+    for (pool, url) in explicit.filter(|(pool, _)| input.is_metal3(pool)) {
         let sum = pool.choice.checksum.as_ref();
         let Some(sum) = sum.filter(|sum| checksum::is_url(&sum.value)) else {
             continue;
@@ -23,7 +21,7 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
         let finding = Finding::new(RuleId::ChecksumByUrl, "the checksum is a URL")
             .with_subject(input.subject(Some(pool)))
             .with_label(input.spot(sum.place), "fetched when a node is provisioned");
-        let path = input.path(pool, "machine_image_checksum", |it| it.checksum.is_some());
+        let path = input.checksum_path(pool, |it| it.checksum.is_some());
         findings.push(match digest(input, file_name(&url.value)) {
             Some(digest) => finding.help(format!("`{path}: {digest}`")),
             None => finding.help(format!("`{path}: …`, as `sha256sum` prints it")),
@@ -32,7 +30,8 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
     if input.settings.images.checksum == ChecksumStyle::Literal {
         return;
     }
-    for ChosenImage { pool, image } in input.pool_images().filter(|it| !input.is_pulled(it.image)) {
+    let is_stamped = |it: &ChosenImage<'_>| input.is_metal3(it.pool) && !input.is_pulled(it.image);
+    for ChosenImage { pool, image } in input.pool_images().filter(is_stamped) {
         findings.push(
             Finding::new(RuleId::ChecksumByUrl, "checksums are stamped as URLs")
                 .with_subject(input.subject_with(pool, &image.key))

@@ -43,7 +43,7 @@ fn fact(input: &ClusterInput<'_>, chosen: ChosenImage<'_>, name: &str) -> Option
 
 fn kind(input: &ClusterInput<'_>, pool: &Pool) -> Option<Finding> {
     let kind = pool.choice.checksum_type.as_ref()?;
-    if ChecksumKind::from_name(&kind.value).is_some() || !is_metal3(input, pool) {
+    if ChecksumKind::from_name(&kind.value).is_some() || !input.is_metal3(pool) {
         return None;
     }
     let setting = input.field_name("machine_image_checksum_type", "checksumType");
@@ -52,11 +52,6 @@ fn kind(input: &ClusterInput<'_>, pool: &Pool) -> Option<Finding> {
         .with_subject(input.subject(Some(pool)))
         .with_label(input.spot(kind.place), "one of md5, sha256, sha512");
     Some(finding.help(format!("`{setting}: sha256`")))
-}
-
-fn is_metal3(input: &ClusterInput<'_>, pool: &Pool) -> bool {
-    let provider = input.provider(pool);
-    provider.is_some_and(|provider| provider.data().name == "capm3")
 }
 
 fn literal(input: &ClusterInput<'_>, pool: &Pool) -> Option<Finding> {

@@ -13,16 +13,20 @@ use crate::rules::{ClusterInput, fact_missing};
 /// Looks at every node pool.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
     let needed = match input.infra() {
-        "capm3" => fact::SHA256,
-        "capo" => fact::MD5,
-        _ => return,
+        "capm3" => Some(fact::SHA256),
+        "capo" => Some(fact::MD5),
+        _ => None,
     };
-    for ChosenImage { pool, image } in input.pool_images() {
-        if lacks(input, image, needed) {
-            findings.push(missing_checksum(input, pool, image, needed));
+    // What is stamped into manifests is checked where it is made.
+    if let Some(needed) = needed.filter(|_| input.is_of_values()) {
+        for ChosenImage { pool, image } in input.pool_images() {
+            if lacks(input, image, needed) {
+                findings.push(missing_checksum(input, pool, image, needed));
+            }
         }
     }
-    for (pool, url) in input.explicit() {
+    let explicit = input.explicit();
+    for (pool, url) in explicit.filter(|(pool, _)| input.is_metal3(pool)) {
         let choice = &pool.choice;
         let has = |text: &str| !text.is_empty();
         let given = choice.checksum.as_ref().is_some_and(|sum| has(&sum.value));
@@ -30,22 +34,20 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
             .format
             .as_ref()
             .is_some_and(|it| &*it.value == "live-iso");
-        if given || live || is_oci(&url.value) || input.infra() != "capm3" {
+        if given || live || is_oci(&url.value) || choice.is_open {
             continue;
         }
-        let path = input.path(pool, "machine_image_checksum", |choice| {
-            choice.url.is_some()
-        });
+        let path = input.checksum_path(pool, |choice| choice.url.is_some());
+        let url_field = input.field_name("machine_image_url", "image.url");
+        let field = input.field_name("machine_image_checksum", "image.checksum");
+        let message = format!("`{url_field}` has no `{field}`");
         findings.push(
-            Finding::new(
-                RuleId::ChecksumMissing,
-                "`machine_image_url` has no `machine_image_checksum`",
-            )
-            .with_subject(input.subject(Some(pool)))
-            .with_label(input.spot(url.place), "this image")
-            .help(format!(
-                "`{path}: …`, as `sha256sum` prints it for the image"
-            )),
+            Finding::new(RuleId::ChecksumMissing, message)
+                .with_subject(input.subject(Some(pool)))
+                .with_label(input.spot(url.place), "this image")
+                .help(format!(
+                    "`{path}: …`, as `sha256sum` prints it for the image"
+                )),
         );
     }
 }

@@ -6,7 +6,7 @@ use yaml_tree::place::Place;
 
 use crate::model::endpoint::{Endpoint, Statement, same_host};
 use crate::model::finding::Finding;
-use crate::model::rule::RuleId;
+use crate::model::rule::{Level, RuleId};
 use crate::rules::ClusterInput;
 
 /// Holds everything that names the endpoint against the one that is taken.
@@ -25,7 +25,13 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
             let own = describe(endpoint, statement);
             let message = format!("`{path}` names `{other}`, and the endpoint is `{own}`");
             let finding = finding_of(message).with_label(input.spot(place), "another one");
-            findings.push(finding.help(format!("`{path}`: write `{own}`, or remove it")));
+            let finding = finding.help(format!("`{path}`: write `{own}`, or remove it"));
+            // Whether both ways lead to the API server is not known of manifests.
+            findings.push(if input.is_of_values() {
+                finding
+            } else {
+                finding.unless_set(Level::Warning)
+            });
         }
     }
     let Some(names) = &found.certificate_names else {

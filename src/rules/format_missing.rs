@@ -3,16 +3,15 @@
 use capi::image::fact;
 
 use crate::model::finding::Finding;
-use crate::model::rule::RuleId;
+use crate::model::rule::{Level, RuleId};
 use crate::rules::input::ChosenImage;
 use crate::rules::{ClusterInput, fact_missing};
 
 /// Looks at every node pool.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
-    if input.infra() != "capm3" {
-        return;
-    }
-    for ChosenImage { pool, image } in input.pool_images() {
+    // What is stamped into manifests is checked where it is made.
+    let chosen = input.pool_images().filter(|_| input.is_of_values());
+    for ChosenImage { pool, image } in chosen.filter(|it| input.is_metal3(it.pool)) {
         let format = image.facts.text(fact::IMAGE_FORMAT);
         if format.is_some_and(|format| !format.is_empty()) {
             continue;
@@ -30,18 +29,35 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
             &written,
         ));
     }
-    for (pool, url) in input.explicit() {
+    let explicit = input.explicit();
+    for (pool, url) in explicit.filter(|(pool, _)| input.is_metal3(pool)) {
         let format = pool.choice.format.as_ref();
-        if format.is_some_and(|format| !format.value.is_empty()) {
+        let is_given = format.is_some_and(|format| !format.value.is_empty());
+        // Of an older one, CAPM3's release decides what becomes of it.
+        let template = pool.template.as_ref();
+        let is_needed = template.map_or_else(
+            || input.is_of_values(),
+            |it| it.api_version.ends_with("/v1beta2"),
+        );
+        if is_given || !is_needed || pool.choice.is_open {
             continue;
         }
-        let path = input.path(pool, "machine_image_format", |choice| choice.url.is_some());
-        let message = "`machine_image_url` has no `machine_image_format`";
+        let finding = if input.is_of_values() {
+            let path = input.path(pool, "machine_image_format", |choice| choice.url.is_some());
+            let message = "`machine_image_url` has no `machine_image_format`";
+            Finding::new(RuleId::FormatMissing, message).help(format!("`{path}: raw`"))
+        } else {
+            Finding::new(
+                RuleId::FormatMissing,
+                "`image.url` has no `image.diskFormat`",
+            )
+            .unless_set(Level::Warning)
+            .help("`image.diskFormat: raw`, or `qcow2`")
+        };
         findings.push(
-            Finding::new(RuleId::FormatMissing, message)
+            finding
                 .with_subject(input.subject(Some(pool)))
-                .with_label(input.spot(url.place), "this image")
-                .help(format!("`{path}: raw`")),
+                .with_label(input.spot(url.place), "this image"),
         );
     }
 }

@@ -169,6 +169,12 @@ impl<'a> ClusterInput<'a> {
         }
     }
 
+    /// Whether a pool's machines are Metal3's.
+    pub fn is_metal3(&self, pool: &Pool) -> bool {
+        let provider = self.provider(pool);
+        provider.is_some_and(|provider| provider.data().name == "capm3")
+    }
+
     /// A field of a pool's image as the cluster's files spell it: in values, or in a machine template.
     pub fn field_name(&self, in_values: &'static str, in_template: &'static str) -> &'static str {
         if self.is_of_values() {
@@ -179,8 +185,17 @@ impl<'a> ClusterInput<'a> {
     }
 
     /// Whether values describe the cluster, and not manifests.
-    fn is_of_values(&self) -> bool {
+    pub fn is_of_values(&self) -> bool {
         self.view.cluster.origin == ClusterOrigin::Values
+    }
+
+    /// Where the checksum of a pool's image is written, or would be.
+    pub fn checksum_path(&self, pool: &Pool, wrote: impl Fn(&Choice) -> bool) -> String {
+        if self.is_of_values() {
+            self.path(pool, "machine_image_checksum", wrote)
+        } else {
+            "image.checksum".to_owned()
+        }
     }
 
     /// The values' path of a setting: at the strongest level of the pool that wrote it, else where the pool would write it.

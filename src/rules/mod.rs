@@ -3,9 +3,11 @@
 
 mod bundle_empty;
 mod change_input;
+mod checksum_beside_oci;
 mod checksum_by_url;
 mod checksum_malformed;
 mod checksum_missing;
+mod checksum_other_file;
 mod choice_conflict;
 mod component_mismatch;
 mod crd_order;
@@ -14,6 +16,7 @@ mod endpoint_disagrees;
 mod endpoint_missing;
 mod endpoint_not_in_subnet;
 mod endpoint_single_host;
+mod format_differs;
 mod format_missing;
 mod format_unsupported;
 mod hosts_short;
@@ -26,6 +29,7 @@ mod image_unused;
 mod input;
 mod judgement_refused;
 mod k8s_flavor_mismatch;
+mod k8s_version_incomplete;
 mod k8s_version_mismatch;
 mod k8s_version_unproven;
 mod lock_missing_image;
@@ -94,10 +98,10 @@ pub struct Rule {
 /// What a run has to read before it can say that a rule finds nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
-    /// Clusters of values: the rule is about their keys.
-    Values,
     /// Clusters of values or of manifests.
     AnyCluster,
+    /// Clusters of values only, and why.
+    Values(&'static str),
     /// Both sides of a change.
     Change,
     /// Manifests in files, or a bundle.
@@ -105,10 +109,10 @@ pub enum Scope {
 }
 
 impl Rule {
-    const fn new(id: RuleId, scope: Scope, page: &'static str) -> Self {
+    const fn new(id: RuleId, page: &'static str) -> Self {
         Self {
             id,
-            scope,
+            scope: Scope::AnyCluster,
             options: &[],
             page,
             cluster: None,
@@ -125,9 +129,14 @@ impl Rule {
 
     /// What `explain` prints: what it finds, why it matters, a wrong and a right snippet, its options.
     pub fn explanation(&self) -> Cow<'static, str> {
-        let text = self.parts().1;
+        let mut text = Cow::from(self.parts().1);
+        if let Scope::Values(why) = self.scope {
+            text += "\n\nOnly clusters of values are looked at: ";
+            text += why;
+            text += ".";
+        }
         if self.options.is_empty() {
-            return text.into();
+            return text;
         }
         let mut text = format!(
             "{text}\n\nOptions, beside `level` under `policy.rules.{}`, with their defaults:\n",
@@ -153,19 +162,17 @@ impl Rule {
 
 /// Makes the table with the pages and the functions.
 macro_rules! table {
-    ($($rule:ident $id:literal $level:ident $scope:ident $(($file:ident: $($stage:ident),+ $([$($option:ident),+])?))?;)*) => {
+    ($($rule:ident $id:literal $level:ident $($scope:ident $([$why:literal])?)?
+        $(($file:ident: $($stage:ident),+ $([$($option:ident),+])?))?;)*) => {
         /// Every rule, by id.
         pub static RULES: &[Rule] = &[$(
             Rule {
+                $(scope: Scope::$scope $(($why))?,)?
                 $(
                     $($stage: Some($file::$stage),)+
                     $(options: &[$(&$file::$option),+],)?
                 )?
-                ..Rule::new(
-                    RuleId::$rule,
-                    Scope::$scope,
-                    include_str!(concat!("pages/", $id, ".md")),
-                )
+                ..Rule::new(RuleId::$rule, include_str!(concat!("pages/", $id, ".md")))
             },
         )*];
     };

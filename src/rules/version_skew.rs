@@ -1,13 +1,16 @@
 //! A node pool and its control plane differ too far in Kubernetes version.
 
-use crate::model::cluster::{Pool, PoolName};
-use crate::model::finding::Finding;
-use crate::model::rule::RuleId;
-use crate::model::version::Version;
-use crate::rules::ClusterInput;
+use std::sync::Arc;
 
-/// How many minors a worker may be behind: Cluster API's preflight check `KubernetesVersionSkew` of MachineSets. Its check
-/// `KubeadmVersionSkew` is about workers that kubeadm joins.
+use yaml_tree::place::Located;
+
+use crate::model::cluster::{Cluster, Pool, PoolName};
+use crate::model::finding::Finding;
+use crate::model::rule::{Level, RuleId};
+use crate::model::version::Version;
+use crate::rules::{ChangeInput, ClusterInput};
+
+/// How many minors a worker may be behind: Cluster API's preflight check `KubernetesVersionSkew` of MachineSets.
 const OLDEST: i64 = -3;
 
 /// Looks at every node pool.
@@ -16,27 +19,80 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
     if pools.iter().all(|pool| pool.k8s_version.is_none()) {
         return;
     }
-    let control_plane = pools
-        .iter()
-        .find(|pool| pool.name == PoolName::ControlPlane);
     for pool in pools {
         if pool.name != PoolName::ControlPlane {
-            findings.extend(skew(input, pool, control_plane));
+            findings.extend(skew(input, pool));
         }
     }
 }
 
-fn skew(input: &ClusterInput<'_>, pool: &Pool, control_plane: Option<&Pool>) -> Option<Finding> {
-    let leader = match control_plane {
-        Some(control_plane) => input.view.cluster.k8s_version_of(control_plane),
-        None => input.view.cluster.k8s_version.as_ref(),
-    };
-    let (worker, leader) = input.view.cluster.k8s_version_of(pool).zip(leader)?;
-    let own = Version::parse(&worker.value)?;
-    let other = Version::parse(&leader.value)?;
-    let kubeadm = input.view.cluster.bootstrap_provider_of(pool);
-    let kubeadm = kubeadm.is_some_and(|provider| &*provider.value == "cabpk");
-    let fault = fault(own.minors_ahead_of(&other), kubeadm)?;
+/// Looks at every node pool that gets more machines: those that run already may be older, as while workers follow their control
+/// plane. It is Cluster API's preflight check `KubeadmVersionSkew`.
+pub(super) fn change(input: &ChangeInput<'_>, findings: &mut Vec<Finding>) {
+    let (before, after) = (&input.before.view.cluster, &input.after.view.cluster);
+    let count = |pool: &Pool| pool.replicas.as_ref().map_or(1, |replicas| replicas.value);
+    for pool in &after.pools {
+        let mut old = before.pools.iter();
+        let old = old.find(|old| old.name == pool.name).map_or(0, count);
+        let provider = after.bootstrap_provider_of(pool);
+        let is_kubeadm = provider.is_some_and(|provider| &*provider.value == "cabpk");
+        if !is_kubeadm || count(pool) <= old || pool.name == PoolName::ControlPlane {
+            continue;
+        }
+        let Some(versions) = Versions::read(after, pool).filter(|it| it.ahead() < Some(0)) else {
+            continue;
+        };
+        let (pool_name, worker, leader) = (&pool.name, versions.worker, versions.leader);
+        let message = format!(
+            "node pool `{pool_name}` would get machines with Kubernetes `{}`, which kubeadm does not join to a control plane of `{}`",
+            worker.value, leader.value
+        );
+        let finding = Finding::new(RuleId::VersionSkew, message)
+            .with_subject(input.subject(pool))
+            .with_label(input.spot(worker.place), "this pool's version")
+            .with_label(input.spot(leader.place), "the control plane's version")
+            .help(format!("run `{}` in the pool first", leader.value));
+        findings.push(finding.unless_set(Level::Warning));
+    }
+}
+
+/// A pool's version, and its control plane's.
+struct Versions<'a> {
+    worker: &'a Located<Arc<str>>,
+    leader: &'a Located<Arc<str>>,
+    own: Version,
+    other: Version,
+}
+
+impl<'a> Versions<'a> {
+    fn read(cluster: &'a Cluster, pool: &'a Pool) -> Option<Self> {
+        let (worker, leader) = (
+            cluster.k8s_version_of(pool)?,
+            cluster.control_plane_version()?,
+        );
+        Some(Self {
+            worker,
+            leader,
+            own: Version::parse(&worker.value)?,
+            other: Version::parse(&leader.value)?,
+        })
+    }
+
+    /// How many minors the pool is ahead of its control plane; none where the majors differ.
+    fn ahead(&self) -> Option<i64> {
+        self.own.minors_ahead_of(&self.other)
+    }
+}
+
+fn skew(input: &ClusterInput<'_>, pool: &Pool) -> Option<Finding> {
+    let versions = Versions::read(&input.view.cluster, pool)?;
+    let fault = fault(versions.ahead())?;
+    let Versions {
+        worker,
+        leader,
+        own,
+        other,
+    } = versions;
     let (pool_name, newer) = (&pool.name, if own > other { worker } else { leader });
     let message = format!(
         "node pool `{pool_name}` runs Kubernetes `{}`, {fault} `{}`",
@@ -50,12 +106,10 @@ fn skew(input: &ClusterInput<'_>, pool: &Pool, control_plane: Option<&Pool>) -> 
 }
 
 /// What is wrong with a worker that many minors ahead of its control plane; none for majors that differ means everything is.
-fn fault(ahead: Option<i64>, kubeadm: bool) -> Option<&'static str> {
+fn fault(ahead: Option<i64>) -> Option<&'static str> {
     match ahead {
-        Some(0) => None,
+        Some(OLDEST..=0) => None,
         Some(1..) => Some("newer than its control plane's"),
-        Some(OLDEST..0) if !kubeadm => None,
-        Some(OLDEST..0) => Some("and new kubeadm nodes need their control plane's minor"),
         Some(_) => Some("more than three minors older than its control plane's"),
         None => Some("of another major than its control plane's"),
     }
@@ -88,12 +142,11 @@ mod tests {
     }
 
     #[test]
-    fn a_worker_is_three_minors_older_at_most_and_none_with_kubeadm() {
+    fn a_worker_is_three_minors_older_at_most() {
         assert_eq!(found("cabpr", "v1.28.1+rke2r1"), "");
         assert!(found("cabpr", "v1.27.16+rke2r1").contains("more than three minors older"));
-        assert!(found("cabpk", "v1.30.1").contains("need their control plane's minor"));
-        assert_eq!(found("cabpk", "v1.31.1"), "");
-        assert!(fault(None, false).is_some());
+        assert_eq!(found("cabpk", "v1.30.1"), "");
+        assert!(fault(None).is_some());
     }
 
     #[test]

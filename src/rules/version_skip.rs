@@ -3,39 +3,35 @@
 use capi::image::fact;
 
 use crate::model::cluster::PoolName;
-use crate::model::finding::Finding;
+use crate::model::finding::{Finding, Subject};
 use crate::model::rule::RuleId;
 use crate::model::version::Version;
 use crate::rules::ChangeInput;
-use crate::rules::change_input::PoolPair;
 
-/// Looks at the control plane on both sides.
+/// Looks at the control plane on both sides, a hosted one too.
 pub(super) fn change(input: &ChangeInput<'_>, findings: &mut Vec<Finding>) {
-    let is_control_plane = |pair: &PoolPair<'_>| pair.after.pool.name == PoolName::ControlPlane;
-    for pair in input.pools().filter(is_control_plane) {
-        let Some([was, is]) = pair.versions() else {
-            continue;
-        };
-        let (Some(from), Some(to)) = (Version::parse(&was.value), Version::parse(&is.value)) else {
-            continue;
-        };
-        let skipped = to.minors_passed_from(&from);
-        let upgrades = &input.after.view.cluster.upgrades;
-        let Some(next) = skipped.first().filter(|_| !upgrades.pass(&skipped)) else {
-            continue;
-        };
-        let message = format!(
-            "the control plane would go from Kubernetes `{}` to `{}`, past {}",
-            was.value,
-            is.value,
-            join_minors(&skipped)
-        );
-        let finding = Finding::new(RuleId::VersionSkip, message)
-            .with_subject(input.subject(pair.after.pool))
-            .with_label(input.spot(is.place), "this version is required")
-            .with_label(input.spot_before(was.place), "this one runs");
-        findings.push(finding.help(advice(input, next)));
-    }
+    findings.extend(skip(input));
+}
+
+fn skip(input: &ChangeInput<'_>) -> Option<Finding> {
+    let cluster = &input.after.view.cluster;
+    let was = input.before.view.cluster.control_plane_version()?;
+    let is = cluster.control_plane_version()?;
+    let (from, to) = (Version::parse(&was.value)?, Version::parse(&is.value)?);
+    let skipped = to.minors_passed_from(&from);
+    let upgrades = &cluster.upgrades;
+    let next = skipped.first().filter(|_| !upgrades.pass(&skipped))?;
+    let message = format!(
+        "the control plane would go from Kubernetes `{}` to `{}`, past {}",
+        was.value,
+        is.value,
+        join_minors(&skipped)
+    );
+    let finding = Finding::new(RuleId::VersionSkip, message)
+        .with_subject(Subject::pool(&cluster.name, &PoolName::ControlPlane))
+        .with_label(input.spot(is.place), "this version is required")
+        .with_label(input.spot_before(was.place), "this one runs");
+    Some(finding.help(advice(input, next)))
 }
 
 /// What to do first, with the newest image of the catalog that serves for it.

@@ -115,7 +115,7 @@ policy:
     for site in 0..32 {
         let minor = if site == 7 { "30-12" } else { "31-8" };
         let values = format!(
-            "cluster:\n  name: site-{site}\n  k8s_version: 1.31.8\n  capm3: {{image_key: ubuntu-noble-plain-rke2-1-{minor}}}\n"
+            "cluster:\n  name: site-{site}\n  k8s_version: 1.31.8+rke2r1\n  capm3: {{image_key: ubuntu-noble-plain-rke2-1-{minor}}}\n"
         );
         sylva.write(&format!("sites/site-{site}/values.yaml"), values);
     }
@@ -280,9 +280,11 @@ fn the_project_file_is_completed_from_its_schema() {
     assert_lines(
         &rules,
         str![[r#"
+checksum-beside-oci (an `oci://` image has a checksum that Metal3 refuses, or lacks one that it demands)
 checksum-by-url (a checksum is fetched from the server that it is to guard against)
 checksum-malformed (a checksum is no digest of its kind)
 checksum-missing (an image would be stamped without a checksum)
+checksum-other-file (a checksum is of another file than the image, or will be)
 
 "#]],
     );

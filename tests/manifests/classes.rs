@@ -33,12 +33,12 @@ spec:
 apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
 kind: Metal3MachineTemplate
 metadata: {name: cp}
-spec: {template: {spec: {image: {url: 'http://h/ubuntu-2204-kube-v1.30.2.qcow2', checksum: 'http://h/sum'}}}}
+spec: {template: {spec: {image: {url: 'http://h/ubuntu-2204-kube-v1.30.2.qcow2', checksum: 9f86d081884c7d659a2feaa0c55ad015}}}}
 ---
 apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
 kind: Metal3MachineTemplate
 metadata: {name: md}
-spec: {template: {spec: {image: {url: 'http://h/ubuntu-2204-kube-v1.31.8.qcow2', checksum: 'http://h/sum'}}}}
+spec: {template: {spec: {image: {url: 'http://h/ubuntu-2204-kube-v1.31.8.qcow2', checksum: 9f86d081884c7d659a2feaa0c55ad015}}}}
 ";
 
 /// The image that patches write.
@@ -206,6 +206,7 @@ v1beta1, cp
     edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:25:39) holds 1.30.2
     edge/md-0 v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:25:39) holds 1.30.2
 v1beta1, another distribution
+    warning[k8s-version-incomplete] edge/md-0 edge.yaml:7:14 `v1.30.2` => …+rke2r1
     error[k8s-flavor-mismatch] edge/md-0 edge.yaml:30:39 `'http://h/ubuntu-noble-plain-kubeadm-1-30-2.qcow2'` edge.yaml:19:106 `RKE2ConfigTemplate`
     edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:25:39) holds 1.30.2
     edge/md-0 v1.30.2 (edge.yaml:7:14): unproven, ubuntu-noble-plain-kubeadm-1-30-2.qcow2 (edge.yaml:30:39)
@@ -217,6 +218,7 @@ v1beta2, cp
     edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:25:39) holds 1.30.2
     edge/md-0 v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:25:39) holds 1.30.2
 v1beta2, another distribution
+    warning[k8s-version-incomplete] edge/md-0 edge.yaml:7:14 `v1.30.2` => …+rke2r1
     error[k8s-flavor-mismatch] edge/md-0 edge.yaml:30:39 `'http://h/ubuntu-noble-plain-kubeadm-1-30-2.qcow2'` edge.yaml:19:103 `RKE2ConfigTemplate`
     edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:25:39) holds 1.30.2
     edge/md-0 v1.30.2 (edge.yaml:7:14): unproven, ubuntu-noble-plain-kubeadm-1-30-2.qcow2 (edge.yaml:30:39)

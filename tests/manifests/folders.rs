@@ -13,7 +13,7 @@ resources: [../../base]
 namespace: NAME
 patches:
 - target: {kind: KubeadmControlPlane}
-  patch: '- {op: replace, path: /spec/version, value: v1.34.1}'
+  patch: '- {op: replace, path: /spec/version, value: v1.35.1}'
 ";
 
 /// A repository of [`files`], as far as it needs no git.
@@ -33,7 +33,7 @@ fn files() -> Stage {
         )
         .file(
             "clusters/lyon/kustomization.yaml",
-            PATCH.replace("NAME", "lyon").replace("v1.34.1", "v1.31.8"),
+            PATCH.replace("NAME", "lyon").replace("v1.35.1", "v1.31.8"),
         )
         .file("far/c.yaml", other)
         .file(
@@ -258,36 +258,36 @@ warning[project-file]: git does not track `ci/new.yaml`, which this run leaves o
     project.edit("base/c.yaml", "replicas: 3", "replicas: 5");
     let run = project.run_in("clusters/prod", "impact --against HEAD");
     run.screen(str![[r#"
-Against 2da1c8176e, `HEAD`
+Against c6feeed211, `HEAD`
 
 edge
   control-plane  no machine is re-provisioned
                    replicas    3 → 5
 
 no machine is re-provisioned, 0 clusters as before
-error[version-skew]: node pool `edge-md` runs Kubernetes `v1.31.8`, and new kubeadm nodes need their control plane's minor `v1.34.1`
+error[version-skew]: node pool `edge-md` runs Kubernetes `v1.31.8`, more than three minors older than its control plane's `v1.35.1`
  --> ../../base/c.yaml:23:16
   = note: this pool's version
   |
  ::: kustomization.yaml:5:55
   |
-5 |   patch: '- {op: replace, path: /spec/version, value: v1.34.1}'
+5 |   patch: '- {op: replace, path: /spec/version, value: v1.35.1}'
   |                                                       ------- the control plane's version
   |
   = cluster: edge, pool edge-md
-  = help: run `v1.34.1` in both
+  = help: run `v1.35.1` in both
 
-error[k8s-version-mismatch]: image `ubuntu-2204-kube-v1.31.8` holds Kubernetes `1.31.8`, not `v1.34.1`
+error[k8s-version-mismatch]: image `ubuntu-2204-kube-v1.31.8` holds Kubernetes `1.31.8`, not `v1.35.1`
  --> ../../base/c.yaml:29:49
   = note: this image is selected here
   |
  ::: kustomization.yaml:5:55
   |
-5 |   patch: '- {op: replace, path: /spec/version, value: v1.34.1}'
+5 |   patch: '- {op: replace, path: /spec/version, value: v1.35.1}'
   |                                                       ------- this version is required
   |
   = cluster: edge, pool control-plane
-  = help: name an image with Kubernetes `v1.34.1`, in a machine template of a new name
+  = help: name an image with Kubernetes `v1.35.1`, in a machine template of a new name
 
 2 errors in 1 cluster
 

@@ -12,8 +12,11 @@ fn the_checksum_and_format_of_a_machine_template_are_what_metal3_takes() {
     assert_cases(
         str![[r#"
 v1beta1 checksum: SUM, checksumType: sha256, format: raw
+    warning[format-differs] edge/control-plane edge.yaml:29:188 `raw` edge.yaml:29:39 `'http://h/ubuntu-2404-kube-v1.31.8.qcow2'` => qcow2
 v1beta2 checksum: SUM, checksumType: sha256, diskFormat: raw
+    warning[format-differs] edge/control-plane edge.yaml:29:192 `raw` edge.yaml:29:39 `'http://h/ubuntu-2404-kube-v1.31.8.qcow2'` => qcow2
 v1beta1 checksum: 'http://h/sum', checksumType: sha256
+    warning[checksum-by-url] edge/control-plane edge.yaml:29:92 `'http://h/sum'` => image.checksum: … | sha256sum
 v1beta1 checksum: SUM, checksumType: sha512
     error[checksum-malformed] edge/control-plane edge.yaml:29:92 `SUM` => checksum: … | sha512sum
 v1beta1 checksum: 'sha256:SUM'
@@ -21,11 +24,16 @@ v1beta1 checksum: 'sha256:SUM'
 v1beta1 checksum: 'sha256:abc'
     error[checksum-malformed] edge/control-plane edge.yaml:29:92 `'sha256:abc'` => checksum: … | sha256sum
 v1beta2 checksum: SUM, checksumType: sha1
+    warning[format-missing] edge/control-plane edge.yaml:29:39 `'http://h/ubuntu-2404-kube-v1.31.8.qcow2'` => image.diskFormat: raw | qcow2
     error[checksum-malformed] edge/control-plane edge.yaml:29:172 `sha1` => checksumType: sha256
 v1beta1 format: ova
+    error[checksum-missing] edge/control-plane edge.yaml:29:39 `'http://h/ubuntu-2404-kube-v1.31.8.qcow2'` => image.checksum: … | sha256sum
     error[format-unsupported] edge/control-plane edge.yaml:29:90 `ova` => qemu-img convert -O raw
+    warning[format-differs] edge/control-plane edge.yaml:29:90 `ova` edge.yaml:29:39 `'http://h/ubuntu-2404-kube-v1.31.8.qcow2'` => qcow2
 v1beta2 diskFormat: ova
+    error[checksum-missing] edge/control-plane edge.yaml:29:39 `'http://h/ubuntu-2404-kube-v1.31.8.qcow2'` => image.checksum: … | sha256sum
     error[format-unsupported] edge/control-plane edge.yaml:29:94 `ova` => qemu-img convert -O raw
+    warning[format-differs] edge/control-plane edge.yaml:29:94 `ova` edge.yaml:29:39 `'http://h/ubuntu-2404-kube-v1.31.8.qcow2'` => qcow2
 v1beta1 checksum: '${DIGEST}', checksumType: '${TYPE}', format: '${FORMAT}'
 
 "#]],

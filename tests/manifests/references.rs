@@ -119,6 +119,7 @@ error[reference-dangling]: MachineDeployment `edge-md` refers to OpenStackMachin
 fn where_nothing_changes_both_commands_find_the_same() {
     let seen = Seen::new(&[
         "k8s-flavor-mismatch",
+        "k8s-version-incomplete",
         "k8s-version-mismatch",
         "reference-dangling",
         "version-skew",
@@ -408,7 +409,16 @@ a URL
        = cluster: edge, pool control-plane
        = also in pools: edge-md
        = help: give it another name, and write that into what refers to it
-    1 warning in 1 cluster
+    warning[checksum-by-url]: the checksum is a URL
+      --> edge.yaml:29:85
+       |
+    29 | spec: {template: {spec: {image: {url: 'https://images.example.org/a.raw', checksum: 'https://images.example.org/SHA256SUMS'}}}}
+       |                                                                                     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ fetched when a node is provisioned
+       |
+       = cluster: edge, pool control-plane
+       = also in pools: edge-md
+       = help: `image.checksum: …`, as `sha256sum` prints it
+    2 warnings in 1 cluster
 a digest instead of a URL
     edge
       control-plane  in place: existing machines stay as they are, later ones differ
@@ -446,7 +456,16 @@ another URL
        = cluster: edge, pool control-plane
        = also in pools: edge-md
        = help: give it another name, and write that into what refers to it
-    1 warning in 1 cluster
+    warning[checksum-by-url]: the checksum is a URL
+      --> edge.yaml:29:85
+       |
+    29 | spec: {template: {spec: {image: {url: 'https://images.example.org/a.raw', checksum: 'https://images.example.org/sums'}}}}
+       |                                                                                     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ fetched when a node is provisioned
+       |
+       = cluster: edge, pool control-plane
+       = also in pools: edge-md
+       = help: `image.checksum: …`, as `sha256sum` prints it
+    2 warnings in 1 cluster
 
 "#]],
     );
@@ -464,14 +483,23 @@ Kamaji boots kubeadm
 Kamaji boots rke2
     error[k8s-flavor-mismatch] edge/control-plane edge.yaml:29:49 `ubuntu-noble-plain-rke2-1-31-8` edge.yaml:9:18 `edge-cp`
 RKE2 boots kubeadm
+    error[k8s-version-incomplete] edge/control-plane edge.yaml:12:12 `v1.31.8` => …+rke2r1
+    warning[k8s-version-incomplete] edge/edge-md edge.yaml:23:16 `v1.31.8` => …+rke2r1
     error[k8s-flavor-mismatch] edge/control-plane edge.yaml:29:49 `ubuntu-noble-plain-kubeadm-1-31-8` edge.yaml:9:18 `edge-cp`
 RKE2 boots rke2
+    error[k8s-version-incomplete] edge/control-plane edge.yaml:12:12 `v1.31.8` => …+rke2r1
+    warning[k8s-version-incomplete] edge/edge-md edge.yaml:23:16 `v1.31.8` => …+rke2r1
 KThrees boots rke2
+    warning[k8s-version-incomplete] edge/control-plane edge.yaml:12:12 `v1.31.8` => …+k3s1
+    warning[k8s-version-incomplete] edge/edge-md edge.yaml:23:16 `v1.31.8` => …+k3s1
     error[k8s-flavor-mismatch] edge/control-plane edge.yaml:29:49 `ubuntu-noble-plain-rke2-1-31-8` edge.yaml:9:18 `edge-cp`
 CK8s boots rke2
     error[k8s-flavor-mismatch] edge/control-plane edge.yaml:29:49 `ubuntu-noble-plain-rke2-1-31-8` edge.yaml:9:18 `edge-cp`
 RKE2 with RKE2ConfigTemplate boots rke2
+    error[k8s-version-incomplete] edge/control-plane edge.yaml:12:12 `v1.31.8` => …+rke2r1
+    warning[k8s-version-incomplete] edge/edge-md edge.yaml:23:16 `v1.31.8` => …+rke2r1
 RKE2 with KubeadmConfigTemplate boots rke2
+    error[k8s-version-incomplete] edge/control-plane edge.yaml:12:12 `v1.31.8` => …+rke2r1
     error[k8s-flavor-mismatch] edge/edge-md edge.yaml:30:49 `ubuntu-noble-plain-rke2-1-31-8` edge.yaml:24:85 `KubeadmConfigTemplate`
 
 "#]],

@@ -127,9 +127,9 @@ fn a_name_that_is_no_text_is_counted() {
     assert_text(
         &lines.concat(),
         str![[r#"
-a reference: 1 error; 0 node pools checked; 1 skipped: no reference to a machine template; 1 file not read: a name in it is no text
-an object: no findings in 1 cluster; 2 node pools checked: 2 by name only; 1 file not read: a name in it is no text
-a flag: no findings in 1 cluster; 2 node pools checked: 2 by name only; 1 file not read: a name in it is no text
+a reference: 2 errors; 0 node pools checked; 1 skipped: no reference to a machine template
+an object: 1 error; 2 node pools checked: 2 by name only
+a flag: 1 error; 2 node pools checked: 2 by name only
 text: no findings in 1 cluster; 2 node pools checked: 2 by name only
 
 "#]],

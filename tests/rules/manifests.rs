@@ -313,13 +313,11 @@ KubeadmControlPlane Kubeadm v1.31.1
 KubeadmControlPlane Kubeadm v1.30.1
     error version-skew
 KubeadmControlPlane Kubeadm v1.32.1
-    error version-skew
 RKE2ControlPlane RKE2 v1.32.1
 RKE2ControlPlane RKE2 v1.34.1
 RKE2ControlPlane RKE2 v1.35.1
     error version-skew
 RKE2ControlPlane Kubeadm v1.32.1
-    error version-skew
 KThreesControlPlane KThrees v1.30.1
     error version-skew
 HostedPlane Kubeadm v1.30.1

@@ -14,6 +14,7 @@ mod outputs;
 mod rows;
 mod selectors;
 mod skew;
+mod templates;
 pub(crate) mod values;
 mod versions;
 

@@ -38,9 +38,7 @@ cabpr v1.31.8 latest
 cabpr latest v1.31.8
 cabpk v1.31.8 v1.31.1
 cabpk v1.31.8 v1.30.1
-    error md0 [v1.30.1, v1.31.8] => v1.31.8
 cabpk v1.31.8 v1.28.1
-    error md0 [v1.28.1, v1.31.8] => v1.31.8
 cabpk v1.31.8 v1.32.1
     error md0 [v1.32.1, v1.31.8] => v1.32.1
 

@@ -207,6 +207,10 @@ noble-kubeadm RKE2ControlPlane v1.34.1
     error[k8s-flavor-mismatch] image `noble-kubeadm` is made for kubeadm, not for rke2
       a.yaml:1:1
       cluster: x, pool control-plane
+    error[k8s-version-incomplete] Kubernetes `v1.34.1` has no `+rke2rN`
+      a.yaml:10:17
+      cluster: x, pool control-plane
+      help: name a release of the distribution: `…+rke2r1`
 noble-rke2 MachineDeployment v1.31.9+rke2r1
     error[k8s-flavor-mismatch] image `noble-rke2` is made for rke2, not for kubeadm
       a.yaml:1:1

@@ -22,7 +22,7 @@ use super::super::helm_charts::{DEPLOYING, GROUPS, HelmCharts, NEWEST, find_engi
 use super::super::manifests;
 use super::CLUSTER_API;
 use super::eks_anywhere::EKS_ANYWHERE;
-use super::pools::current_image;
+use super::pools::{current_image, wrong_type};
 
 /// The objects below these paths. Folders that do not build are among the findings.
 ///
@@ -67,13 +67,18 @@ pub(super) fn collect_objects(
         }
     }
     findings.extend(found.syntax_findings(|path| charts.has_template(path)));
-    let odd = { found.objects.iter() }
-        .filter(|object| GROUPS.contains(&object.group()) && has_odd_name(&object.node))
-        .map(|object| (path(object).to_owned(), NAME_OF_NO_TEXT));
-    let mut unread: BTreeMap<_, _> = { found.unread.iter() }
-        .map(|(path, why)| (path.clone(), *why))
-        .chain(odd)
-        .collect();
+    let is_checked = |object: &&ManifestObject| {
+        GROUPS.contains(&object.group()) && !charts.has_template(path(object))
+    };
+    for object in found.objects.iter().filter(is_checked) {
+        let mut names = Vec::new();
+        collect_odd_names(&object.node, &mut names);
+        findings.extend(names.into_iter().map(|name| {
+            let problem = format!("{}, and a name is a text", name.value.kind());
+            wrong_type(object, name.place, &problem).help("quote it")
+        }));
+    }
+    let mut unread = found.unread.clone();
     unread.retain(|path, _| !charts.has_template(path));
     let deploying = if charts.is_empty() && found.kustomizations.is_empty() {
         Vec::new()
@@ -152,17 +157,16 @@ pub(super) struct Deployed {
     pub(super) unread: BTreeMap<PathBuf, &'static str>,
 }
 
-const NAME_OF_NO_TEXT: &str = "a name in it is no text";
-
-/// Whether an object, or a reference in it, has a name that is a number or the like. The API server refuses it.
-fn has_odd_name(node: &Node) -> bool {
-    let is_odd = |path: &[&str]| {
-        let name = node.get_path(path).map(|name| &name.value);
-        matches!(name, Some(Value::Number(_) | Value::Bool(_)))
-    };
-    let has_kind = node.get_path(&["kind"]).is_some();
-    has_kind && (is_odd(&["name"]) || is_odd(&["metadata", "name"]))
-        || node.children().any(has_odd_name)
+/// The names of an object, and in its references, that are numbers or the like. The API server refuses them.
+fn collect_odd_names<'n>(node: &'n Node, found: &mut Vec<&'n Node>) {
+    if node.get_path(&["kind"]).is_some() {
+        let names = [&["name"][..], &["metadata", "name"]];
+        let names = names.into_iter().filter_map(|path| node.get_path(path));
+        found.extend(names.filter(|it| matches!(it.value, Value::Number(_) | Value::Bool(_))));
+    }
+    for child in node.children() {
+        collect_odd_names(child, found);
+    }
 }
 
 /// Whether a text may hold one of these words, which escapes in double quotes may spell: those of letters, and of line ends.

@@ -9,6 +9,7 @@ mod class_patches;
 mod dangling;
 mod deployed;
 mod eks_anywhere;
+mod endpoint;
 mod machines;
 mod pairs;
 mod pools;
@@ -467,12 +468,14 @@ impl<'a> Graph<'a> {
                 if eks_anywhere::is_cluster(object) {
                     reader.eks_anywhere(*index, &mut cluster)
                 } else {
+                    cluster.endpoint = Some(Box::new(reader.endpoint(*index)));
                     reader.topology(*index, &mut cluster);
                     reader.require_fields(&cluster_api::CLUSTER, *index, &mut cluster.pools);
                 }
             }
             Owner::Name(name, _) => cluster.object_name = (*name).into(),
         }
+        cluster.capm3 = reader.capm3();
         for pool in pools {
             reader.object(*pool, &mut cluster);
         }

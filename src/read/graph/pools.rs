@@ -8,13 +8,12 @@ use capi::providers::{NamedBy, NamedImage, image_fields};
 use capi::unknown::Unknown;
 use yaml_tree::edit::Step;
 use yaml_tree::opaque::is_opaque;
-use yaml_tree::place::{Located, Place, Sources};
+use yaml_tree::place::{Located, Place, Sources, Spot};
 use yaml_tree::value::{Node, Number, Value};
 
 use crate::model::cluster::{BundleChoice, Choice, Cluster, NamedTemplate, Pool, PoolName};
-
 use crate::model::finding::Finding;
-use crate::model::rule::Level;
+use crate::model::rule::{Level, RuleId};
 use crate::read::tables::{Table, find_fault};
 
 use super::{Graph, TEMPLATE_KEYS, Template, is_control_plane};
@@ -44,13 +43,32 @@ impl PoolReader<'_, '_> {
         object.adopt_node(node, &mut self.sources)
     }
 
+    /// The text of a field. A number or a boolean is a finding, and what is written there counts.
     pub(super) fn text(
         &mut self,
         object: &ManifestObject,
         node: &Node,
     ) -> Option<Located<Arc<str>>> {
-        let text = Arc::clone(node.value.text_with_labels()?);
-        Some(Located::new(text, self.place(object, node.place)))
+        let place = self.place(object, node.place);
+        if let Some(text) = node.value.text_with_labels() {
+            return Some(Located::new(Arc::clone(text), place));
+        }
+        if !matches!(node.value, Value::Number(_) | Value::Bool(_)) {
+            return None;
+        }
+        let spot = object.spot(node.place);
+        let word: Option<Arc<str>> = spot.as_ref().and_then(Spot::word).map(Into::into);
+        let kind = node.value.kind();
+        let finding = wrong_type(
+            object,
+            node.place,
+            &format!("{kind}, and a text is expected"),
+        );
+        self.findings.push(match &word {
+            Some(word) => finding.help(format!("quote it: `\"{word}\"`")),
+            None => finding.help("quote it"),
+        });
+        Some(Located::new(word?, place))
     }
 
     /// A control plane, a MachineDeployment, a MachineSet or a MachinePool.
@@ -202,10 +220,27 @@ impl PoolReader<'_, '_> {
     }
 
     pub(super) fn count(&mut self, object: &ManifestObject, node: &Node) -> Option<Located<u32>> {
-        let Value::Number(Number::Int(count)) = node.value else {
-            return None;
+        let count = match &node.value {
+            Value::Number(Number::Int(count)) => u32::try_from(*count).ok()?,
+            // Another text may be what a program replaces by a number.
+            Value::String(text) => {
+                let spot = object.spot(node.place)?;
+                let written = spot
+                    .source
+                    .text
+                    .get(spot.start as usize..spot.end as usize)?;
+                let bare = written.trim_matches(['"', '\'']);
+                let count = text
+                    .parse()
+                    .ok()
+                    .filter(|_| bare != written && bare == &**text)?;
+                let problem = "a text, and a number is expected";
+                let finding = wrong_type(object, node.place, problem);
+                self.findings.push(finding.help("remove the quotes"));
+                count
+            }
+            _ => return None,
         };
-        let count = u32::try_from(count).ok()?;
         Some(Located::new(count, self.place(object, node.place)))
     }
 
@@ -271,9 +306,13 @@ impl PoolReader<'_, '_> {
                 node.place,
             )),
         };
+        let mut is_open = false;
         // Nothing is known of a field that another program fills in.
         let mut field = |name: &str| {
-            text(spec.get_path(&["image", name])?).filter(|text| !is_variable_text(&text.value))
+            let node = spec.get_path(&["image", name])?;
+            let text = text(node).filter(|text| !is_variable_text(&text.value));
+            is_open |= text.is_none() && !node.value.is_null();
+            text
         };
         Ok(match image.by {
             NamedBy::Name => Choice {
@@ -287,6 +326,7 @@ impl PoolReader<'_, '_> {
                 checksum_type: field("checksumType"),
                 url: named,
                 location,
+                is_open,
                 ..Choice::default()
             },
         })
@@ -332,6 +372,12 @@ pub(super) fn pool(
     }
 }
 
+/// That a field of an object has a value of another type.
+pub(super) fn wrong_type(object: &ManifestObject, place: Place, problem: &str) -> Finding {
+    let message = format!("{} has {problem}", object.title());
+    Finding::new(RuleId::ValueType, message).with_label(object.spot(place), "")
+}
+
 /// The image that a machine template names.
 pub(in crate::read) fn current_image(template: &ManifestObject) -> Option<NamedImage<'_>> {
     let fields = image_fields(&template.kind)?;
@@ -350,7 +396,7 @@ fn has_variable_version(object: &ManifestObject) -> bool {
     texts.into_iter().any(|text| is_variable_text(text))
 }
 
-fn is_variable_text(text: &str) -> bool {
+pub(super) fn is_variable_text(text: &str) -> bool {
     ["${", "{{", "<<"].iter().any(|begin| text.contains(begin))
 }
 

@@ -52,6 +52,7 @@ pub(super) fn cluster(
         k8s_minor: k8s_minor(&root, report),
         default_storage: report.string(&root, "os_images_default_download_storage_space"),
         endpoint: None,
+        capm3: None,
         upgrades: Upgrades::Single,
     };
     let Some(branch) = report.answer(root.child("cluster")) else {

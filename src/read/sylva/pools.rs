@@ -278,6 +278,7 @@ fn choice(settings: &Node, report: &mut Report<'_>) -> Choice {
         format: filled(text("machine_image_format")),
         checksum: filled(text("machine_image_checksum")),
         checksum_type: filled(text("machine_image_checksum_type")),
+        is_open: false,
         selector: None,
     };
     Choice {

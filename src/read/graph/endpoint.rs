@@ -1,0 +1,85 @@
+//! How a Cluster's API server is reached, as manifests say it, and what their Metal3 takes.
+
+use std::sync::Arc;
+
+use capi::objects::{ManifestObject, Reference};
+use yaml_tree::edit::Step;
+use yaml_tree::opaque::is_opaque;
+use yaml_tree::place::Located;
+
+use crate::model::endpoint::{ControlPlaneEndpoint, DEFAULT_PORT, Range, Way};
+
+use super::pools::{PoolReader, is_variable_text};
+
+/// The group of Cluster API's operator, which installs providers.
+const OPERATOR: &str = "operator.cluster.x-k8s.io";
+
+impl PoolReader<'_, '_> {
+    /// The endpoint of a Cluster: its infrastructure cluster's, which Cluster API copies, and its own.
+    pub(super) fn endpoint(&mut self, index: usize) -> ControlPlaneEndpoint {
+        let object = &self.graph.objects[index];
+        let is_infrastructure = |reference: &Reference<'_>| {
+            let key = reference.steps.iter().rev().nth(1);
+            key == Some(&Step::from("infrastructureRef"))
+        };
+        let infrastructure = self.graph.reference(index, is_infrastructure);
+        let infrastructure = infrastructure.and_then(|reference| reference.to);
+        let mut found = ControlPlaneEndpoint::unsaid(self.place(object, object.name_place()));
+        for index in infrastructure.into_iter().chain([index]) {
+            let object = &self.graph.objects[index];
+            let host = self.read_known(object, &["spec", "controlPlaneEndpoint", "host"]);
+            let port = object
+                .node
+                .get_path(&["spec", "controlPlaneEndpoint", "port"]);
+            let port = port.and_then(|node| self.count(object, node));
+            let port = port.and_then(|port| {
+                let value = u16::try_from(port.value).ok().filter(|port| *port > 0)?;
+                Some(Located::new(value, port.place))
+            });
+            found.add(
+                Way::Explicit,
+                "spec.controlPlaneEndpoint",
+                host,
+                port,
+                DEFAULT_PORT,
+            );
+        }
+        for (of, key) in [("pod", "pods"), ("service", "services")] {
+            let blocks = object
+                .node
+                .items(&["spec", "clusterNetwork", key, "cidrBlocks"]);
+            for block in blocks {
+                let network = block.value.as_str().and_then(|text| text.parse().ok());
+                found.ranges.extend(network.map(|network| Range {
+                    of,
+                    network: Located::new(network, self.place(object, block.place)),
+                }));
+            }
+        }
+        found
+    }
+
+    /// The version of CAPM3 that is installed, where all that install it name one.
+    pub(super) fn capm3(&mut self) -> Option<Located<Arc<str>>> {
+        let is_it = |object: &&ManifestObject| {
+            object.group() == OPERATOR
+                && &*object.kind == "InfrastructureProvider"
+                && &*object.name == "metal3"
+        };
+        let mut installed = self.graph.objects.iter().filter(is_it);
+        let first = installed.next()?;
+        let version =
+            |object: &ManifestObject| object.node.text(&["spec", "version"]).map(str::to_owned);
+        let is_one = installed.all(|other| version(other) == version(first));
+        let found = self.read_known(first, &["spec", "version"]);
+        found.filter(|_| is_one)
+    }
+
+    /// The text of a field that no other program fills in.
+    fn read_known(&mut self, object: &ManifestObject, path: &[&str]) -> Option<Located<Arc<str>>> {
+        let found = self.text(object, object.node.get_path(path)?)?;
+        let text = &found.value;
+        let is_known = !text.is_empty() && !is_variable_text(text) && !is_opaque(text);
+        Some(found).filter(|_| is_known)
+    }
+}
