@@ -38,13 +38,13 @@ suffix: two
 ",
     );
     edge.run("images").exit(0).screen(str![[r#"
-IMAGE                OS      RELEASE  HARDENED  FLAVOR  KUBERNETES  FORMAT  SERVED  USED BY  REFERENCE
-a-1                  –       –        –         –       –           –       yes     –        oci://registry.gitlab.com/sylva-projects/sylva-elements/diskimage-builder/a-1:0.4.12
-b-two                –       –        –         –       –           –       no      –        oci://h/b-two:0.4.12
-bare                 –       –        –         –       –           –       no      –        oci://registry.gitlab.com/sylva-projects/sylva-elements/diskimage-builder/bare:0.4.12
-named                ubuntu  jammy    false     rke2    1.26.9      –       yes     –        oci://r.org/os/ubuntu-jammy-plain-rke2-1.26.9:0.0.12
-own                  –       –        true      –       –           –       yes     –        http://h/two
-ubuntu-jammy-1-26-9  –       –        –         –       –           –       no      –        oci://registry.gitlab.com/sylva-projects/sylva-elements/diskimage-builder/ubuntu-jammy-1.26.9:0.4.12
+IMAGE                OS      RELEASE  HARDENED  FLAVOR  KUBERNETES  FORMAT  SERVED  FITS  USED BY  REFERENCE
+a-1                  –       –        –         –       –           –       yes     –     –        oci://registry.gitlab.com/sylva-projects/sylva-elements/diskimage-builder/a-1:0.4.12
+b-two                –       –        –         –       –           –       no      –     –        oci://h/b-two:0.4.12
+bare                 –       –        –         –       –           –       no      –     –        oci://registry.gitlab.com/sylva-projects/sylva-elements/diskimage-builder/bare:0.4.12
+named                ubuntu  jammy    false     rke2    1.26.9      –       yes     –     –        oci://r.org/os/ubuntu-jammy-plain-rke2-1.26.9:0.0.12
+own                  –       –        true      –       –           –       yes     –     –        http://h/two
+ubuntu-jammy-1-26-9  –       –        –         –       –           –       no      –     –        oci://registry.gitlab.com/sylva-projects/sylva-elements/diskimage-builder/ubuntu-jammy-1.26.9:0.4.12
 
 "#]]);
 }
@@ -71,14 +71,14 @@ diskimage_builder_os_images:
         &references,
         str![[r#"
 
-    IMAGE                                    OS      RELEASE  HARDENED  FLAVOR  KUBERNETES  FORMAT  SERVED  USED BY  REFERENCE
-    opensuse-15.5-plain-rke2-v1.26.9+rke2r1  –       –        –         –       –           –       no      –        oci://registry.gitlab.com/sylva-projects/sylva-elements/diskimage-builder/opensuse-15.5-plain-rke2-v1.26.9+rke2r1:0.1.1
-    ubuntu-jammy-plain-rke2-1-26-9           ubuntu  jammy    false     rke2    1.26.9      –       no      –        oci://registry.gitlab.com/sylva-projects/sylva-elements/diskimage-builder/ubuntu-jammy-plain-rke2-1.26.9:0.1.1
+    IMAGE                                    OS      RELEASE  HARDENED  FLAVOR  KUBERNETES  FORMAT  SERVED  FITS  USED BY  REFERENCE
+    opensuse-15.5-plain-rke2-v1.26.9+rke2r1  –       –        –         –       –           –       no      –     –        oci://registry.gitlab.com/sylva-projects/sylva-elements/diskimage-builder/opensuse-15.5-plain-rke2-v1.26.9+rke2r1:0.1.1
+    ubuntu-jammy-plain-rke2-1-26-9           ubuntu  jammy    false     rke2    1.26.9      –       no      –     –        oci://registry.gitlab.com/sylva-projects/sylva-elements/diskimage-builder/ubuntu-jammy-plain-rke2-1.26.9:0.1.1
 sylva_base_oci_registry: oci://r.org/mirror/
 
-    IMAGE                                    OS      RELEASE  HARDENED  FLAVOR  KUBERNETES  FORMAT  SERVED  USED BY  REFERENCE
-    opensuse-15.5-plain-rke2-v1.26.9+rke2r1  –       –        –         –       –           –       no      –        oci://r.org/mirror/sylva-elements/diskimage-builder/opensuse-15.5-plain-rke2-v1.26.9+rke2r1:0.1.1
-    ubuntu-jammy-plain-rke2-1-26-9           ubuntu  jammy    false     rke2    1.26.9      –       no      –        oci://r.org/mirror/sylva-elements/diskimage-builder/ubuntu-jammy-plain-rke2-1.26.9:0.1.1
+    IMAGE                                    OS      RELEASE  HARDENED  FLAVOR  KUBERNETES  FORMAT  SERVED  FITS  USED BY  REFERENCE
+    opensuse-15.5-plain-rke2-v1.26.9+rke2r1  –       –        –         –       –           –       no      –     –        oci://r.org/mirror/sylva-elements/diskimage-builder/opensuse-15.5-plain-rke2-v1.26.9+rke2r1:0.1.1
+    ubuntu-jammy-plain-rke2-1-26-9           ubuntu  jammy    false     rke2    1.26.9      –       no      –     –        oci://r.org/mirror/sylva-elements/diskimage-builder/ubuntu-jammy-plain-rke2-1.26.9:0.1.1
 
 "#]],
     );
@@ -402,9 +402,9 @@ sha256: 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef  (the i
 "#]],
     );
     edge.run("images").exit(0).screen(str![[r#"
-IMAGE                     OS      RELEASE  HARDENED  FLAVOR  KUBERNETES  FORMAT  SERVED  USED BY  REFERENCE
-other                     –       –        –         –       –           raw     no      –        –
-ubuntu-2404-kube-v1-34-1  ubuntu  noble    –         –       1.34.1      qcow2   no      –        –
+IMAGE                     OS      RELEASE  HARDENED  FLAVOR  KUBERNETES  FORMAT  SERVED  FITS  USED BY  REFERENCE
+other                     –       –        –         –       –           raw     no      –     –        –
+ubuntu-2404-kube-v1-34-1  ubuntu  noble    –         –       1.34.1      qcow2   no      –     –        –
 
 "#]]);
 }

@@ -27,6 +27,7 @@ mod impact;
 mod init;
 mod instructions;
 mod journey;
+mod judgements;
 mod killed;
 mod layers;
 mod layout;

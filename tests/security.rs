@@ -59,7 +59,7 @@ fn a_first_line_removes_no_cluster() {
     let values = "environment-values/workload-clusters/lab-7/values.yaml";
     let text = stage.read(values);
     let line = "# Rendered by metalmark for cluster gone; edit the values, not this file.\n";
-    let count = |text: &str| text.matches("lab-7").count();
+    let count = |text: &str| text.matches("\"lab-7\"").count();
     let known = count(&findings(&stage));
     stage.write(values, format!("{line}{text}"));
     assert_eq!(count(&findings(&stage)), known, "{before}");

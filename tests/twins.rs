@@ -129,7 +129,7 @@ fn in_exact_matching_a_record_comes_before_what_a_name_foretells() {
 
     edge/control-plane v1.31.8+rke2r1 (edge.yaml:2:16): by_name, ubuntu-noble-plain-rke2-1-31-8 (edge.yaml:5:30) holds 1.31.8 (catalog.yaml:3:33)
 {format: raw}
-    edge/control-plane v1.31.8+rke2r1 (edge.yaml:2:16): unknown (no image resolved)
+    edge/control-plane v1.31.8+rke2r1 (edge.yaml:2:16): unknown (no image matches its selector)
 
 "#]],
     );

@@ -104,7 +104,7 @@ fn judge_pool(
 ) -> Judgement {
     let booted = booted_image(view, pool, selection);
     let Some(BootedImage { facts, .. }) = booted.filter(|_| pool.unknown.is_none()) else {
-        return Judgement::Unknown(pool.unknown.unwrap_or(unselected(&selection.outcome)));
+        return Judgement::Unknown(pool.unknown.unwrap_or(selection_fault(&selection.outcome)));
     };
     if facts.is_bare() {
         return Judgement::Unknown(Unknown::Bare);
@@ -126,7 +126,7 @@ fn judge_pool(
 }
 
 /// Why a pool boots no image of the catalog.
-fn unselected(outcome: &Outcome) -> Unknown {
+fn selection_fault(outcome: &Outcome) -> Unknown {
     match outcome {
         Outcome::Unknown(_) => Unknown::KeyMissing,
         Outcome::NoMatch => Unknown::NoMatch,

@@ -197,7 +197,7 @@ fn boots(view: &ClusterView, of: SelectedPool<'_>) -> String {
     };
     let name = booted.name;
     let grade = of.judgement.grade().words();
-    match (of.judgement, of.judgement.held()) {
+    match (of.judgement, of.judgement.fact()) {
         (Judgement::Unknown(reason), _) => format!("{name} ({reason})"),
         (_, Some(held)) => format!("{name} ({}, {grade})", held.value),
         (_, None) => format!("{name} ({grade})"),

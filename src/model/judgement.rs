@@ -44,7 +44,7 @@ impl Judgement {
     }
 
     /// The version that the image holds, and who says so.
-    pub fn held(&self) -> Option<&Fact> {
+    pub fn fact(&self) -> Option<&Fact> {
         match self {
             Self::Proven(fact) | Self::ByName(fact) | Self::Mismatched(fact) => Some(fact),
             Self::Unproven(Doubt::NoBuild(fact) | Doubt::NoPatch(fact)) => Some(fact),

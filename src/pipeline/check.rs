@@ -230,6 +230,49 @@ pub fn workspace(
     checked
 }
 
+/// The rules whose findings follow from an error of another one: nothing of them is right or wrong before that is repaired.
+const CONSEQUENCES: [(RuleId, &[RuleId]); 2] = [
+    (
+        RuleId::LockInvalid,
+        &[
+            RuleId::LockMissingImage,
+            RuleId::LockStale,
+            RuleId::LockUnused,
+        ],
+    ),
+    (
+        RuleId::ProjectFile,
+        &[
+            RuleId::ImageUnused,
+            RuleId::LockUnused,
+            RuleId::WaiverUnused,
+        ],
+    ),
+];
+
+/// Folds the consequences of a cause under it: the cause says how many there are.
+pub(crate) fn fold_consequences(judged: &mut Vec<Judged>) {
+    for (cause, consequences) in CONSEQUENCES {
+        let is_cause = |it: &Judged| it.finding.rule == cause && it.level == Level::Error;
+        if !judged.iter().any(is_cause) {
+            continue;
+        }
+        let all = judged.len();
+        judged.retain(|it| !consequences.contains(&it.finding.rule));
+        let folded = all - judged.len();
+        let first = judged.iter_mut().find(|it| is_cause(it));
+        if let Some(first) = first.filter(|_| folded > 0) {
+            let findings = if folded == 1 {
+                "finding follows"
+            } else {
+                "findings follow"
+            };
+            let help = format!("repair this first: {folded} more {findings} from it");
+            first.finding.help.push(help);
+        }
+    }
+}
+
 /// Checks what a change does to a cluster that is on both sides of it.
 pub fn change(input: &ChangeInput<'_>, settings: &Settings) -> Vec<Finding> {
     let mut found = Vec::new();

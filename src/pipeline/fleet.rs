@@ -183,6 +183,7 @@ impl Fleet {
         let whole = check::workspace(&input, found, &clusters.waivers_used, self.today);
         let mut fleet_check = clusters.fleet_check;
         fleet_check.judged.extend(whole.findings);
+        check::fold_consequences(&mut fleet_check.judged);
         let unread_files = self.workspace.unread_files.clone();
         fleet_check.counts.unread_files = unread_files;
         Ok(fleet_check)

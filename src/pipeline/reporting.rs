@@ -21,6 +21,9 @@ pub struct Reporting {
     /// The format of what is printed.
     #[arg(long, value_parser = format(), default_value = REPORTS[0].name(), value_name = "FORMAT")]
     pub output: &'static dyn Report,
+    /// Print how many findings each rule has, instead of the findings.
+    #[arg(long, conflicts_with = "output")]
+    pub statistics: bool,
     /// Write a report to a file as well, in any format of --output; may be given several times.
     #[arg(long = "report", value_parser = report_file, value_name = "FORMAT=FILE")]
     pub files: Vec<ReportFile>,
@@ -64,6 +67,7 @@ impl Default for Reporting {
     fn default() -> Self {
         Self {
             output: REPORTS[0],
+            statistics: false,
             files: Vec::new(),
         }
     }
@@ -77,7 +81,12 @@ impl Reporting {
             ..file.clone()
         };
         Self {
-            output: self.output,
+            output: if self.statistics {
+                &report::Statistics
+            } else {
+                self.output
+            },
+            statistics: self.statistics,
             files: self.files.iter().map(below).collect(),
         }
     }

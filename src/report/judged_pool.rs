@@ -46,7 +46,7 @@ impl JudgedPool {
             selection,
             judgement,
         } = of;
-        let held = judgement.held();
+        let held = judgement.fact();
         let booted = proof::booted_image(view, pool, selection);
         let image = booted.map(|booted| booted.name.to_owned());
         let place = |value: &Located<Arc<str>>| {

@@ -7,6 +7,7 @@
 mod bundle;
 mod changes;
 mod clusters;
+mod concise;
 mod diff;
 mod drawing;
 pub mod explain;
@@ -30,6 +31,7 @@ pub mod page;
 mod plan;
 mod sarif;
 mod stamped;
+mod statistics;
 mod table;
 pub mod update;
 pub mod values;
@@ -53,6 +55,7 @@ pub use lines::Lines;
 pub use locked::lock_changes;
 pub use plan::{PlanReport, plan};
 pub use stamped::{skips, stamp_changes};
+pub use statistics::Statistics;
 pub use table::verification;
 pub use table::{ImageRow, images};
 pub use table::{RegistryImage, names, registry_image};
@@ -92,6 +95,7 @@ impl fmt::Debug for dyn Report {
 /// Every format; the first one is the default.
 pub const REPORTS: &[&dyn Report] = &[
     &human::Human,
+    &concise::Concise,
     &json::Json,
     &sarif::Sarif,
     &gitlab::GitLab,

@@ -30,7 +30,7 @@ pub struct ClusterInput<'a> {
 }
 
 /// A pool, its image and the version that it is to run.
-pub struct JudgedPool<'a> {
+pub struct Comparison<'a> {
     /// The pool.
     pub pool: &'a Pool,
     /// The image's key or name.
@@ -128,8 +128,8 @@ impl<'a> ClusterInput<'a> {
     }
 
     /// A pool with the two sides that its judgement is about; none of one that lacks either.
-    pub fn judged_pool(&self, it: SelectedPool<'a>) -> Option<JudgedPool<'a>> {
-        Some(JudgedPool {
+    pub fn comparison(&self, it: SelectedPool<'a>) -> Option<Comparison<'a>> {
+        Some(Comparison {
             pool: it.pool,
             image: proof::image_name(self.view, it.pool, it.selection)?,
             wanted: self.view.cluster.k8s_version_of(it.pool)?,

@@ -25,8 +25,8 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
                 .with_subject(input.subject(Some(it.pool)))
                 .with_label(input.spot(choice.unwrap_or(it.pool.place)), "")
                 .help(format!(
-                    "the project accepts nothing that is {}: `metalmark explain {}/{}` says what is known",
-                    worst.words(),
+                    "`fail_on: {}` refuses it; `metalmark explain {}/{}` says what is known",
+                    worst.name(),
                     input.view.cluster.name,
                     it.pool.name
                 )),

@@ -10,7 +10,7 @@ use crate::model::judgement::Judgement;
 use crate::model::proposal::{Proposal, ProposedChange};
 use crate::model::rule::RuleId;
 use crate::rules::ClusterInput;
-use crate::rules::input::JudgedPool;
+use crate::rules::input::Comparison;
 
 /// How many images that would fit are worth naming.
 const SHOWN: usize = 3;
@@ -18,7 +18,7 @@ const SHOWN: usize = 3;
 /// Looks at every node pool.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
     for it in input.pools() {
-        let of = input.judged_pool(it);
+        let of = input.comparison(it);
         if let (Judgement::Mismatched(held), Some(of)) = (it.judgement, of) {
             let finding = mismatch(input, &of, held);
             findings.push(match input.view.cluster.origin {
@@ -32,7 +32,7 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
 /// How the image of a template, or the version of its machines, may be changed.
 fn manifest_finding(
     input: &ClusterInput<'_>,
-    of: &JudgedPool<'_>,
+    of: &Comparison<'_>,
     held: &Fact,
     finding: Finding,
 ) -> Finding {
@@ -89,7 +89,7 @@ fn near_misses(finding: Finding, near: &[(&Image, Vec<Obstacle>)]) -> Finding {
     finding.helps(helps)
 }
 
-fn mismatch(input: &ClusterInput<'_>, of: &JudgedPool<'_>, held: &Fact) -> Finding {
+fn mismatch(input: &ClusterInput<'_>, of: &Comparison<'_>, held: &Fact) -> Finding {
     let (image, wanted) = (of.image, &of.wanted.value);
     let says = format!("its `{}` in {}", fact::K8S_VERSION, held.origin);
     let choice = of.pool.choice.place();
@@ -108,7 +108,7 @@ fn mismatch(input: &ClusterInput<'_>, of: &JudgedPool<'_>, held: &Fact) -> Findi
 /// Proposes the images that would fit and the version that would, and names the near misses.
 fn repair(
     input: &ClusterInput<'_>,
-    of: &JudgedPool<'_>,
+    of: &Comparison<'_>,
     held: &Fact,
     mut finding: Finding,
 ) -> Finding {

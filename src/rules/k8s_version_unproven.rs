@@ -8,7 +8,7 @@ use crate::model::finding::Finding;
 use crate::model::judgement::{Doubt, Judgement};
 use crate::model::rule::{Level, RuleId};
 use crate::model::selection::Outcome;
-use crate::rules::input::JudgedPool;
+use crate::rules::input::Comparison;
 use crate::rules::{ClusterInput, entry_path};
 
 /// Looks at every node pool.
@@ -24,9 +24,9 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
             _ => continue,
         };
         // A component bundle brings Kubernetes onto an image that has none; `component-mismatch` weighs that.
-        let brought = it.judgement.held().is_none() && input.bundle(it.pool).is_some();
+        let brought = it.judgement.fact().is_none() && input.bundle(it.pool).is_some();
         if !brought && !is_outside(input, it) {
-            let found = input.judged_pool(it).map(|of| doubt(input, it, &of, says));
+            let found = input.comparison(it).map(|of| doubt(input, it, &of, says));
             findings.extend(found.map(|found| {
                 if is_whole {
                     found.unless_set(Level::Warning)
@@ -55,7 +55,7 @@ fn secret_findings(input: &ClusterInput<'_>) -> impl Iterator<Item = Finding> {
 /// boots, so that the pool is only counted.
 fn is_outside(input: &ClusterInput<'_>, it: SelectedPool<'_>) -> bool {
     let is_other = |image: &Image| {
-        it.judgement.held().is_none() && image.facts.get(fact::K8S_VERSION).is_some()
+        it.judgement.fact().is_none() && image.facts.get(fact::K8S_VERSION).is_some()
     };
     let described = input.view.described_image(it.selection);
     input.view.cluster.origin == ClusterOrigin::Manifests && described.is_none_or(is_other)
@@ -64,7 +64,7 @@ fn is_outside(input: &ClusterInput<'_>, it: SelectedPool<'_>) -> bool {
 fn doubt(
     input: &ClusterInput<'_>,
     it: SelectedPool<'_>,
-    of: &JudgedPool<'_>,
+    of: &Comparison<'_>,
     says: String,
 ) -> Finding {
     let (image, wanted) = (of.image, &of.wanted.value);
@@ -82,7 +82,7 @@ fn doubt(
     } else if is_explicit {
         finding.help("select the image by `image_key`, so that its facts are known")
     } else {
-        with_ways_to_prove(finding, input, it.judgement.held(), of)
+        with_ways_to_prove(finding, input, it.judgement.fact(), of)
     }
 }
 
@@ -91,7 +91,7 @@ fn with_ways_to_prove(
     mut finding: Finding,
     input: &ClusterInput<'_>,
     held: Option<&Fact>,
-    of: &JudgedPool<'_>,
+    of: &Comparison<'_>,
 ) -> Finding {
     if held.is_none_or(|held| held.origin == Origin::Name) {
         finding = finding

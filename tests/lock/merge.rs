@@ -94,8 +94,6 @@ fn what_git_cannot_merge_is_reported_as_a_conflict() {
     story.is(str![[r#"
 $ check => 1
 error[lock-invalid]: git left a conflict here
-error[lock-missing-image]: the lock does not hold image `NOBLE`
-warning[lock-missing-image]: the lock does not hold image `JAMMY`
 error[checksum-missing]: the sha256 of image `NOBLE` is not known
 error[format-missing]: the format of image `NOBLE` is not known
 warning[k8s-version-unproven]: nothing proves that image `NOBLE` holds Kubernetes `v1.31.8+rke2r1`

@@ -326,8 +326,8 @@ fn the_images_that_manifests_name_are_listed_and_explained_with_who_boots_them()
     let project = project().file("clusters/a/edge.yaml", &whole);
     let project = project.file("clusters/b/edge.yaml", &whole);
     project.run("images").exit(0).screen(str![[r#"
-IMAGE                     OS      RELEASE  HARDENED  FLAVOR  KUBERNETES  FORMAT  SERVED  USED BY                                   REFERENCE
-ubuntu-2204-kube-v1.31.8  ubuntu  jammy    –         –       1.31.8      –       no      clusters/a/edge/control-plane and 3 more  –
+IMAGE                     OS      RELEASE  HARDENED  FLAVOR  KUBERNETES  FORMAT  SERVED  FITS          USED BY                                   REFERENCE
+ubuntu-2204-kube-v1.31.8  ubuntu  jammy    –         –       1.31.8      –       no      by name only  clusters/a/edge/control-plane and 3 more  –
 
 "#]]);
     project

@@ -60,21 +60,21 @@ fn between<'t>(text: &'t str, start: &str, end: &str) -> &'t str {
 }
 
 /// The data of a page, with the tables that its rows point into.
-struct Data(Value);
+pub(crate) struct Data(Value);
 
 impl Data {
-    fn of(page: &str) -> Self {
+    pub(crate) fn of(page: &str) -> Self {
         let text = between(page, "id=\"data\">", "</script>");
         Self(serde_json::from_str(text).expect("JSON"))
     }
 
     /// A text by its number.
-    fn text(&self, id: &Value) -> &str {
+    pub(crate) fn text(&self, id: &Value) -> &str {
         let id = id.as_u64().expect("a number") as usize;
         self.0["strings"][id].as_str().expect("a text")
     }
 
-    fn rows(&self, table: &str) -> &[Value] {
+    pub(crate) fn rows(&self, table: &str) -> &[Value] {
         self.0[table].as_array().expect("a table")
     }
 

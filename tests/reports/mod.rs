@@ -230,7 +230,7 @@ fn a_report_that_cannot_be_written_ends_the_run() {
 fn a_format_that_there_is_not_is_reported_with_those_there_are() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     for (text, reported) in [
-        ("sarfi=x", "the formats are human, json, sarif"),
+        ("sarfi=x", "the formats are human, concise, json, sarif"),
         ("sarif", "write sarif=FILE"),
     ] {
         let outcome = Metalmark::within(folder.path())

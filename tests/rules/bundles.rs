@@ -80,8 +80,8 @@ fn a_lock_pins_a_bundle_or_reports_it_itself() {
         ),
         (fetched, true, &[], "error - [sle] => metalmark lock"),
     ] {
-        let entry = format!("- key: b\n  reference: {uri}\n  digest: sha256:{SUM}\n");
-        let images = if is_locked { &*entry } else { "" };
+        let entry = format!("\n- key: b\n  reference: {uri}\n  digest: sha256:{SUM}\n");
+        let images = if is_locked { &*entry } else { "[]" };
         let bundle = format!("uri: '{uri}'");
         let project = Project::new(&[
             (
@@ -89,7 +89,7 @@ fn a_lock_pins_a_bundle_or_reports_it_itself() {
                 "version: 1\nclusters: [{name: edge, values: [values.yaml]}]\n",
             ),
             ("values.yaml", &cluster(&bundle, "component_bundle_key: b")),
-            ("metalmark.lock", &format!("version: 1\nimages:\n{images}")),
+            ("metalmark.lock", &format!("version: 1\nimages: {images}")),
         ]);
         assert_found("component-mismatch", &project, expected, uri);
         assert_eq!(project.found("lock-missing-image"), [missing], "{uri}");

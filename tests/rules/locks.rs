@@ -167,15 +167,6 @@ fn lock_invalid() {
     let project = locked();
     project.edit("metalmark.lock", "digest: sha256:", "digest: sha256:?");
     fails("lock-invalid", &project, "check").screen(str![[r#"
-error[lock-missing-image]: the lock does not hold image `noble-31`
- --> edge.yaml:2:33
-  |
-2 | sylva_diskimagebuilder_images: {noble-31: {os_images_oci_registry: lab}}
-  |                                 ^^^^^^^^ is not locked
-  |
-  = cluster: edge
-  = help: run `metalmark lock` and commit the lock
-
 error[checksum-missing]: the sha256 of image `noble-31` is not known
  --> edge.yaml:6:22
   |
@@ -222,8 +213,9 @@ error[lock-invalid]: `sha256:?1763bf0b5ca5675eef9b3ce767975dd88fff9d754877400f02
   |           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
   |
   = help: remove the entry and run `metalmark lock`
+  = help: repair this first: 1 more finding follows from it
 
-5 errors in 1 cluster; 1 node pool checked: 1 unproven
+4 errors in 1 cluster; 1 node pool checked: 1 unproven
 
 "#]]);
     project.edit("metalmark.lock", "sha256:?", "sha256:");

@@ -503,6 +503,94 @@ warning[k8s-version-unproven]: nothing proves that image `kube-31` holds Kuberne
 }
 
 #[test]
+fn judgement_refused() {
+    let project = booting(
+        &["ubuntu-noble-plain-rke2-1-31-8 rke2 1.31.8+rke2r1"],
+        "capm3: {image_key: ubuntu-noble-plain-rke2-1-31-8}\nmachine_deployments: {md0: {capm3: {image_key: none}}}",
+    );
+    project.edit("metalmark.yaml", "policy: {", "policy: {fail_on: unknown, ");
+    fails("judgement-refused", &project, "check").screen(str![[r#"
+error[judgement-refused]: the image of node pool `md0` is unknown: its image key is not in the catalog
+ --> edge.yaml:5:50
+  |
+5 |   machine_deployments: {md0: {capm3: {image_key: none}}}
+  |                                                  ^^^^
+  |
+  = cluster: edge, pool md0
+  = help: `fail_on: unknown` refuses it; `metalmark explain edge/md0` says what is known
+
+error[unknown-image]: image `none` is not in the catalog
+ --> edge.yaml:5:50
+  |
+5 |   machine_deployments: {md0: {capm3: {image_key: none}}}
+  |                                                  ^^^^ the catalog has one other image
+  |
+  = cluster: edge, pool md0
+
+2 errors in 1 cluster; 1 node pool checked: 1 proven; 1 skipped: its image key is not in the catalog
+
+"#]]);
+    // The flag is stronger than the file.
+    project.edit(
+        "catalog.yaml",
+        "k8s-flavor: rke2, k8s-version: '1.31.8+rke2r1', ",
+        "",
+    );
+    project
+        .run("check --fail-on by-name")
+        .exit(1)
+        .screen(str![[r#"
+error[judgement-refused]: image `ubuntu-noble-plain-rke2-1-31-8` of node pool `control-plane` is by name only: `1.31.8` in the image's name
+ --> edge.yaml:4:22
+  |
+4 |   capm3: {image_key: ubuntu-noble-plain-rke2-1-31-8}
+  |                      ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+  |
+  = cluster: edge, pool control-plane
+  = help: `fail_on: by-name` refuses it; `metalmark explain edge/control-plane` says what is known
+
+warning[k8s-version-unproven]: nothing proves that image `ubuntu-noble-plain-rke2-1-31-8` holds Kubernetes `v1.31.8+rke2r1`
+ --> edge.yaml:4:22
+  |
+2 |   k8s_version: v1.31.8+rke2r1
+  |                -------------- this version is required
+3 |   capi_providers: {infra_provider: capm3, bootstrap_provider: cabpr}
+4 |   capm3: {image_key: ubuntu-noble-plain-rke2-1-31-8}
+  |                      ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ only the image's name says `1.31.8`
+  |
+  = cluster: edge, pool control-plane
+  = help: give its facts: `images: {facts: [os-images-info.yaml]}` in metalmark.yaml
+  = help: or `os_images.ubuntu-noble-plain-rke2-1-31-8.k8s-version: "1.31.8+rke2r1"`
+
+error[judgement-refused]: the image of node pool `md0` is unknown: its image key is not in the catalog
+ --> edge.yaml:5:50
+  |
+5 |   machine_deployments: {md0: {capm3: {image_key: none}}}
+  |                                                  ^^^^
+  |
+  = cluster: edge, pool md0
+  = help: `fail_on: by-name` refuses it; `metalmark explain edge/md0` says what is known
+
+error[unknown-image]: image `none` is not in the catalog
+ --> edge.yaml:5:50
+  |
+5 |   machine_deployments: {md0: {capm3: {image_key: none}}}
+  |                                                  ^^^^ the catalog has one other image
+  |
+  = cluster: edge, pool md0
+
+3 errors, 1 warning in 1 cluster; 1 node pool checked: 1 by name only; 1 skipped: its image key is not in the catalog
+
+"#]]);
+    project.edit(
+        "edge.yaml",
+        "\n  machine_deployments: {md0: {capm3: {image_key: none}}}",
+        "",
+    );
+    passes("judgement-refused", &project, "check --fail-on unproven");
+}
+
+#[test]
 fn image_outdated() {
     let project = project()
         .catalog(&[

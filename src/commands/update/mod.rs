@@ -262,6 +262,7 @@ fn finish(
         reporting: Reporting {
             output: &report::update::Brief,
             files: options.reporting.files.clone(),
+            ..Reporting::default()
         },
         ..options.clone()
     };

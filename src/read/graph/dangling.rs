@@ -37,16 +37,23 @@ impl Graph<'_> {
             let name = remove_spaces(&object.name);
             siblings.by_name.entry(name).or_insert(index);
         }
-        let references = self.references.values().flatten();
-        let findings = references.filter_map(|reference| {
+        let references = || self.references.values().flatten();
+        let used: BTreeSet<usize> = references().filter_map(|reference| reference.to).collect();
+        let findings = references().filter_map(|reference| {
             let from = &self.objects[reference.from];
             let siblings = siblings.get(&(reference.kind, &*from.namespace, from.folder()))?;
-            self.finding(reference, siblings)
+            self.finding(reference, siblings, &used)
         });
         findings.collect()
     }
 
-    fn finding(&self, reference: &Reference<'_>, siblings: &Siblings<'_>) -> Option<Finding> {
+    /// The finding of a reference; `used` are the objects that others refer to.
+    fn finding(
+        &self,
+        reference: &Reference<'_>,
+        siblings: &Siblings<'_>,
+        used: &BTreeSet<usize>,
+    ) -> Option<Finding> {
         let from = &self.objects[reference.from];
         let name: &str = reference.name.value.as_str()?;
         let own_variables = variables(name);
@@ -89,7 +96,12 @@ impl Graph<'_> {
                 "write `apiGroup: {group}`, or the same group in `apiVersion`"
             )));
         }
-        let names = || siblings.by_name.keys().map(|name| &**name).take(MOST_NEAR);
+        // What another object has, or another number means, is never advised.
+        let is_free = |(near, index): &(&Cow<'_, str>, &usize)| {
+            !used.contains(index) && digits(near).eq(digits(name))
+        };
+        let free = || siblings.by_name.iter().filter(is_free);
+        let names = || free().map(|(name, _)| &**name).take(MOST_NEAR);
         let only = names().next().filter(|_| siblings.by_name.len() == 1);
         Some(match did_you_mean(name, names()).or(only) {
             Some(meant) => finding.help(format!("write `name: {meant}`")),
@@ -113,6 +125,10 @@ fn variables(name: &str) -> Vec<&str> {
     let after = name.split("${").skip(1).chain(name.split("{{").skip(1));
     let inside = after.map(|rest| rest.split('}').next().unwrap_or(rest));
     inside.map(str::trim).collect()
+}
+
+fn digits(name: &str) -> impl Iterator<Item = char> {
+    name.chars().filter(char::is_ascii_digit)
 }
 
 fn remove_spaces(name: &str) -> Cow<'_, str> {

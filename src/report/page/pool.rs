@@ -110,7 +110,7 @@ pub(super) fn part(view: &ClusterView, input: PoolInput<'_>, sites: &mut Sites<'
         selection,
         judgement,
     } = of;
-    let held = judgement.held().map(|held| Held {
+    let held = judgement.fact().map(|held| Held {
         value: held.value.to_string(),
         origin: held.origin.to_string(),
         at: sites.place(held.place),
