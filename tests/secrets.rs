@@ -465,6 +465,11 @@ fn what_is_wrong_with_a_patch_quotes_nothing_that_it_may_put_into_a_secret() {
             "{target: {kind: Secret}, path: patch.yaml}",
             "data: {a: *SEKRET}\n",
         ),
+        (
+            "{target: {name: a}, path: patch.yaml}",
+            "data: {a: *SEKRET}\n",
+        ),
+        ("{target: {name: a}, patch: 'data: {a: *SEKRET}'}", ""),
     ] {
         let stage = project()
             .file("edge.yaml", &cluster)

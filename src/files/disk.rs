@@ -149,6 +149,10 @@ impl Files for Disk {
         })
     }
 
+    fn remotes(&self) -> Vec<String> {
+        super::git::remotes(&self.real)
+    }
+
     fn repository_files(&self, _root: &Path) -> Option<Arc<dyn Files>> {
         let disk = Self::with_scope(self.scope.top(), self.scope.clone());
         Some(Arc::new(disk.ok()?))

@@ -20,7 +20,7 @@ use url::Url;
 use crate::error::Error;
 
 use super::tree::metadata_kind;
-use super::{FILE_LIMIT, InsideKind, repository_top, too_large, tree};
+use super::{FILE_LIMIT, InsideKind, git_folder, repository_top, too_large, tree};
 use crate::model::output_path::RESERVED_PREFIX;
 
 /// Settings of every run, so that git executes no program from a configuration (<https://git-scm.com/docs/git-config>).
@@ -535,6 +535,24 @@ impl Provenance {
             ..unknown
         }
     }
+}
+
+/// The addresses of the remotes of the work tree that a folder is in, as git's configuration there has them.
+pub(super) fn remotes(folder: &Path) -> Vec<String> {
+    let git = git_folder(folder);
+    let config = git.and_then(|git| std::fs::read_to_string(git.join("config")).ok());
+    let (mut is_remote, mut found) = (false, Vec::new());
+    for line in config.unwrap_or_default().lines().map(str::trim) {
+        if line.starts_with('[') {
+            is_remote = line.starts_with("[remote ");
+        } else if is_remote
+            && let Some((key, url)) = line.split_once('=')
+            && key.trim() == "url"
+        {
+            found.push(url.trim().to_owned());
+        }
+    }
+    found
 }
 
 /// The time in a commit: the line `committer NAME <ADDRESS> SECONDS ZONE` of its header.

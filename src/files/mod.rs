@@ -157,6 +157,11 @@ pub trait Files: Send + Sync {
         None
     }
 
+    /// The addresses of the remotes of the repository; none where they are not known.
+    fn remotes(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// A path from the command line, relative to the root if it is below it; the path may be absolute.
     fn relative_path(&self, path: &Path) -> PathBuf {
         path.to_owned()

@@ -70,6 +70,10 @@ impl Files for Overlay {
         self.files.list_recursive(folder)
     }
 
+    fn remotes(&self) -> Vec<String> {
+        self.files.remotes()
+    }
+
     fn repository_files(&self, root: &Path) -> Option<Arc<dyn Files>> {
         let added = self.added.iter();
         let added = added.map(|(path, bytes)| (plain_path(&root.join(path)), bytes.clone()));
@@ -177,6 +181,10 @@ impl Files for Tracked {
         let mut below = self.files.list_recursive(folder)?;
         below.retain(|path| !self.is_new(&folder.join(path)));
         Ok(below)
+    }
+
+    fn remotes(&self) -> Vec<String> {
+        self.files.remotes()
     }
 
     fn repository_files(&self, root: &Path) -> Option<Arc<dyn Files>> {

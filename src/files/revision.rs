@@ -388,6 +388,10 @@ impl Files for Revision {
         }
     }
 
+    fn remotes(&self) -> Vec<String> {
+        super::git::remotes(&self.top)
+    }
+
     fn repository_files(&self, _root: &Path) -> Option<Arc<dyn Files>> {
         Some(Arc::new(self.with_root("")))
     }

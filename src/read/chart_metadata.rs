@@ -5,46 +5,15 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use go_template::root::metadata_text;
+use go_template::root::{metadata_fault, metadata_text};
 use yaml_tree::engine::Engine;
-use yaml_tree::value::{Node, Value};
-
-/// The fields that hold a text, which a number or a flag may be too.
-const TEXTS: [&str; 11] = [
-    "name",
-    "home",
-    "version",
-    "description",
-    "icon",
-    "apiVersion",
-    "condition",
-    "tags",
-    "appVersion",
-    "kubeVersion",
-    "type",
-];
-
-/// The fields that hold a list.
-const LISTS: [&str; 4] = ["sources", "keywords", "maintainers", "dependencies"];
+use yaml_tree::value::Node;
 
 /// Why Helm refuses a chart with this Chart.yaml, as the end of a sentence; none if it does not.
 pub(super) fn refusal(metadata: &Node, engine: Engine) -> Option<String> {
     let text = |key: &str| metadata_text(metadata, key).unwrap_or_default();
-    let is_text = |node: &Node| !matches!(node.value, Value::List(_) | Value::Map(_));
-    let is_list = |node: &Node| matches!(node.value, Value::List(_) | Value::Null);
-    let wrong = |keys: &[&'static str], is_right: &dyn Fn(&Node) -> bool| {
-        let mut keys = keys.iter();
-        keys.find(|key| {
-            let node = metadata.get_path(&[**key]);
-            node.is_some_and(|node| !is_right(node))
-        })
-        .copied()
-    };
-    if let Some(key) = wrong(&TEXTS, &is_text) {
-        return Some(format!("its `{key}` is no text"));
-    }
-    if let Some(key) = wrong(&LISTS, &is_list) {
-        return Some(format!("its `{key}` is no list"));
+    if let Some(fault) = metadata_fault(metadata) {
+        return Some(fault);
     }
     let api = text("apiVersion");
     if engine == Engine::Helm4 && !["", "v1", "v2"].contains(&&*api) {

@@ -21,6 +21,7 @@ use crate::files::{Files, real};
 use crate::model::finding::Finding;
 use crate::model::rule::{Level, RuleId};
 
+use super::expressions::{ACTIONS, blank_expressions};
 use super::gitops::{NAMES, OwnOutput, Patches};
 use super::helm_charts::is_of_cluster_api;
 use super::{Request, Workspace, files};
@@ -72,7 +73,7 @@ impl ManifestFiles {
             if has_open_variables(&source.text) {
                 return None;
             }
-            let plain = blank_expressions(&source.text);
+            let plain = blank_template(&source.text);
             let error = match &plain {
                 Some(plain) => yaml_tree::read(plain, FileId(0), Engine::Kubectl).err()?,
                 None => objects(source).err()?,
@@ -116,37 +117,10 @@ fn has_open_variables(text: &str) -> bool {
 
 /// A template's text with a word for each expression and nothing for a line of expressions alone, each as long as what it
 /// replaces; none where there is no expression.
-fn blank_expressions(text: &str) -> Option<String> {
-    const MARKS: [(&str, &str); 3] = [("{{", "}}"), ("{%", "%}"), ("<%", "%>")];
-    let mut plain = String::with_capacity(text.len());
-    // Where each mark is next: looked for again only once it is passed.
-    let mut next = MARKS.map(|(open, _)| text.find(open));
-    let mut kept = 0;
-    while let Some((start, (open, close))) = { next.iter().zip(MARKS) }
-        .filter_map(|(at, marks)| Some(((*at)?, marks)))
-        .min_by_key(|(at, _)| *at)
-    {
-        let end = text[start..]
-            .find(close)
-            .map_or(text.len(), |end| start + end + close.len());
-        plain.push_str(&text[kept..start]);
-        let blank = |byte: u8| match byte {
-            b'\n' => '\n',
-            _ if open == "{{" => 'x',
-            _ => ' ',
-        };
-        plain.extend(text[start..end].bytes().map(blank));
-        kept = end;
-        for (next, (open, _)) in next.iter_mut().zip(MARKS) {
-            if next.is_some_and(|at| at < end) {
-                *next = text[end..].find(open).map(|at| end + at);
-            }
-        }
-    }
-    if kept == 0 {
-        return None;
-    }
-    plain.push_str(&text[kept..]);
+fn blank_template(text: &str) -> Option<String> {
+    let marks = [ACTIONS, ("{%", "%}"), ("<%", "%>")];
+    let letter = |open: &str| if open == ACTIONS.0 { 'x' } else { ' ' };
+    let plain = blank_expressions(text, marks, letter)?;
     let lines = plain.split_inclusive('\n').zip(text.split_inclusive('\n'));
     let blanked = lines.map(|(line, before)| {
         let is_expression = before.trim_start().starts_with("{{")
@@ -251,7 +225,7 @@ fn read_file(
 ) -> Result<(), Error> {
     let is_template = may_skip && has_end(&file, &TEMPLATES);
     if !is_template && !secrets::is_named_secret(&file) {
-        return one(tree, &file, may_skip, &is_meant, found);
+        return read_manifest(tree, &file, may_skip, &is_meant, found);
     }
     let why = if is_template {
         unread::TEMPLATE
@@ -349,7 +323,7 @@ fn is_rendered(tree: &dyn Files, path: &Path, own_output: &OwnOutput) -> Result<
     Ok(read.is_some_and(|read| !read.objects.iter().any(is_cluster)))
 }
 
-fn one(
+fn read_manifest(
     tree: &dyn Files,
     file: &Path,
     may_skip: bool,
@@ -410,7 +384,7 @@ fn one(
                 .extend(inside.unread.into_iter().filter_map(unreadable_manifest));
         }
         Err(_) if may_skip && !source.text.contains(MARKER) => {
-            if blank_expressions(&source.text).is_some() || has_open_variables(&source.text) {
+            if blank_template(&source.text).is_some() || has_open_variables(&source.text) {
                 found.unread.insert(file.to_owned(), unread::TEMPLATE);
             }
             found.skipped.push(source);

@@ -4,6 +4,7 @@
 use std::ffi::OsStr;
 
 use crate::support::lsp::{Client, usual};
+use crate::support::manifests::{GOOD, cluster, object};
 use crate::support::stage::{Stage, project};
 
 /// Values that share their parts: a few bytes that are two to the power of 60 items once they are walked or written.
@@ -41,6 +42,30 @@ fn a_run_that_takes_too_long_ends_while_it_is_stuck_in_a_loop() {
         ),
         "{said}"
     );
+}
+
+#[test]
+fn a_run_that_takes_too_long_names_the_application_set() {
+    let list = |key: &str| {
+        let elements = vec![format!("{{{key}: '1'}}"); 3_000].join(", ");
+        format!("{{list: {{elements: [{elements}]}}}}")
+    };
+    let set = format!(
+        "spec: {{generators: [{{matrix: {{generators: [{}, {}]}}}}], template: {{spec: {{source: {{path: a}}}}}}}}\n",
+        list("a"),
+        list("b")
+    );
+    let project = project()
+        .file(
+            "set.yaml",
+            object("argoproj.io/v1alpha1 ApplicationSet all", &set),
+        )
+        .file("a/kustomization.yaml", "resources: [edge.yaml]\n")
+        .file("a/edge.yaml", cluster("v1.31.8", GOOD));
+    let said = ended(&project, "check --max-cpu 1");
+    let wanted =
+        "error: more than 1 seconds of CPU time were taken in work on the ApplicationSet `all`\n";
+    assert!(said.starts_with(wanted), "{said}");
 }
 
 #[test]

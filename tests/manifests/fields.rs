@@ -201,6 +201,8 @@ fn each_field_of_a_flux_kustomization_counts() {
         ),
         ("functions", "postBuild: {substitute: {v: v1.30.2}}"),
         ("a new field", "new: 1"),
+        ("one below a field", "images: [{name: a, new: b}]"),
+        ("one below a text", "targetNamespace: {a: b}"),
         ("no effect", "interval: 5m, prune: true, wait: true"),
         ("outside", "path: ../../.."),
     ];
@@ -243,6 +245,16 @@ functions
     edge/edge-md v1.30.2 (base/edge.yaml:23:16): mismatched, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
 a new field
     warning[composition-unsupported] object.yaml:5:27 `1`
+    error[nothing-checked] => --allow-empty
+    edge/control-plane v1.31.8 (base/edge.yaml:12:12): unknown (its kustomization does not build)
+    edge/edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
+one below a field
+    warning[composition-unsupported] object.yaml:5:46 `b`
+    error[nothing-checked] => --allow-empty
+    edge/control-plane v1.31.8 (base/edge.yaml:12:12): unknown (its kustomization does not build)
+    edge/edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
+one below a text
+    warning[composition-unsupported] object.yaml:5:43 `b`
     error[nothing-checked] => --allow-empty
     edge/control-plane v1.31.8 (base/edge.yaml:12:12): unknown (its kustomization does not build)
     edge/edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
@@ -732,6 +744,155 @@ one that is patched
     error[nothing-checked] => --allow-empty
     edge/control-plane v1.31.8 (base/edge.yaml:12:12): unknown (its kustomization does not build)
     edge/edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
+
+"#]],
+    );
+}
+
+/// Of several repositories this one is that of a remote, else the one with the most paths here. Forks and mirrors have its name.
+#[test]
+fn a_source_of_another_repository_is_not_looked_for_here() {
+    let one = |name: &str, source: &str| {
+        application(source).replace("name: app,", &format!("name: {name},"))
+    };
+    let patch = format!(
+        "kustomize: {{patches: [{{target: {{kind: KubeadmControlPlane}}, patch: '{VERSION}'}}]}}"
+    );
+    let patched = |url: &str| {
+        one(
+            "patched",
+            &format!("{{repoURL: '{url}', path: over, {patch}}}"),
+        )
+    };
+    let own = one(
+        "own",
+        "{repoURL: 'https://host/group/fleet.git', path: base}",
+    ) + &one(
+        "second",
+        "{repoURL: 'git@host:group/fleet', path: component}",
+    );
+    let config = "[core]\n\turl = x\n[remote \"origin\"]\n\turl = https://host/group/other\n";
+    let with_set = |url: &str| {
+        let set = format!(
+            "spec:
+  goTemplate: true
+  generators: [{{git: {{repoURL: '{url}', directories: [{{path: over}}]}}}}]
+  template: {{metadata: {{name: a}}, spec: {{source: {{repoURL: 'https://host/group/fleet', path: over, {patch}}}}}}}
+"
+        );
+        overlay(
+            &(own.clone() + &object("argoproj.io/v1alpha1 ApplicationSet all", &set)),
+            "",
+        )
+    };
+    let other = own.clone() + &patched("https://host/group/other");
+    let cases = [
+        (
+            "the only one",
+            overlay(&patched("https://host/group/other"), ""),
+        ),
+        ("another", overlay(&other, "")),
+        (
+            "a fork",
+            overlay(&(own.clone() + &patched("https://mirror/fleet")), ""),
+        ),
+        (
+            "the one of a remote",
+            overlay(&other, "")
+                .file(".git/HEAD", "ref: refs/heads/main\n")
+                .file(".git/config", config),
+        ),
+        ("a set of this one", with_set("https://host/group/fleet")),
+        ("a set of another", with_set("https://host/group/other")),
+    ];
+    assert_text(
+        &checked(cases),
+        str![[r#"
+the only one
+    error[version-skew] edge/edge-md base/edge.yaml:23:16 `v1.31.8` object.yaml:7:173 `v1.30.2` => v1.31.8
+    error[k8s-version-mismatch] edge/control-plane base/edge.yaml:29:49 `ubuntu-2204-kube-v1.31.8` object.yaml:7:173 `v1.30.2` => v1.30.2
+    edge/control-plane v1.30.2 (object.yaml:7:173): mismatched, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+another
+    base/edge/control-plane v1.31.8 (base/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+    base/edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+    over/edge/control-plane v1.31.8 (base/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+    over/edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+a fork
+    error[version-skew] ./edge/edge-md base/edge.yaml:23:16 `v1.31.8` object.yaml:21:169 `v1.30.2` => v1.31.8
+    error[k8s-version-mismatch] ./edge/control-plane base/edge.yaml:29:49 `ubuntu-2204-kube-v1.31.8` object.yaml:21:169 `v1.30.2` => v1.30.2
+    ./edge/control-plane v1.30.2 (object.yaml:21:169): mismatched, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+    ./edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+    base/edge/control-plane v1.31.8 (base/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+    base/edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+the one of a remote
+    error[version-skew] edge/edge-md base/edge.yaml:23:16 `v1.31.8` object.yaml:21:173 `v1.30.2` => v1.31.8
+    error[k8s-version-mismatch] edge/control-plane base/edge.yaml:29:49 `ubuntu-2204-kube-v1.31.8` object.yaml:21:173 `v1.30.2` => v1.30.2
+    edge/control-plane v1.30.2 (object.yaml:21:173): mismatched, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+a set of this one
+    error[version-skew] ./edge/edge-md base/edge.yaml:23:16 `v1.31.8` object.yaml:22:212 `v1.30.2` => v1.31.8
+    error[k8s-version-mismatch] ./edge/control-plane base/edge.yaml:29:49 `ubuntu-2204-kube-v1.31.8` object.yaml:22:212 `v1.30.2` => v1.30.2
+    ./edge/control-plane v1.30.2 (object.yaml:22:212): mismatched, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+    ./edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+    base/edge/control-plane v1.31.8 (base/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+    base/edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+a set of another
+    warning[composition-unsupported] object.yaml:21:22 `{repoURL: 'https://host/group/other', directories: [{path: over}]}` => clusters
+    ./edge/control-plane v1.31.8 (base/edge.yaml:12:12): unknown (its kustomization does not build)
+    ./edge/edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
+    base/edge/control-plane v1.31.8 (base/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+    base/edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+
+"#]],
+    );
+}
+
+#[test]
+fn values_in_another_repository_are_not_looked_for_here() {
+    let app = |url: &str| {
+        let sources = format!("spec:
+  sources:
+  - {{repoURL: 'https://host/group/fleet', path: chart, helm: {{valueFiles: [$values/chart/values.yaml]}}}}
+  - {{repoURL: '{url}', ref: values}}
+");
+        deployed(&object(
+            "argoproj.io/v1alpha1 Application argocd/app",
+            &sources,
+        ))
+    };
+    let chart = "spec: {source: {repoURL: 'https://host/group/elsewhere', path: other}}";
+    let chart = object("argoproj.io/v1alpha1 Application argocd/chart", chart);
+    let cases = [
+        ("of this one", app("https://host/group/fleet.git")),
+        ("of another", app("https://host/group/values")),
+        (
+            "a chart of another",
+            app("https://host/group/fleet").file(
+                "more.yaml",
+                chart
+                    + &application("{repoURL: 'https://host/group/fleet', path: other/templates}"),
+            ),
+        ),
+    ];
+    assert_text(
+        &checked(cases),
+        str![[r#"
+of this one
+    ./edge/control-plane v1.31.8 (chart/values.yaml:1:4): by_name, ubuntu-2204-kube-v1.31.8 (chart/templates/edge.yaml:29:49) holds 1.31.8
+    ./edge/edge-md v1.31.8 (chart/values.yaml:1:4): by_name, ubuntu-2204-kube-v1.31.8 (chart/templates/edge.yaml:29:49) holds 1.31.8
+    other/edge/control-plane v1.31.8 (other/values.yaml:1:4): by_name, ubuntu-2204-kube-v1.31.8 (other/templates/edge.yaml:29:49) holds 1.31.8
+    other/edge/edge-md v1.31.8 (other/values.yaml:1:4): by_name, ubuntu-2204-kube-v1.31.8 (other/templates/edge.yaml:29:49) holds 1.31.8
+of another
+    warning[composition-unsupported] object.yaml:2:1 `apiVersion: argoproj.io/v1alpha1`
+    app/edge: unknown (the values of its chart are not known)
+    edge/control-plane v1.31.8 (other/values.yaml:1:4): by_name, ubuntu-2204-kube-v1.31.8 (other/templates/edge.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.31.8 (other/values.yaml:1:4): by_name, ubuntu-2204-kube-v1.31.8 (other/templates/edge.yaml:29:49) holds 1.31.8
+a chart of another
+    warning[composition-unsupported] more.yaml:5:64 `other`
+    edge/control-plane v1.31.8 (chart/values.yaml:1:4): by_name, ubuntu-2204-kube-v1.31.8 (chart/templates/edge.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.31.8 (chart/values.yaml:1:4): by_name, ubuntu-2204-kube-v1.31.8 (chart/templates/edge.yaml:29:49) holds 1.31.8
+    other/other: unknown (the values of its chart are not known)
 
 "#]],
     );

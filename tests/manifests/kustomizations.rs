@@ -855,3 +855,86 @@ a variable of another namespace
 "#]],
     );
 }
+
+/// Kustomize refuses the folder, whoever deploys it.
+#[test]
+fn two_kustomizations_in_one_folder_leave_it_unknown() {
+    let stage = || {
+        project()
+            .file("a/kustomization.yaml", "resources: [edge.yaml]\n")
+            .file("a/kustomization.yml", "resources: [edge.yaml]\n")
+            .file("a/edge.yaml", cluster("v1.31.8", GOOD))
+    };
+    let flux = object(
+        "kustomize.toolkit.fluxcd.io/v1 Kustomization flux/a",
+        "spec: {path: ./a}",
+    );
+    let argo = object(
+        "argoproj.io/v1alpha1 Application argocd/a",
+        "spec: {source: {path: a, kustomize: {namePrefix: a-}}}",
+    );
+    let cases = [
+        ("alone", stage()),
+        ("of Flux", stage().file("flux.yaml", flux)),
+        ("of Argo CD", stage().file("argo.yaml", argo)),
+        (
+            "named by another",
+            stage().file("b/kustomization.yaml", "resources: [../a]\n"),
+        ),
+    ];
+    assert_text(
+        &checked(cases),
+        str![[r#"
+alone
+    warning[composition-failed] a/kustomization.yml:1:1 `resources: [edge.yaml]`
+    error[nothing-checked] => --allow-empty
+    edge/control-plane v1.31.8 (a/edge.yaml:12:12): unknown (its kustomization does not build)
+    edge/edge-md v1.31.8 (a/edge.yaml:23:16): unknown (its kustomization does not build)
+of Flux
+    warning[composition-failed] a/kustomization.yml:1:1 `resources: [edge.yaml]`
+    error[nothing-checked] => --allow-empty
+    edge/control-plane v1.31.8 (a/edge.yaml:12:12): unknown (its kustomization does not build)
+    edge/edge-md v1.31.8 (a/edge.yaml:23:16): unknown (its kustomization does not build)
+of Argo CD
+    warning[composition-failed] a/kustomization.yml:1:1 `resources: [edge.yaml]`
+    error[nothing-checked] => --allow-empty
+    edge/control-plane v1.31.8 (a/edge.yaml:12:12): unknown (its kustomization does not build)
+    edge/edge-md v1.31.8 (a/edge.yaml:23:16): unknown (its kustomization does not build)
+named by another
+    warning[composition-failed] a/kustomization.yml:1:1 `resources: [edge.yaml]`
+    error[nothing-checked] => --allow-empty
+    edge/control-plane v1.31.8 (a/edge.yaml:12:12): unknown (its kustomization does not build)
+    edge/edge-md v1.31.8 (a/edge.yaml:23:16): unknown (its kustomization does not build)
+
+"#]],
+    );
+}
+
+/// Kustomize writes these annotations itself, while it builds.
+#[test]
+fn a_selector_of_the_origin_of_objects_leaves_the_folder_unknown() {
+    let stage = |more: &str| {
+        project()
+            .file(
+                "kustomization.yaml",
+                format!("resources: [edge.yaml]\nbuildMetadata: [originAnnotations]\n{more}"),
+            )
+            .file("edge.yaml", cluster("v1.31.8", GOOD))
+    };
+    let patch = "patches: [{target: {annotationSelector: config.kubernetes.io/origin}, patch: '- {op: replace, path: /spec/version, value: v1.30.2}'}]\n";
+    let cases = [("without", stage("")), ("with", stage(patch))];
+    assert_text(
+        &checked(cases),
+        str![[r#"
+without
+    edge/control-plane v1.31.8 (edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (edge.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.31.8 (edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (edge.yaml:29:49) holds 1.31.8
+with
+    warning[composition-unsupported] kustomization.yaml:3:41 `config.kubernetes.io/origin`
+    error[nothing-checked] => --allow-empty
+    edge/control-plane v1.31.8 (edge.yaml:12:12): unknown (its kustomization does not build)
+    edge/edge-md v1.31.8 (edge.yaml:23:16): unknown (its kustomization does not build)
+
+"#]],
+    );
+}

@@ -278,6 +278,22 @@ impl Field {
     }
 }
 
+/// The first field of a Chart.yaml whose value Helm cannot read, as the end of a sentence. A text may be a number or a flag too.
+pub fn metadata_fault(metadata: &Node) -> Option<String> {
+    FIELDS.iter().find_map(|(_, key, field)| {
+        use yaml_tree::value::Value;
+        let value = &metadata.get_path(&[key])?.value;
+        let wanted = match field {
+            Field::Text if matches!(value, Value::List(_) | Value::Map(_)) => "text",
+            Field::Texts | Field::Records(_) if !matches!(value, Value::List(_) | Value::Null) => {
+                "list"
+            }
+            _ => return None,
+        };
+        Some(format!("its `{key}` is no {wanted}"))
+    })
+}
+
 impl Metadata {
     fn read(&self, name: &str) -> Option<Value> {
         let Self(chart) = self;

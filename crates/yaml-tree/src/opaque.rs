@@ -15,6 +15,12 @@ pub const CLOSE: char = '\u{fdd1}';
 /// Behind [`OPEN`] in a text that may be empty, although it holds a label. It means nothing in YAML.
 pub const MAYBE: char = '\u{fdd2}';
 
+/// The label of what only a running program knows. No secret has it.
+pub const RUN_TIME: &str = "\u{fdd0}!\u{fdd1}";
+
+/// As [`RUN_TIME`], of what may be empty.
+pub const MAYBE_RUN_TIME: &str = "\u{fdd0}\u{fdd2}!\u{fdd1}";
+
 /// The most characters of the keys in a label: of longer ones, the first and the last are there.
 const LONGEST: usize = 120;
 
@@ -41,6 +47,11 @@ pub enum OpaqueKind {
 /// Whether a text holds a label.
 pub fn is_opaque(text: &str) -> bool {
     text.contains(OPEN)
+}
+
+/// Whether a text holds what only a running program knows.
+pub fn is_of_run_time(text: &str) -> bool {
+    text.contains("!\u{fdd1}")
 }
 
 /// The label of a secret: its file and the keys to it. It needs no quotes in YAML, JSON or HTML.

@@ -33,18 +33,20 @@ pub(super) fn charts<'a>(
     application: &'a Object,
 ) -> Result<Vec<&'a Node>, ReadError> {
     let mut charts = Vec::new();
-    for source in sources(application) {
+    let mut sources = sources(application);
+    sources.retain(|source| !reader.repositories.is_other(source));
+    for source in &sources {
         let metadata = folder(source).map(|folder| folder.join("Chart.yaml"));
         let is_chart = source.get_path(&["helm"]).is_some()
             || match metadata {
                 Some(metadata) => reader.open(&metadata)?.is_some(),
                 None => false,
             };
-        charts.extend(is_chart.then_some(source));
+        charts.extend(is_chart.then_some(*source));
     }
     let may_be = |source: &&Node| folder(source).is_some() || source.text(&["chart"]).is_some();
     if charts.is_empty() {
-        charts.extend(sources(application).into_iter().find(may_be));
+        charts.extend(sources.into_iter().find(may_be));
     }
     Ok(charts)
 }
@@ -251,11 +253,14 @@ impl Chart<'_, '_> {
             Some(rest) => {
                 let (name, path) = rest.split_once('/').unwrap_or((rest, ""));
                 let mut sources = self.sources.iter();
-                if !sources.any(|source| source.text(&["ref"]) == Some(name)) {
-                    let message = format!("no source has `ref: {name}`");
-                    return Err(self.reader.refusal(message, place));
+                match sources.find(|source| source.text(&["ref"]) == Some(name)) {
+                    Some(source) if self.reader.repositories.is_other(source) => return Ok(None),
+                    Some(_) => path,
+                    None => {
+                        let message = format!("no source has `ref: {name}`");
+                        return Err(self.reader.refusal(message, place));
+                    }
                 }
-                path
             }
             None => written,
         };

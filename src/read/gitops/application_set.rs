@@ -19,6 +19,8 @@ use super::reader::LayerReader;
 use super::release::floating;
 use super::set_template::{SetTemplate, normalize, print};
 use super::strategic;
+use crate::budget;
+use crate::error::Error;
 use crate::model::finding::Finding;
 use crate::read::error::ReadError;
 
@@ -27,6 +29,8 @@ pub(super) fn applications(
     reader: &mut LayerReader<'_>,
     object: &Object,
 ) -> Result<Vec<Result<Object, Finding>>, ReadError> {
+    let work = format!("the ApplicationSet `{}`", object.name());
+    let _work = budget::enter(work).map_err(Error::from)?;
     let spec = |field: &str| object.tree.get_path(&["spec", field]);
     let none = Node::from_value(Value::empty_map());
     let mut evaluated = Set {
@@ -89,6 +93,10 @@ impl Set<'_, '_> {
         let mut made = Vec::new();
         for kind in kinds(generator) {
             let node = &kind.node;
+            if self.reader.repositories.is_other(node) {
+                let message = "this generator reads another repository";
+                return Err(self.refusal(message, node.place));
+            }
             made.extend(match &*kind.key {
                 "list" => self.list(node)?,
                 "git" if !node.items(&["directories"]).is_empty() => self.folders(node)?,

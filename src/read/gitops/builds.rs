@@ -5,13 +5,12 @@
 //! is looked at as it is, unless another build has it. The own patches, names and variables of a Flux Kustomization apply
 //! (<https://fluxcd.io/flux/components/kustomize/kustomizations/>). Only folders that lead to a file of interest are built.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use capi::objects::ManifestObject;
-use yaml_tree::place::{Located, Place, Source, Sources};
-use yaml_tree::value::{Node, Value};
+use yaml_tree::place::{Source, Sources};
+use yaml_tree::value::Node;
 
 use crate::budget;
 use crate::error::Error;
@@ -20,19 +19,12 @@ use crate::model::finding::Finding;
 use crate::model::rule::Level;
 
 use super::super::files::display;
-use super::application::Environment;
-use super::deployments::Applied;
-use super::envsubst::{MORE, Variables};
-use super::files::resolve_path;
-use super::kustomization::{self, Built};
-use super::object::{Object, set};
-use super::overlay::Overlay;
-use super::patches;
+use super::object::Object;
 use super::reader::LayerReader;
-use super::variables::substitute;
-use super::{Composition, Options, State, UNSUPPORTED, deployments};
+use super::repositories::{Repositories, repository_name};
+use super::targets::{Folders, Input, Left, Target, file_path, inputs};
+use super::{Composition, Options, State, application, deployments};
 use crate::read::error::ReadError;
-use crate::read::tables::flux::KUSTOMIZATION;
 
 /// What one folder builds to.
 pub(in crate::read) struct Build {
@@ -56,22 +48,6 @@ pub(in crate::read) struct Builds {
     pub(in crate::read) findings: Vec<Finding>,
 }
 
-/// What is built.
-pub(in crate::read) struct Input<'i> {
-    /// The folders with a kustomization.
-    pub(in crate::read) folders: BTreeSet<PathBuf>,
-    /// The files of interest.
-    pub(in crate::read) files: BTreeSet<PathBuf>,
-    /// Those with a HelmRelease, an Application or an ApplicationSet.
-    pub(in crate::read) deployments: BTreeSet<PathBuf>,
-    /// Those with an Application or an ApplicationSet.
-    pub(in crate::read) applications: BTreeSet<PathBuf>,
-    /// The Flux Kustomizations.
-    pub(in crate::read) flux: Vec<&'i ManifestObject>,
-    /// The ConfigMaps with their variables.
-    pub(in crate::read) config_maps: &'i [ManifestObject],
-}
-
 /// Builds each folder that leads to a file of interest. All places are in `sources`.
 ///
 /// # Errors
@@ -83,9 +59,39 @@ pub(in crate::read) fn builds(
     sources: &mut Sources,
 ) -> Result<Builds, Error> {
     let mut reader = LayerReader::new(files, options, sources);
+    reader.repositories = find_repositories(&mut reader, &input.applications)?;
     let changed = find_changed(&mut reader, input)?;
-    let folders = Folders::read(&mut reader, input)?;
-    build_all(&mut reader, &Folders { changed, ..folders }, input)
+    let mut folders = Folders::read(&mut reader, input)?;
+    folders.changed = changed;
+    build_all(&mut reader, &folders, input)
+}
+
+/// What the Applications in these files call this repository.
+fn find_repositories(
+    reader: &mut LayerReader<'_>,
+    files: &BTreeSet<PathBuf>,
+) -> Result<Repositories, Error> {
+    let mut paths: BTreeMap<String, usize> = BTreeMap::new();
+    for file in files {
+        let documents = match reader.objects(file) {
+            Err(ReadError::Error(error)) => return Err(error),
+            // What is no YAML is reported where manifests are read.
+            read => read.ok().flatten().unwrap_or_default(),
+        };
+        for document in documents.iter() {
+            let object = Object::new(document.clone());
+            for source in deployments::sources(&object) {
+                let folder = application::folder(source);
+                if let Some(name) = repository_name(source)
+                    && let Some(folder) = folder.filter(|folder| folder != Path::new(""))
+                {
+                    let is_here = reader.files.is_folder(&folder);
+                    *paths.entry(name).or_default() += usize::from(is_here);
+                }
+            }
+        }
+    }
+    Ok(Repositories::new(paths, &reader.files.remotes()))
 }
 
 /// The files with an object that deploys others, or a ConfigMap with variables, that a build changes: what is deployed with them is
@@ -142,10 +148,6 @@ fn find_changed(
     Ok(changed)
 }
 
-fn file_path(object: &ManifestObject) -> &Path {
-    Path::new(&*object.file().path)
-}
-
 fn build_all(
     reader: &mut LayerReader<'_>,
     folders: &Folders,
@@ -175,19 +177,19 @@ fn build_all(
     }
     let deployed: BTreeSet<PathBuf> = of_flux.iter().map(|one| one.folder.clone()).collect();
     for target in of_flux.into_iter().chain(of_argo) {
-        target.add(reader, folders, input, &mut made, &mut refused)?;
+        add(target, reader, folders, input, &mut made, &mut refused)?;
     }
     for folder in folders.build_order() {
         let is_built =
             deployed.contains(folder) || made.parts.contains(folder) && !applied.contains(folder);
         if !is_built {
             let target = Target::from_folder(folders, folder);
-            target.add(reader, folders, input, &mut made, &mut refused)?;
+            add(target, reader, folders, input, &mut made, &mut refused)?;
         }
     }
     for file in input.deployments.difference(&made.parts) {
         let compositions = match deployments::build(reader, file) {
-            Ok(Some(built)) => deployments::each_of_built(reader, &State::default(), &built)?,
+            Ok(Some(built)) => deployments::compose_each(reader, &State::default(), &built)?,
             Err(ReadError::Error(error)) => return Err(error),
             // What is no YAML is reported where manifests are read.
             Ok(None) | Err(ReadError::Finding(_)) => Vec::new(),
@@ -196,6 +198,53 @@ fn build_all(
     }
     made.findings = group_by_cause(refused.found);
     Ok(made)
+}
+
+/// Builds the folder, and adds what it makes or why it does not build.
+fn add(
+    target: Target<'_>,
+    reader: &mut LayerReader<'_>,
+    folders: &Folders,
+    input: &Input<'_>,
+    made: &mut Builds,
+    refused: &mut Refused,
+) -> Result<(), Error> {
+    let _work = budget::enter(format!("the build of `{}`", display(&target.folder)))?;
+    match target.build(reader, folders, input) {
+        Ok((built, parts)) => {
+            made.parts.extend(parts);
+            let source = reader.source(target.place.file);
+            if !input.deployments.is_empty() {
+                let compositions = deployments::compose_each(reader, &State::default(), &built);
+                made.compositions.extend(compositions?);
+            }
+            let objects = built.objects.into_iter().map(|object| object.tree);
+            let objects: Vec<Node> = objects.collect();
+            made.builds.push(Build {
+                source,
+                objects,
+                is_refused: false,
+            });
+        }
+        Err(ReadError::Error(error)) => return Err(error),
+        Err(ReadError::Finding(finding)) => {
+            let left = Left::read(reader, folders, &target.folder, &target.kustomization)?;
+            if !input.deployments.is_empty() {
+                let failed = deployments::compose_failed(reader, &left.objects, &finding)?;
+                made.compositions.extend(failed);
+            }
+            let objects = left.objects.into_iter().map(|object| object.tree);
+            made.builds.push(Build {
+                source: reader.source(target.place.file),
+                objects: objects.collect(),
+                is_refused: true,
+            });
+            made.parts.extend(left.parts);
+            let inputs = inputs(reader, &target.folder, &target.kustomization)?;
+            refused.add(*finding, target.folder, &target.kustomization, inputs);
+        }
+    }
+    Ok(())
 }
 
 /// The folders that do not build.
@@ -262,431 +311,4 @@ fn group_by_cause(refused: Vec<(Finding, PathBuf)>) -> Vec<Finding> {
         finding.help(help).unless_set(Level::Warning)
     };
     causes.into_values().map(finding).collect()
-}
-
-/// A kustomization, and the files and folders that it names.
-struct Known {
-    node: Node,
-    inputs: Vec<PathBuf>,
-}
-
-/// The folders with a kustomization.
-struct Folders {
-    known: BTreeMap<PathBuf, Known>,
-    /// Those that lead to a file of interest.
-    leading: BTreeSet<PathBuf>,
-    /// The files with what deploys others, which a build changes.
-    changed: BTreeSet<PathBuf>,
-}
-
-impl Folders {
-    fn read(reader: &mut LayerReader<'_>, input: &Input<'_>) -> Result<Self, Error> {
-        let mut known = BTreeMap::new();
-        for folder in &input.folders {
-            match kustomization::find(reader, folder) {
-                Ok(None) => {}
-                Ok(Some(node)) => {
-                    let inputs = inputs(reader, folder, &node)?;
-                    known.insert(folder.clone(), Known { node, inputs });
-                }
-                Err(ReadError::Error(error)) => return Err(error),
-                // What is no kustomization is reported by what names it.
-                Err(ReadError::Finding(_)) => {}
-            }
-        }
-        let mut named_by: BTreeMap<&Path, Vec<&PathBuf>> = BTreeMap::new();
-        for (folder, Known { inputs, .. }) in &known {
-            for named in inputs {
-                named_by.entry(named).or_default().push(folder);
-            }
-        }
-        let mut leading = BTreeSet::new();
-        let mut open: Vec<&PathBuf> = input.files.iter().collect();
-        while let Some(path) = open.pop() {
-            let by = named_by.get(&**path).into_iter().flatten();
-            open.extend(by.filter(|folder| leading.insert((**folder).clone())));
-        }
-        Ok(Self {
-            known,
-            leading,
-            changed: BTreeSet::new(),
-        })
-    }
-
-    /// Why nobody knows what an object in this file deploys, if a build changes it.
-    fn change(&self, reader: &LayerReader<'_>, file: &Path, place: Place) -> Option<Finding> {
-        let message = "a kustomization changes what deploys it, which is not carried out here";
-        let finding = || reader.finding(UNSUPPORTED, message.to_owned(), place);
-        self.changed.contains(file).then(finding)
-    }
-
-    /// Those that lead to a file of interest, each before what it names. Of some that name one another the first by name is first.
-    fn build_order(&self) -> Vec<&PathBuf> {
-        let inputs = |folder: &PathBuf| self.known[folder].inputs.iter();
-        let mut named: BTreeMap<&PathBuf, usize> = BTreeMap::new();
-        for path in self.leading.iter().flat_map(inputs) {
-            *named.entry(path).or_default() += 1;
-        }
-        let mut left: BTreeSet<&PathBuf> = self.leading.iter().collect();
-        let free = left.iter().filter(|folder| !named.contains_key(**folder));
-        let mut free: BTreeSet<&PathBuf> = free.copied().collect();
-        let mut ordered = Vec::with_capacity(left.len());
-        while let Some(next) = free.pop_first().or_else(|| left.first().copied()) {
-            left.remove(next);
-            ordered.push(next);
-            for path in inputs(next) {
-                let Some(count) = named.get_mut(path) else {
-                    continue;
-                };
-                *count -= 1;
-                if *count == 0 {
-                    free.extend(left.get(path));
-                }
-            }
-        }
-        ordered
-    }
-
-    /// The kustomization that Flux makes for a folder without one; none if no file of interest is below it.
-    fn generate(&self, folder: &Path, input: &Input<'_>) -> Option<Node> {
-        fn folder_paths<'p>(
-            paths: &'p BTreeSet<PathBuf>,
-            folder: &Path,
-        ) -> impl Iterator<Item = &'p PathBuf> {
-            let from = paths.range(folder.to_owned()..);
-            from.take_while(move |path| path.starts_with(folder))
-        }
-        let is_outer = |path: &Path| {
-            let mut between = path.ancestors().skip(1);
-            let mut between = between.by_ref().take_while(|above| *above != folder);
-            !between.any(|above| self.known.contains_key(above))
-        };
-        let paths = folder_paths(&self.leading, folder).chain(folder_paths(&input.files, folder));
-        let paths = paths.filter(|path| is_outer(path));
-        let resources = paths.filter_map(|path| path.strip_prefix(folder).ok());
-        let resources: Vec<Node> = resources
-            .map(|path| Node::from_value(display(path)))
-            .collect();
-        let mut kustomization = Node::from_value(Value::empty_map());
-        set(&mut kustomization, &["resources"], Value::from(resources));
-        (!kustomization.items(&["resources"]).is_empty()).then_some(kustomization)
-    }
-}
-
-/// The files and folders that a kustomization names.
-fn inputs(
-    reader: &mut LayerReader<'_>,
-    folder: &Path,
-    kustomization: &Node,
-) -> Result<Vec<PathBuf>, Error> {
-    let mut paths = patches::resources(folder, kustomization);
-    paths.extend(patches::files(reader, folder, kustomization)?);
-    Ok(paths)
-}
-
-/// A folder to build.
-struct Target<'t> {
-    folder: PathBuf,
-    /// The kustomization with what Flux adds to it.
-    kustomization: Node,
-    /// Where the build is declared.
-    place: Place,
-    /// The Flux Kustomization that fills in variables.
-    flux: Option<(Node, &'t ManifestObject)>,
-    /// Why nobody knows what it makes.
-    refusal: Option<Finding>,
-}
-
-impl<'t> Target<'t> {
-    fn from_folder(folders: &Folders, folder: &Path) -> Self {
-        let kustomization = folders.known[folder].node.clone();
-        Self {
-            folder: folder.to_owned(),
-            place: kustomization.place,
-            kustomization,
-            flux: None,
-            refusal: None,
-        }
-    }
-
-    /// The folder that an Application changes before it deploys it; none if it deploys it as it is.
-    fn from_argo(
-        reader: &mut LayerReader<'_>,
-        folders: &Folders,
-        applied: &Applied,
-    ) -> Result<Option<Self>, Error> {
-        let kustomize = applied.source.get_path(&["kustomize"]);
-        let is_changed = kustomize.is_some() || applied.finding.is_some();
-        let known = folders.known.get(&applied.folder);
-        let is_leading = folders.leading.contains(&applied.folder);
-        let Some(known) = known.filter(|_| is_changed && is_leading) else {
-            return Ok(None);
-        };
-        let mut overlay = Overlay {
-            folder: &applied.folder,
-            kustomization: known.node.clone(),
-        };
-        let environment = Environment {
-            application: &applied.application,
-            source: &applied.source,
-        };
-        let none = Node::from_value(Value::Null);
-        let added = overlay.add_argo(reader, kustomize.unwrap_or(&none), &environment);
-        let refusal = match added {
-            Err(ReadError::Error(error)) => return Err(error),
-            Err(ReadError::Finding(finding)) => Some(*finding),
-            Ok(()) => applied.finding.clone(),
-        };
-        Ok(Some(Self {
-            folder: applied.folder.clone(),
-            kustomization: overlay.kustomization,
-            place: applied.application.tree.place,
-            flux: None,
-            refusal,
-        }))
-    }
-
-    /// Whether both make the same objects.
-    fn is_same(&self, other: &Self) -> bool {
-        let is_known = self.refusal.is_none() == other.refusal.is_none();
-        let (own, others) = (&self.kustomization.value, &other.kustomization.value);
-        self.folder == other.folder && is_known && own.same(others)
-    }
-
-    /// The folder that a Flux Kustomization deploys; none if it is not here or leads to no file of interest.
-    fn from_flux(
-        reader: &mut LayerReader<'_>,
-        folders: &Folders,
-        input: &Input<'_>,
-        object: &'t ManifestObject,
-    ) -> Result<Option<Self>, Error> {
-        let flux = object.adopt_node(&object.node, reader.sources);
-        let path = flux.text(&["spec", "path"]).unwrap_or(".");
-        let Some(folder) = resolve_path(Path::new(""), path.trim_start_matches('/')) else {
-            return Ok(None);
-        };
-        let (kustomization, place) = match folders.known.get(&folder) {
-            Some(Known { node, .. }) if folders.leading.contains(&folder) => {
-                (node.clone(), node.place)
-            }
-            Some(_) => return Ok(None),
-            None => match folders.generate(&folder, input) {
-                Some(generated) => (generated, flux.place),
-                None => return Ok(None),
-            },
-        };
-        let mut overlay = Overlay {
-            folder: &folder,
-            kustomization,
-        };
-        let none = Node::from_value(Value::Null);
-        let added = overlay.add_flux(reader, flux.get_path(&["spec"]).unwrap_or(&none));
-        let title = format!("Kustomization `{}`", object.name);
-        let checked = added.and_then(|()| reader.check_fields(&KUSTOMIZATION, &title, &flux));
-        let kustomization = overlay.kustomization;
-        let refusal = match checked {
-            Err(ReadError::Error(error)) => return Err(error),
-            Err(ReadError::Finding(finding)) => Some(*finding),
-            Ok(()) => folders.change(reader, file_path(object), flux.place),
-        };
-        Ok(Some(Self {
-            folder,
-            kustomization,
-            place,
-            flux: Some((flux, object)),
-            refusal,
-        }))
-    }
-
-    /// Builds the folder, and adds what it makes or why it does not build.
-    fn add(
-        self,
-        reader: &mut LayerReader<'_>,
-        folders: &Folders,
-        input: &Input<'_>,
-        made: &mut Builds,
-        refused: &mut Refused,
-    ) -> Result<(), Error> {
-        let _work = budget::enter(format!("the build of `{}`", display(&self.folder)))?;
-        match self.build(reader, folders, input) {
-            Ok((built, parts)) => {
-                made.parts.extend(parts);
-                let source = reader.source(self.place.file);
-                if !input.deployments.is_empty() {
-                    let compositions =
-                        deployments::each_of_built(reader, &State::default(), &built);
-                    made.compositions.extend(compositions?);
-                }
-                let objects = built.objects.into_iter().map(|object| object.tree);
-                let objects: Vec<Node> = objects.collect();
-                made.builds.push(Build {
-                    source,
-                    objects,
-                    is_refused: false,
-                });
-            }
-            Err(ReadError::Error(error)) => return Err(error),
-            Err(ReadError::Finding(finding)) => {
-                let left = Left::read(reader, folders, &self.folder, &self.kustomization)?;
-                if !input.deployments.is_empty() {
-                    let failed = deployments::compose_failed(reader, &left.objects, &finding)?;
-                    made.compositions.extend(failed);
-                }
-                let objects = left.objects.into_iter().map(|object| object.tree);
-                made.builds.push(Build {
-                    source: reader.source(self.place.file),
-                    objects: objects.collect(),
-                    is_refused: true,
-                });
-                made.parts.extend(left.parts);
-                let inputs = inputs(reader, &self.folder, &self.kustomization)?;
-                refused.add(*finding, self.folder, &self.kustomization, inputs);
-            }
-        }
-        Ok(())
-    }
-
-    /// The objects, and the files and folders that they are built from.
-    fn build(
-        &self,
-        reader: &mut LayerReader<'_>,
-        folders: &Folders,
-        input: &Input<'_>,
-    ) -> Result<(Built, BTreeSet<PathBuf>), ReadError> {
-        if let Some(refusal) = &self.refusal {
-            return Err(refusal.clone().into());
-        }
-        let built = kustomization::build_of(reader, &self.folder, &self.kustomization);
-        reader.findings.clear();
-        let mut built = built?;
-        let mut parts: BTreeSet<PathBuf> = built.folders.iter().cloned().collect();
-        for folder in &built.folders {
-            let inputs = match folders.known.get(folder) {
-                Some(known) if *folder != self.folder => known.inputs.clone(),
-                _ => inputs(reader, folder, &self.kustomization)?,
-            };
-            let files = inputs
-                .into_iter()
-                .filter(|path| !folders.known.contains_key(path));
-            parts.extend(files);
-        }
-        if let Some((flux, object)) = &self.flux {
-            let variables = variables(flux, object, input, &folders.changed, reader.sources);
-            let is_disabled = |object: &Object| {
-                let of = |field| object.metadata(field, "kustomize.toolkit.fluxcd.io/substitute");
-                ["labels", "annotations"]
-                    .map(of)
-                    .contains(&Some("disabled"))
-            };
-            for object in { built.objects.iter_mut() }.filter(|object| !is_disabled(object)) {
-                let filled = substitute(&object.tree, &variables);
-                object.tree = filled.unwrap_or_else(|| object.tree.clone());
-                object.seal(reader.sources);
-            }
-            for object in &mut built.objects {
-                for field in ["labels", "annotations"] {
-                    for entry in flux.entries(&["spec", "commonMetadata", field]) {
-                        let value = entry.node.value.clone();
-                        set(&mut object.tree, &["metadata", field, &*entry.key], value);
-                    }
-                }
-            }
-        }
-        Ok((built, parts))
-    }
-}
-
-/// What a folder names that does not build.
-struct Left {
-    objects: Vec<Object>,
-    /// Its files and folders.
-    parts: BTreeSet<PathBuf>,
-}
-
-impl Left {
-    /// The objects that a folder with this kustomization takes from its files and from other folders, in any order.
-    fn read(
-        reader: &mut LayerReader<'_>,
-        folders: &Folders,
-        folder: &Path,
-        kustomization: &Node,
-    ) -> Result<Self, Error> {
-        let mut objects = Vec::new();
-        let mut parts = BTreeSet::from([folder.to_owned()]);
-        let mut open = VecDeque::from(patches::resources(folder, kustomization));
-        while let Some(path) = open.pop_front() {
-            if parts.contains(&path) {
-                continue;
-            }
-            if let Some(known) = folders.known.get(&path) {
-                open.extend(patches::resources(&path, &known.node));
-                parts.insert(path);
-                continue;
-            }
-            match reader.objects(&path) {
-                Ok(Some(documents)) => {
-                    for document in documents.iter() {
-                        kustomization::add(reader, &mut objects, document);
-                    }
-                    parts.insert(path);
-                }
-                Err(ReadError::Error(error)) => return Err(error),
-                // What is no YAML is reported where manifests are read.
-                Ok(None) | Err(ReadError::Finding(_)) => {}
-            }
-        }
-        Ok(Self { objects, parts })
-    }
-}
-
-/// The variables of a Flux Kustomization. Those of a ConfigMap or Secret that is not here are not known.
-fn variables(
-    flux: &Node,
-    object: &ManifestObject,
-    input: &Input<'_>,
-    changed: &BTreeSet<PathBuf>,
-    sources: &mut Sources,
-) -> Variables {
-    let config_maps = input.config_maps;
-    let (mut variables, mut has_more) = (Variables::new(), false);
-    let mut add = |node: &Node, path: &[&str]| {
-        for entry in node.entries(path) {
-            if let Some(value) = entry.node.value.as_str() {
-                let value = Located::new(Arc::clone(value), entry.node.place);
-                variables.insert(Arc::clone(&entry.key), value);
-            }
-        }
-    };
-    for from in flux.items(&["spec", "postBuild", "substituteFrom"]) {
-        let is_meant = |map: &&ManifestObject| {
-            let is_open = map.namespace.is_empty() || object.namespace.is_empty();
-            from.text(&["kind"]) == Some("ConfigMap")
-                && from.text(&["name"]) == Some(&*map.name)
-                && (is_open || map.namespace == object.namespace)
-        };
-        let common = |map: &&ManifestObject| {
-            let folders = map.folder().split('/').zip(object.folder().split('/'));
-            folders.take_while(|(a, b)| a == b).count()
-        };
-        let nearest = config_maps
-            .iter()
-            .filter(is_meant)
-            .map(|map| common(&map))
-            .max();
-        let is_nearest = |map: &&ManifestObject| Some(common(map)) == nearest;
-        let mut known = config_maps.iter().filter(is_meant).filter(is_nearest);
-        match (known.next(), known.next()) {
-            (Some(map), None) if !changed.contains(file_path(map)) => {
-                add(&map.adopt_node(&map.node, sources), &["data"])
-            }
-            // Of several, as of two management clusters, nobody knows which; one that is optional may be there; and a build may
-            // change it.
-            _ => has_more = true,
-        }
-    }
-    add(flux, &["spec", "postBuild", "substitute"]);
-    if has_more {
-        variables.insert(MORE.into(), Located::new("".into(), Place::NONE));
-    }
-    variables
 }

@@ -19,26 +19,53 @@ use super::{Composition, State, UNSUPPORTED, application, application_set, relea
 use crate::read::error::ReadError;
 use crate::read::tables::{argo_cd, flux};
 
+/// An object that deploys charts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::read) enum Deploying {
+    Release,
+    Application,
+    ApplicationSet,
+}
+
+impl Deploying {
+    /// The kinds of all.
+    pub(in crate::read) const KINDS: [&str; 3] = ["HelmRelease", "Application", "ApplicationSet"];
+
+    /// What an object of a group and a kind is; none if it deploys no chart.
+    pub(in crate::read) fn from_kind(group: &str, kind: &str) -> Option<Self> {
+        match (group, kind) {
+            ("helm.toolkit.fluxcd.io", "HelmRelease") => Some(Self::Release),
+            ("argoproj.io", "Application") => Some(Self::Application),
+            ("argoproj.io", "ApplicationSet") => Some(Self::ApplicationSet),
+            _ => None,
+        }
+    }
+
+    fn from_object(object: &Object) -> Option<Self> {
+        Self::from_kind(object.group(), object.kind())
+    }
+}
+
 /// Whether an object deploys a chart.
-pub(super) fn is_one(object: &Object) -> bool {
-    is_release(object) || is_argo(object, "Application") || is_argo(object, "ApplicationSet")
+pub(super) fn is_deploying(object: &Object) -> bool {
+    Deploying::from_object(object).is_some()
 }
 
 fn is_release(object: &Object) -> bool {
-    object.kind() == "HelmRelease" && object.group() == "helm.toolkit.fluxcd.io"
+    Deploying::from_object(object) == Some(Deploying::Release)
 }
 
-fn is_argo(object: &Object, kind: &str) -> bool {
-    object.kind() == kind && object.group() == "argoproj.io"
+fn is_set(object: &Object) -> bool {
+    Deploying::from_object(object) == Some(Deploying::ApplicationSet)
 }
 
 /// Whether a folder without a kustomization, or a file, contains a deployment.
-pub(super) fn is_in(reader: &mut LayerReader<'_>, path: &Path) -> Result<bool, ReadError> {
-    Ok(build(reader, path)?.is_some_and(|built| built.objects.iter().any(is_one)))
+pub(super) fn has_deployment(reader: &mut LayerReader<'_>, path: &Path) -> Result<bool, ReadError> {
+    Ok(build(reader, path)?.is_some_and(|built| built.objects.iter().any(is_deploying)))
 }
 
 /// Composes everything that a path deploys, in the order of its objects.
-pub(super) fn all(
+pub(super) fn compose_path(
     reader: &mut LayerReader<'_>,
     state: &State,
     path: &Path,
@@ -56,7 +83,7 @@ pub(super) fn compose_built(
     built: &Built,
 ) -> Result<Vec<Composition>, ReadError> {
     let mut all = Vec::new();
-    for object in built.objects.iter().filter(|object| is_one(object)) {
+    for object in built.objects.iter().filter(|object| is_deploying(object)) {
         for one in expand(reader, object)? {
             let composed = match one {
                 Ok(one) if is_release(&one) => compose_release(reader, state, built, &one)?,
@@ -82,13 +109,13 @@ pub(super) fn compose_built(
 
 /// As [`compose_built`], but of each chart, and what does not compose, or has a field that is not carried out, is one composition with
 /// the finding for each chart that it may deploy, so that the others are composed all the same.
-pub(super) fn each_of_built(
+pub(super) fn compose_each(
     reader: &mut LayerReader<'_>,
     state: &State,
     built: &Built,
 ) -> Result<Vec<Composition>, Error> {
     let mut all = Vec::new();
-    for object in built.objects.iter().filter(|object| is_one(object)) {
+    for object in built.objects.iter().filter(|object| is_deploying(object)) {
         let found = check_set(reader, object).and_then(|()| expand(reader, object));
         let expanded = match found {
             Ok(expanded) => expanded,
@@ -117,7 +144,7 @@ pub(super) fn each_of_built(
 }
 
 fn check_set(reader: &LayerReader<'_>, object: &Object) -> Result<(), ReadError> {
-    if is_argo(object, "ApplicationSet") {
+    if is_set(object) {
         reader.check_fields(&argo_cd::APPLICATION_SET, &object.title(), &object.tree)?;
     }
     Ok(())
@@ -174,7 +201,7 @@ fn expand(
     reader: &mut LayerReader<'_>,
     object: &Object,
 ) -> Result<Vec<Result<Object, Finding>>, ReadError> {
-    if is_argo(object, "ApplicationSet") {
+    if is_set(object) {
         application_set::applications(reader, object)
     } else {
         Ok(vec![Ok(object.clone())])
@@ -188,7 +215,7 @@ pub(super) fn compose_failed(
     finding: &Finding,
 ) -> Result<Vec<Composition>, Error> {
     let mut all = Vec::new();
-    for object in objects.iter().filter(|object| is_one(object)) {
+    for object in objects.iter().filter(|object| is_deploying(object)) {
         all.extend(failures(reader, object, finding)?);
     }
     Ok(all)
@@ -241,7 +268,7 @@ fn find_applied_in(reader: &mut LayerReader<'_>, file: &Path) -> Result<Vec<Appl
     let mut all = Vec::new();
     let built = build(reader, file)?;
     let objects = built.iter().flat_map(|built| &built.objects);
-    for object in objects.filter(|object| is_one(object) && !is_release(object)) {
+    for object in objects.filter(|object| is_deploying(object) && !is_release(object)) {
         let found = check_set(reader, object).and_then(|()| expand(reader, object));
         let expanded = match found {
             Err(ReadError::Finding(finding)) => vec![Err(*finding)],
@@ -250,7 +277,8 @@ fn find_applied_in(reader: &mut LayerReader<'_>, file: &Path) -> Result<Vec<Appl
         for one in expanded {
             match one {
                 Ok(application) => {
-                    for source in application::sources(&application) {
+                    let sources = application::sources(&application).into_iter();
+                    for source in sources.filter(|source| !reader.repositories.is_other(source)) {
                         let checked = check_source(reader, &application, source);
                         let finding = match checked {
                             Err(ReadError::Finding(finding)) => Some(*finding),
@@ -286,7 +314,7 @@ fn find_applied_in(reader: &mut LayerReader<'_>, file: &Path) -> Result<Vec<Appl
 }
 
 /// The sources that an Application, or any template of an ApplicationSet, names.
-fn sources(object: &Object) -> impl Iterator<Item = &Node> {
+pub(super) fn sources(object: &Object) -> impl Iterator<Item = &Node> {
     let generators = object.tree.items(&["spec", "generators"]).iter();
     let of_generators = generators.flat_map(|generator| generator.entries(&[]));
     let of_generators = of_generators.filter_map(|kind| kind.node.get_path(&["template"]));

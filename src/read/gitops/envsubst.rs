@@ -10,11 +10,14 @@ use std::sync::Arc;
 use yaml_tree::opaque::OPEN;
 use yaml_tree::place::{Located, Place};
 
-/// Values by name, each with the place that sets it, if that is known.
-pub(in crate::read) type Variables = BTreeMap<Arc<str>, Located<Arc<str>>>;
-
-/// The entry that says that more variables are set than these: then no default is known to apply. No variable is called so.
-pub(super) const MORE: &str = "*";
+/// The variables that texts are filled in with.
+#[derive(Clone, Debug, Default)]
+pub(in crate::read) struct Variables {
+    /// Values by name, each with the place that sets it, if that is known.
+    pub(in crate::read) known: BTreeMap<Arc<str>, Located<Arc<str>>>,
+    /// Whether more variables are set than these: then no default is known to apply.
+    pub(in crate::read) has_more: bool,
+}
 
 /// The deepest nesting of variables in one another.
 const DEEPEST: usize = 10;
@@ -85,7 +88,7 @@ impl Part<'_> {
 
 impl Variable<'_> {
     fn value(&self, variables: &Variables) -> Option<Located<Arc<str>>> {
-        let set = variables.get(self.name).cloned();
+        let set = variables.known.get(self.name).cloned();
         let arguments = self.arguments.iter().map(|part| part.fill(variables));
         let arguments: Vec<Filled<'_>> = arguments.collect();
         let unplaced = |text: String| Located::new(text.into(), Place::NONE);
@@ -93,7 +96,7 @@ impl Variable<'_> {
             if let Some(set) = set.filter(|set| !set.value.is_empty()) {
                 return Some(set);
             }
-            if variables.contains_key(MORE) {
+            if variables.has_more {
                 return Some(unplaced(format!("${{{}}}", self.name)));
             }
             let texts = arguments.iter().map(|argument| &*argument.value);
@@ -394,9 +397,13 @@ mod tests {
     };
 
     fn variables(set: &[(&str, &str)]) -> Variables {
-        let set = set.iter();
-        set.map(|(name, value)| ((*name).into(), Located::new((*value).into(), PLACE)))
-            .collect()
+        let known = { set.iter() }
+            .map(|(name, value)| ((*name).into(), Located::new((*value).into(), PLACE)))
+            .collect();
+        Variables {
+            known,
+            has_more: false,
+        }
     }
 
     /// What a text becomes; itself if nothing changes.

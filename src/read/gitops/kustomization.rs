@@ -103,19 +103,23 @@ fn with_cause(error: ReadError, unknown: &[Finding]) -> ReadError {
 
 /// The kustomization in a folder, if there is one.
 pub(super) fn find(reader: &mut LayerReader<'_>, folder: &Path) -> Result<Option<Node>, ReadError> {
-    let mut found: Option<Node> = None;
+    let mut all = find_all(reader, folder)?;
+    if let Some(second) = all.get(1) {
+        let message = "the folder holds several kustomizations".to_owned();
+        return Err(reader.refusal(message, second.place));
+    }
+    Ok(all.pop())
+}
+
+/// All kustomizations in a folder: kustomize refuses several.
+pub(super) fn find_all(
+    reader: &mut LayerReader<'_>,
+    folder: &Path,
+) -> Result<Vec<Node>, ReadError> {
+    let mut found = Vec::new();
     for name in NAMES {
-        let Some(documents) = reader.objects(&folder.join(name))? else {
-            continue;
-        };
-        let Some(document) = documents.first() else {
-            continue;
-        };
-        if found.is_some() {
-            let message = "the folder holds several kustomizations".to_owned();
-            return Err(reader.refusal(message, document.place));
-        }
-        found = Some(document.clone());
+        let documents = reader.objects(&folder.join(name))?;
+        found.extend(documents.and_then(|documents| documents.first().cloned()));
     }
     Ok(found)
 }
@@ -213,7 +217,14 @@ impl Build<'_, '_> {
         }
         let title = format!("a {kind}");
         self.reader
-            .check_fields(&KUSTOMIZATION, &title, kustomization)
+            .check_fields(&KUSTOMIZATION, &title, kustomization)?;
+        find_origin(kustomization).map_or(Ok(()), |node| {
+            let message = "what kustomize notes about the origin of objects is not known here";
+            let finding = self
+                .reader
+                .finding(UNSUPPORTED, message.to_owned(), node.place);
+            Err(finding.into())
+        })
     }
 
     /// The objects of generators or transformers: texts, files, or folders with a kustomization.
@@ -396,6 +407,18 @@ pub(super) fn add(reader: &LayerReader<'_>, objects: &mut Vec<Object>, document:
     match is_list.then(|| document.get_path(&["items"])).flatten() {
         Some(list) => objects.extend(list.items(&[]).iter().map(object)),
         None => objects.push(object(document)),
+    }
+}
+
+/// The text of a kustomization that looks at an annotation of `buildMetadata`.
+fn find_origin(node: &Node) -> Option<&Node> {
+    let marks = [
+        "config.kubernetes.io/origin",
+        "config.kubernetes.io/transformations",
+    ];
+    match node.value.as_str() {
+        Some(text) => marks.iter().any(|mark| text.contains(mark)).then_some(node),
+        None => node.children().find_map(find_origin),
     }
 }
 

@@ -23,10 +23,12 @@ mod patches;
 mod reader;
 mod release;
 mod replacements;
+mod repositories;
 mod selector;
 mod set;
 mod set_template;
 mod strategic;
+mod targets;
 mod transformers;
 mod variables;
 mod vars;
@@ -48,13 +50,15 @@ pub use crate::files::{Disk, Files, Found};
 
 pub use super::own_output::OwnOutput;
 
-pub(in crate::read) use builds::{Input, builds};
+pub(in crate::read) use builds::builds;
+pub(in crate::read) use deployments::Deploying;
 pub(in crate::read) use envsubst::Variables;
 pub use files::matches;
 pub(in crate::read) use files::resolve_path;
 pub(in crate::read) use json_patch::{Dialect, apply as apply_json_patch};
 pub(in crate::read) use patches::Patches;
 pub use reader::NAMES;
+pub(in crate::read) use targets::Input;
 pub(in crate::read) use variables::substitute;
 
 use crate::read::error::ReadError;
@@ -256,7 +260,7 @@ fn compositions(
     path: &Path,
     options: &Options,
 ) -> Result<Vec<Composition>, Error> {
-    let mut all = match deployments::all(reader, &options.state, path) {
+    let mut all = match deployments::compose_path(reader, &options.state, path) {
         Ok(all) => all,
         Err(ReadError::Error(error)) => return Err(error),
         Err(ReadError::Finding(finding)) => {
@@ -300,13 +304,13 @@ fn discover_clusters(
         match kustomization::build(reader, &folder) {
             Ok(Some(built)) => {
                 parts.extend(built.folders.iter().skip(1).cloned());
-                if built.objects.iter().any(deployments::is_one) {
+                if built.objects.iter().any(deployments::is_deploying) {
                     found.push(folder);
                 }
             }
             Ok(None) => {
                 let is_component = kustomization::find(reader, &folder)?.is_some();
-                if !is_component && deployments::is_in(reader, &folder)? {
+                if !is_component && deployments::has_deployment(reader, &folder)? {
                     found.push(folder);
                 }
             }

@@ -159,7 +159,14 @@ pub(super) fn documents(
     if secrets::is_patch_of_secret(patch) {
         reader.open_secret(&file)?;
     }
-    match reader.objects(&file)? {
+    let read = match reader.objects(&file) {
+        Err(ReadError::Finding(_)) if secrets::may_be_patch_of_secret(patch) => {
+            let message = format!("`{named}` is no YAML");
+            return Err(reader.refusal(message, path.place));
+        }
+        read => read?,
+    };
+    match read {
         Some(_) if reader.has_text(&file, is_broken)? => {
             Err(reader.refusal(message.to_owned(), path.place))
         }

@@ -21,6 +21,7 @@ use crate::model::rule::{Level, RuleId};
 use super::super::files::{display, source, syntax_finding, values_of};
 use super::super::own_output::OwnOutput;
 use super::configuration::Configuration;
+use super::repositories::Repositories;
 use super::{FAILED, Options, RunTime};
 use crate::read::error::ReadError;
 use crate::read::tables::{Table, find_fault};
@@ -57,6 +58,8 @@ pub(super) struct LayerReader<'r> {
     pub(super) run_time: Option<&'r dyn RunTime>,
     /// Kustomize's own configuration.
     pub(super) configuration: Configuration,
+    /// Which sources of Applications are in this repository.
+    pub(super) repositories: Repositories,
     /// The files that metalmark renders.
     own_output: &'r OwnOutput,
 }
@@ -77,6 +80,7 @@ impl<'r> LayerReader<'r> {
             generated: HashMap::new(),
             run_time: None,
             configuration: Configuration::own(),
+            repositories: Repositories::default(),
             own_output: &options.own_output,
         }
     }

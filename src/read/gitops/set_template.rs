@@ -9,24 +9,8 @@ use yaml_tree::value::{Entry, Map, Node, Value};
 
 use super::UNSUPPORTED;
 use super::reader::LayerReader;
+use crate::read::dialects::NOT_IN_ARGO_CD;
 use crate::read::error::ReadError;
-
-/// Helm's functions that Argo CD has not.
-const MISSING: &[&str] = &[
-    "env",
-    "expandenv",
-    "fromJsonArray",
-    "fromToml",
-    "getHostByName",
-    "include",
-    "lookup",
-    "mustToToml",
-    "mustToYaml",
-    "required",
-    "toToml",
-    "toYamlPretty",
-    "tpl",
-];
 
 /// Argo CD's own functions.
 const OWN: &[Function] = &[
@@ -102,7 +86,7 @@ impl SetTemplate {
         if !self.is_go {
             return Ok(replace(text, parameters));
         }
-        let template = go_template::parse_with("tpl", text, MISSING, OWN)?;
+        let template = go_template::parse_with("tpl", text, NOT_IN_ARGO_CD, OWN)?;
         let dot = convert::from_model(&parameters.value);
         go_template::execute_plain(&template, &dot, self, &self.budget)
     }

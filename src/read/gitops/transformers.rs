@@ -60,92 +60,66 @@ impl Transformer {
         kustomization: &Node,
         configuration: &Configuration,
     ) -> Result<Vec<Self>, String> {
-        let mut all = Vec::new();
-        let mut add = |place: Place, change: Change| all.push(Self { place, change });
+        let place = kustomization.place;
+        let all = |change: Change| Self { place, change };
+        let each = |key: &str, change: &dyn Fn(&Node) -> Result<Change, String>| {
+            let items = kustomization.items(&[key]).iter();
+            let made = items.map(|item| {
+                let (place, change) = (item.place, change(item)?);
+                Ok(Self { place, change })
+            });
+            made.collect::<Result<Vec<Self>, String>>()
+        };
         let own = |key: &str| configuration.fields(key).to_vec();
-        let text = |key: &str| {
+        let list = |key: &str| kustomization.items(&[key]).to_vec();
+        let patch = |patch: &Node| Ok(Change::Patch(patch.clone()));
+        let mut made = vec![all(Change::Merge(list("patchesStrategicMerge")))];
+        made.extend(each("patches", &patch)?);
+        made.extend(Self::read_names(kustomization, configuration));
+        made.extend(each("labels", &|label| labels(label, configuration))?);
+        for key in ["commonLabels", "commonAnnotations"] {
+            let (pairs, fields) = (texts(kustomization, key)?, own(key));
+            made.push(all(Change::Marks { pairs, fields }));
+        }
+        made.extend(each("patchesJson6902", &patch)?);
+        let replicas = |replica: &Node| Change::replicas(replica, own("replicas"));
+        made.extend(each("replicas", &replicas)?);
+        for key in ["images", "imageTags"] {
+            made.extend(each(key, &|image| {
+                let (fields, image) = (own("images"), image.clone());
+                Ok(Change::Image { image, fields })
+            })?);
+        }
+        made.push(all(Change::Replacements(list("replacements"))));
+        Ok(made)
+    }
+
+    /// Those of the fields that change names and namespaces.
+    fn read_names(kustomization: &Node, configuration: &Configuration) -> Vec<Self> {
+        let keys = ["namespace", "namePrefix", "nameSuffix"].into_iter();
+        let made = keys.filter_map(|key| {
             let node = kustomization.get_path(&[key])?;
             let text = node.value.as_str().filter(|text| !text.is_empty())?;
-            Some((Arc::clone(text), node.place))
-        };
-        let merged = kustomization.items(&["patchesStrategicMerge"]);
-        add(kustomization.place, Change::Merge(merged.to_vec()));
-        for patch in kustomization.items(&["patches"]) {
-            add(patch.place, Change::Patch(patch.clone()));
-        }
-        if let Some((namespace, place)) = text("namespace") {
-            let fields = own("namespace");
-            let is_default = false;
-            add(
-                place,
-                Change::Namespace {
-                    namespace,
-                    fields,
-                    is_default,
-                },
-            );
-        }
-        for key in ["namePrefix", "nameSuffix"] {
-            let Some((affix, place)) = text(key) else {
-                continue;
+            let (text, none): (_, Arc<str>) = (Arc::clone(text), "".into());
+            let fields = configuration.fields(key).to_vec();
+            let name = |prefix, suffix, fields| Change::Name {
+                prefix,
+                suffix,
+                fields,
             };
-            let (prefix, suffix) = if key == "namePrefix" {
-                (affix, "".into())
-            } else {
-                ("".into(), affix)
-            };
-            let fields = own(key);
-            add(
-                place,
-                Change::Name {
-                    prefix,
-                    suffix,
+            let change = match key {
+                "namespace" => Change::Namespace {
+                    namespace: text,
                     fields,
+                    is_default: false,
                 },
-            );
-        }
-        for label in kustomization.items(&["labels"]) {
-            let mut fields = FieldSpec::read_all(label, "fields");
-            let mut keys = vec!["labels"];
-            let options = [
-                ("includeSelectors", "commonLabels"),
-                ("includeTemplates", "templateLabels"),
-                ("includeVolumeClaimTemplates", "volumeClaimTemplateLabels"),
-            ];
-            let is_on = |(option, _): &&(&str, &str)| label.flag(&[option]);
-            keys.extend(options.iter().filter(is_on).map(|(_, key)| key));
-            for key in keys {
-                FieldSpec::merge(&mut fields, configuration.fields(key))?;
-            }
-            FieldSpec::merge(&mut fields, &[FieldSpec::new("metadata/labels")])?;
-            let pairs = texts(label, "pairs")?;
-            add(label.place, Change::Marks { pairs, fields });
-        }
-        for key in ["commonLabels", "commonAnnotations"] {
-            let pairs = texts(kustomization, key)?;
-            add(
-                kustomization.place,
-                Change::Marks {
-                    pairs,
-                    fields: own(key),
-                },
-            );
-        }
-        for patch in kustomization.items(&["patchesJson6902"]) {
-            add(patch.place, Change::Patch(patch.clone()));
-        }
-        for replica in kustomization.items(&["replicas"]) {
-            let change = Change::replicas(replica, own("replicas"))?;
-            add(replica.place, change);
-        }
-        let images = ["images", "imageTags"].into_iter();
-        for image in images.flat_map(|key| kustomization.items(&[key])) {
-            let (fields, image) = (own("images"), image.clone());
-            add(image.place, Change::Image { image, fields });
-        }
-        let replaced = kustomization.items(&["replacements"]);
-        add(kustomization.place, Change::Replacements(replaced.to_vec()));
-        Ok(all)
+                "namePrefix" => name(text, none, fields),
+                _ => name(none, text, fields),
+            };
+            let place = node.place;
+            Some(Self { place, change })
+        });
+        made.collect()
     }
 
     /// That of a file; none if it is not built in, or does something that is not carried out here.
@@ -274,6 +248,25 @@ impl Change {
             fields,
         })
     }
+}
+
+/// What an item of `labels` sets, and where.
+fn labels(label: &Node, configuration: &Configuration) -> Result<Change, String> {
+    let mut fields = FieldSpec::read_all(label, "fields");
+    let mut keys = vec!["labels"];
+    let options = [
+        ("includeSelectors", "commonLabels"),
+        ("includeTemplates", "templateLabels"),
+        ("includeVolumeClaimTemplates", "volumeClaimTemplateLabels"),
+    ];
+    let is_on = |(option, _): &&(&str, &str)| label.flag(&[option]);
+    keys.extend(options.iter().filter(is_on).map(|(_, key)| key));
+    for key in keys {
+        FieldSpec::merge(&mut fields, configuration.fields(key))?;
+    }
+    FieldSpec::merge(&mut fields, &[FieldSpec::new("metadata/labels")])?;
+    let pairs = texts(label, "pairs")?;
+    Ok(Change::Marks { pairs, fields })
 }
 
 /// The entries below a key, which are texts.

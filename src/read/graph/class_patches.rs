@@ -5,65 +5,27 @@
 //! Sprig's functions over the variables of the Cluster and the built-in ones, whose output is read as YAML. What only a
 //! running controller knows is a label ([`yaml_tree::opaque`]): it passes through texts, and whatever looks at it has no known result.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use capi::objects::ManifestObject;
 use capi::providers::image_fields;
 use capi::unknown::Unknown;
-use go_template::{Budget, ErrorClass, Limits, NoHost, convert};
+use go_template::{Budget, ErrorClass, Limits, NoHost, Template, convert};
 use yaml_tree::engine::Engine;
-use yaml_tree::opaque::is_opaque;
+use yaml_tree::opaque::{MAYBE_RUN_TIME, RUN_TIME, is_of_run_time, is_opaque};
 use yaml_tree::place::FileId;
 use yaml_tree::value::{Entry, Map, Node, Value};
 
 use crate::model::finding::Finding;
 use crate::model::rule::{Level, RuleId};
+use crate::read::dialects::NOT_IN_CLUSTER_API;
 use crate::read::gitops::{Dialect, apply_json_patch};
 
 use super::machines::{Machines, Topology};
 use super::pools::PoolReader;
-
-/// A name that only a running controller knows: a label that no secret has.
-const NAME_AT_RUN_TIME: &str = "\u{fdd0}!\u{fdd1}";
-
-/// A built-in variable that only a running controller knows, and that may be missing.
-const AT_RUN_TIME: &str = "\u{fdd0}\u{fdd2}!\u{fdd1}";
-
-/// What both labels end with.
-const RUN_TIME: &str = "!\u{fdd1}";
-
-/// The functions that templates of charts have and those of Cluster API have not: Helm's own, and those whose result differs from
-/// run to run.
-const NOT_IN_CLUSTER_API: &[&str] = &[
-    "date",
-    "dateInZone",
-    "dateModify",
-    "date_in_zone",
-    "date_modify",
-    "fromJsonArray",
-    "fromToml",
-    "fromYaml",
-    "fromYamlArray",
-    "getHostByName",
-    "htmlDate",
-    "htmlDateInZone",
-    "include",
-    "lookup",
-    "mustToYaml",
-    "now",
-    "randAlpha",
-    "randAlphaNum",
-    "randAscii",
-    "randBytes",
-    "randNumeric",
-    "required",
-    "toToml",
-    "toYaml",
-    "toYamlPretty",
-    "tpl",
-    "uuidv4",
-];
 
 /// The runtime extensions of a patch that change what is made. Others only validate it.
 const CHANGING_EXTENSIONS: [&str; 3] = [
@@ -71,6 +33,25 @@ const CHANGING_EXTENSIONS: [&str; 3] = [
     "generateExtension",
     "generatePatchesExtension",
 ];
+
+/// The templates of all classes, by their text: each Cluster and each pool has the same.
+#[derive(Default)]
+pub(super) struct Templates(RefCell<BTreeMap<Arc<str>, Parsed>>);
+
+/// A template, or why it is none.
+type Parsed = Result<Rc<Template>, Arc<str>>;
+
+impl Templates {
+    fn parse(&self, text: &Arc<str>) -> Parsed {
+        let parse = || {
+            let parsed = go_template::parse_without("tpl", text, NOT_IN_CLUSTER_API);
+            parsed.map(Rc::new).map_err(|error| error.message.into())
+        };
+        let mut known = self.0.borrow_mut();
+        let parsed = known.entry(Arc::clone(text)).or_insert_with(parse);
+        parsed.clone()
+    }
+}
 
 /// The variables of templates, by name.
 type Variables = BTreeMap<Arc<str>, Node>;
@@ -282,8 +263,8 @@ impl<'t> Patches<'t> {
     fn with_machines(&self, reader: &mut PoolReader<'_, '_>, machines: Machines<'_>) -> Node {
         let cluster = self.topology.cluster;
         let mut adopt = |node: Option<&Node>| node.map(|node| reader.adopt(cluster, node));
-        let at_run_time = || Some(Node::from_value(AT_RUN_TIME));
-        let name = Some(Node::from_value(NAME_AT_RUN_TIME));
+        let at_run_time = || Some(Node::from_value(MAYBE_RUN_TIME));
+        let name = Some(Node::from_value(RUN_TIME));
         let own = |key: &str| machines.node().and_then(|node| node.get_path(&[key]));
         let of_machines = map([
             ("version", adopt(self.topology.node.get_path(&["version"]))),
@@ -404,8 +385,8 @@ impl<'t> Patches<'t> {
         variables: &Node,
     ) -> Result<Node, Unknown> {
         let text = template.value.as_str().ok_or(Unknown::ClassPatches)?;
-        let parsed = go_template::parse_without("tpl", text, NOT_IN_CLUSTER_API);
-        let parsed = parsed.map_err(|error| self.refuse(reader, template, &error.message))?;
+        let parsed = reader.graph.templates.parse(text);
+        let parsed = parsed.map_err(|why| self.refuse(reader, template, &why))?;
         let dot = convert::from_model(&variables.value);
         let budget = Budget::new(Limits::default());
         budget.note_label();
@@ -414,7 +395,7 @@ impl<'t> Patches<'t> {
             Err(error) => error.message,
             Ok(output) => output,
         };
-        if output.contains(RUN_TIME) {
+        if is_of_run_time(&output) {
             return Err(Unknown::RunTime);
         }
         if is_opaque(&output) {
@@ -516,13 +497,13 @@ fn builtin(reader: &mut PoolReader<'_, '_>, topology: &Topology<'_>) -> Node {
         )
     });
     let domain = adopt(of_cluster(&["spec", "clusterNetwork", "serviceDomain"]));
-    let family = Some(Node::from_value(AT_RUN_TIME));
+    let family = Some(Node::from_value(MAYBE_RUN_TIME));
     let more = [("serviceDomain", domain), ("ipFamily", family)];
     let network = map(network.into_iter().chain(more));
     map([
         ("name", Some(Node::from_value(&*cluster.name))),
         ("namespace", Some(Node::from_value(&*cluster.namespace))),
-        ("uid", Some(Node::from_value(NAME_AT_RUN_TIME))),
+        ("uid", Some(Node::from_value(RUN_TIME))),
         ("metadata", Some(metadata)),
         ("topology", Some(of_topology)),
         ("network", Some(network)),
@@ -543,7 +524,7 @@ fn is_class(name: &str, class: &str) -> bool {
 /// Whether a value, or anything below it, is only known at run time.
 fn is_run_time(node: &Node) -> bool {
     match &node.value {
-        Value::String(text) => text.contains(RUN_TIME),
+        Value::String(text) => is_of_run_time(text),
         _ => node.children().any(is_run_time),
     }
 }

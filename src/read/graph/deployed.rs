@@ -17,9 +17,9 @@ use crate::model::finding::Finding;
 
 use super::super::environment;
 use super::super::files::source;
-use super::super::gitops::{self, FLUX, Input, OwnOutput, Variables, substitute};
-use super::super::helm_charts::{DEPLOYING, GROUPS, HelmCharts, NEWEST, find_engine};
-use super::super::manifests;
+use super::super::gitops::{self, Deploying, FLUX, Input, OwnOutput, Variables, substitute};
+use super::super::helm_charts::{GROUPS, HelmCharts, NEWEST, find_engine};
+use super::super::manifests::{self, ManifestFiles};
 use super::CLUSTER_API;
 use super::eks_anywhere::EKS_ANYWHERE;
 use super::pools::{current_image, wrong_type};
@@ -35,84 +35,24 @@ pub(super) fn collect_objects(
     own_output: &Arc<OwnOutput>,
     findings: &mut Vec<Finding>,
 ) -> Result<Deployed, Error> {
-    let is_meant = |text: &str| mentions(text, &["cluster.x-k8s.io", EKS_ANYWHERE, FLUX]);
-    let found = manifests::collect(tree, paths, own_output, is_meant)?;
-    let is_whole = |object: &&ManifestObject| object.text.host.is_none() && !object.is_patch;
-    let is_flux =
-        |object: &&ManifestObject| object.group() == FLUX && &*object.kind == "Kustomization";
-    let flux: Vec<&ManifestObject> = { found.objects.iter() }
-        .filter(|object| is_whole(object) && is_flux(object))
-        .collect();
-    let from = ["spec", "postBuild", "substituteFrom"];
-    let config_maps = if flux.iter().any(|flux| !flux.node.items(&from).is_empty()) {
-        manifests::collect(tree, paths, own_output, |text| {
-            mentions(text, &["ConfigMap"])
-        })?
-        .objects
-    } else {
-        Vec::new()
-    };
     let mut sources = Sources::default();
-    let texts = if found.charts.is_empty() {
-        BTreeSet::new()
-    } else {
-        manifests::texts(tree, paths, own_output)?
-    };
-    let mut helm = engine.unwrap_or(NEWEST);
-    let mut charts = HelmCharts::load(tree, &found.charts, helm, &mut sources)?;
-    if engine.is_none() && !charts.is_empty() {
-        helm = find_engine(tree, &texts)?.unwrap_or(NEWEST);
-        if helm != NEWEST {
-            charts = HelmCharts::load(tree, &found.charts, helm, &mut sources)?;
-        }
-    }
-    findings.extend(found.syntax_findings(|path| charts.has_template(path)));
-    let is_checked = |object: &&ManifestObject| {
-        GROUPS.contains(&object.group()) && !charts.has_template(path(object))
-    };
-    for object in found.objects.iter().filter(is_checked) {
-        let mut names = Vec::new();
-        collect_odd_names(&object.node, &mut names);
-        findings.extend(names.into_iter().map(|name| {
-            let problem = format!("{}, and a name is a text", name.value.kind());
-            wrong_type(object, name.place, &problem).help("quote it")
-        }));
-    }
-    let mut unread = found.unread.clone();
-    unread.retain(|path, _| !charts.has_template(path));
-    let deploying = if charts.is_empty() && found.kustomizations.is_empty() {
-        Vec::new()
-    } else {
-        let kinds = DEPLOYING.map(|(_, kind)| kind);
-        manifests::collect(tree, paths, own_output, |text| mentions(text, &kinds))?.objects
-    };
-    let is_deploying = |object: &&ManifestObject| charts.may_be_deployed_by(object);
-    let is_of_pools = |object: &&ManifestObject| GROUPS.contains(&object.group());
-    let whole = found.objects.iter().filter(is_whole).filter(is_of_pools);
-    let files = |objects: &mut dyn Iterator<Item = &ManifestObject>| -> BTreeSet<PathBuf> {
-        objects.map(|object| path(object).to_owned()).collect()
-    };
-    let deploying = || deploying.iter().filter(is_whole);
-    let deployments = files(&mut deploying().filter(is_deploying));
-    let is_argo = |object: &&ManifestObject| object.group() == "argoproj.io";
-    let applications = files(&mut deploying().filter(is_argo));
-    let input = Input {
-        folders: found.kustomizations,
-        files: whole
-            .map(|object| path(object).to_owned())
-            .chain(deployments.iter().cloned())
-            .collect(),
-        deployments,
-        applications,
-        flux,
-        config_maps: &config_maps,
-    };
+    let read = Repository::read(tree, paths, engine, own_output, &mut sources)?;
+    let is_template = |path: &Path| read.charts.has_template(path);
+    findings.extend(read.found.syntax_findings(is_template));
+    read.check_names(findings);
+    let unread = read.omissions();
     let options = gitops::Options {
-        engine: helm,
+        engine: read.helm,
         own_output: Arc::clone(own_output),
         ..gitops::Options::default()
     };
-    let built = gitops::builds(tree, &input, &options, &mut sources)?;
+    let built = gitops::builds(tree, &read.input(), &options, &mut sources)?;
+    let Repository {
+        found,
+        charts,
+        texts,
+        ..
+    } = read;
     let is_template = |object: &ManifestObject| charts.has_template(path(object));
     let is_part = |object: &ManifestObject| is_whole(&object) && built.parts.contains(path(object));
     let is_file = |object: &ManifestObject| object.text.host.is_none() && object.is_outermost();
@@ -148,6 +88,119 @@ pub(super) fn collect_objects(
     }
     findings.extend(built.findings.into_iter().chain(releases.findings));
     Ok(Deployed { objects, unread })
+}
+
+/// What a repository holds of clusters and of what deploys them, as it is written.
+struct Repository {
+    found: ManifestFiles,
+    /// The ConfigMaps, if a Flux Kustomization takes variables from one.
+    config_maps: Vec<ManifestObject>,
+    /// The objects of the kinds that deploy charts, if there is anything to deploy.
+    deploying: Vec<ManifestObject>,
+    charts: HelmCharts,
+    /// The files that may name a chart.
+    texts: BTreeSet<PathBuf>,
+    helm: Engine,
+}
+
+impl Repository {
+    fn read(
+        tree: &dyn Files,
+        paths: &[PathBuf],
+        engine: Option<Engine>,
+        own_output: &OwnOutput,
+        sources: &mut Sources,
+    ) -> Result<Self, Error> {
+        let collect = |words: &[&str]| {
+            manifests::collect(tree, paths, own_output, |text| mentions(text, words))
+        };
+        let found = collect(&["cluster.x-k8s.io", EKS_ANYWHERE, FLUX])?;
+        let from = ["spec", "postBuild", "substituteFrom"];
+        let has_variables = flux(&found).any(|flux| !flux.node.items(&from).is_empty());
+        let maps = has_variables.then(|| collect(&["ConfigMap"])).transpose()?;
+        let texts = if found.charts.is_empty() {
+            BTreeSet::new()
+        } else {
+            manifests::texts(tree, paths, own_output)?
+        };
+        let mut helm = engine.unwrap_or(NEWEST);
+        let mut charts = HelmCharts::load(tree, &found.charts, helm, sources)?;
+        if engine.is_none() && !charts.is_empty() {
+            helm = find_engine(tree, &texts)?.unwrap_or(NEWEST);
+            if helm != NEWEST {
+                charts = HelmCharts::load(tree, &found.charts, helm, sources)?;
+            }
+        }
+        let is_deployed = !charts.is_empty() || !found.kustomizations.is_empty();
+        let deploying = is_deployed
+            .then(|| collect(&Deploying::KINDS))
+            .transpose()?;
+        Ok(Self {
+            found,
+            config_maps: maps.map_or_else(Vec::new, |maps| maps.objects),
+            deploying: deploying.map_or_else(Vec::new, |deploying| deploying.objects),
+            charts,
+            texts,
+            helm,
+        })
+    }
+
+    /// The files that mention clusters and are not read, with the reason.
+    fn omissions(&self) -> BTreeMap<PathBuf, &'static str> {
+        let mut unread = self.found.unread.clone();
+        unread.retain(|path, _| !self.charts.has_template(path));
+        unread
+    }
+
+    /// Names that YAML takes for no text.
+    fn check_names(&self, findings: &mut Vec<Finding>) {
+        let is_checked = |object: &&ManifestObject| {
+            GROUPS.contains(&object.group()) && !self.charts.has_template(path(object))
+        };
+        for object in self.found.objects.iter().filter(is_checked) {
+            let mut names = Vec::new();
+            collect_odd_names(&object.node, &mut names);
+            findings.extend(names.into_iter().map(|name| {
+                let problem = format!("{}, and a name is a text", name.value.kind());
+                wrong_type(object, name.place, &problem).help("quote it")
+            }));
+        }
+    }
+
+    /// What is built.
+    fn input(&self) -> Input<'_> {
+        let files = |is_meant: &dyn Fn(&ManifestObject) -> bool| -> BTreeSet<PathBuf> {
+            let objects = self.deploying.iter().filter(is_whole);
+            let meant = objects.filter(|object| is_meant(object));
+            meant.map(|object| path(object).to_owned()).collect()
+        };
+        let deployments = files(&|object| self.charts.may_be_deployed_by(object));
+        let applications = files(&|object| {
+            let deploying = Deploying::from_kind(object.group(), &object.kind);
+            deploying.is_some_and(|deploying| deploying != Deploying::Release)
+        });
+        let whole = self.found.objects.iter().filter(is_whole);
+        let of_pools = whole.filter(|object| GROUPS.contains(&object.group()));
+        let of_pools = of_pools.map(|object| path(object).to_owned());
+        Input {
+            folders: self.found.kustomizations.clone(),
+            files: of_pools.chain(deployments.iter().cloned()).collect(),
+            deployments,
+            applications,
+            flux: flux(&self.found).collect(),
+            config_maps: &self.config_maps,
+        }
+    }
+}
+
+fn is_whole(object: &&ManifestObject) -> bool {
+    object.text.host.is_none() && !object.is_patch
+}
+
+/// The Flux Kustomizations.
+fn flux(found: &ManifestFiles) -> impl Iterator<Item = &ManifestObject> {
+    let whole = found.objects.iter().filter(is_whole);
+    whole.filter(|object| object.group() == FLUX && &*object.kind == "Kustomization")
 }
 
 /// The objects of a repository, and what of it is not read.
@@ -252,8 +305,8 @@ impl Environment<'_> {
                 // A finding points to the manifest, so that no line of the environment is shown.
                 let placed = |text: Arc<str>| Located::new(text, Place::NONE);
                 let label = placed(label(&source.path, &name).into());
-                values.sealed.insert(Arc::clone(&name), label);
-                values.known.insert(name, placed(value.value));
+                values.sealed.known.insert(Arc::clone(&name), label);
+                values.known.known.insert(name, placed(value.value));
             }
         }
         self.known.insert(folder.to_owned(), Arc::clone(&values));

@@ -37,6 +37,7 @@ use crate::model::signing::SigningKeys;
 use super::files::display;
 use super::gitops::{OwnOutput, resolve_path};
 use super::tables::cluster_api;
+use class_patches::Templates;
 use deployed::{Deployed, collect_objects};
 pub use pairs::has_pair;
 pub(super) use pairs::read_pairs;
@@ -392,6 +393,7 @@ struct Graph<'a> {
     names: Names<'a>,
     /// The Cluster of each control plane.
     led: BTreeMap<usize, usize>,
+    templates: Templates,
 }
 
 impl<'a> Graph<'a> {
@@ -422,6 +424,7 @@ impl<'a> Graph<'a> {
             references: by_object,
             names: Names::only(objects, |_| true),
             led,
+            templates: Templates::default(),
         }
     }
 

@@ -34,20 +34,13 @@ use crate::model::finding::Finding;
 
 use super::error::ReadError;
 use super::files::display;
-use super::gitops::{Composition, resolve_path};
+use super::gitops::{Composition, Deploying, resolve_path};
 pub(super) use kinds::{GROUPS, is_of_cluster_api};
 use kinds::{has_pools, makes_clusters};
 use load::Chart;
 use named::{Naming, namings};
 pub(super) use pinned::{NEWEST, find_engine};
 use releases::{Input, Unchecked, chart_inputs, composition_input, namespace, naming_input};
-
-/// The groups and kinds of objects that deploy charts.
-pub(super) const DEPLOYING: [(&str, &str); 3] = [
-    ("helm.toolkit.fluxcd.io", "HelmRelease"),
-    ("argoproj.io", "Application"),
-    ("argoproj.io", "ApplicationSet"),
-];
 
 /// The charts of a repository that make Cluster API objects, by folder.
 #[derive(Default)]
@@ -124,14 +117,14 @@ impl HelmCharts {
 
     /// Whether an object may deploy one of the charts: it names the folder, or computes it.
     pub(super) fn may_be_deployed_by(&self, object: &ManifestObject) -> bool {
-        let kind = (object.group(), &*object.kind);
         let is_chart = |text: &Arc<str>| {
             let folder = resolve_path(Path::new(""), text.trim_start_matches('/'));
             folder.is_some_and(|folder| self.charts.contains_key(&folder))
         };
         let scalars = object.scalars().into_iter();
         let mut texts = scalars.filter_map(|(_, node)| node.value.as_str());
-        DEPLOYING.contains(&kind) && (kind.1 == "ApplicationSet" || texts.any(is_chart))
+        Deploying::from_kind(object.group(), &object.kind)
+            .is_some_and(|deploying| deploying == Deploying::ApplicationSet || texts.any(is_chart))
     }
 
     /// Whether a file is a template of a chart.

@@ -12,6 +12,7 @@ use yaml_tree::place::{Place, Sources};
 use crate::error::Error;
 use crate::files::{Files, Found};
 
+use super::super::expressions::{ACTIONS, blank_expressions};
 use super::super::files::display;
 use super::super::gitops::{Composition, resolve_path};
 
@@ -136,10 +137,11 @@ impl Named {
 
 /// What a document in a folder names. `is_unknown` means that it may be whatever it computes.
 fn find_names(document: &str, folder: &Path, is_unknown: bool) -> Vec<Named> {
-    let document = blank_expressions(document);
+    let stars = blank_expressions(document, [ACTIONS], |_| '*');
+    let document = stars.as_deref().unwrap_or(document);
     let is_inflated = INFLATED.iter().any(|word| document.contains(word));
     let written: Vec<_> = document.match_indices(':').collect();
-    let written = written.iter().filter_map(|(at, _)| value(&document, *at));
+    let written = written.iter().filter_map(|(at, _)| value(document, *at));
     let written: Vec<Written<'_>> = written.collect();
     let homes = written.iter().filter(|one| one.key == "chartHome");
     let homes: Vec<&str> = homes.map(|one| one.text).chain(["charts"]).collect();
@@ -213,19 +215,4 @@ fn value(document: &str, colon: usize) -> Option<Written<'_>> {
     let text = text.split(" #").next()?.trim_end();
     let text = text.trim_end_matches('/');
     (!text.is_empty()).then_some(Written { key, text, start })
-}
-
-/// A document with stars for expressions, as long as it was.
-fn blank_expressions(document: &str) -> String {
-    let (mut text, mut rest) = (String::with_capacity(document.len()), document);
-    while let Some(start) = rest.find("{{") {
-        let end = rest[start..]
-            .find("}}")
-            .map_or(rest.len(), |end| start + end + 2);
-        text += &rest[..start];
-        let star = |byte| if byte == b'\n' { '\n' } else { '*' };
-        text.extend(rest[start..end].bytes().map(star));
-        rest = &rest[end..];
-    }
-    text + rest
 }

@@ -39,8 +39,8 @@ struct Row {
     names: &'static str,
 }
 
-/// Rows: what becomes of fields, their parent such as `spec.source`, and their names with spaces between them. `[]` stands for the
-/// items of a list, and `*` for any key of a map. A longer path says more about a part of a shorter one.
+/// Rows: what becomes of fields, their parent such as `spec.source`, and their names with spaces between them. `[]` is the
+/// items of a list, and `*` any key of a map. A longer path says more about a part of a shorter one.
 macro_rules! rows {
     ($($meaning:ident $parent:literal: $names:literal)*) => {
         &[$($crate::read::tables::Row {

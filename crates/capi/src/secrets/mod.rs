@@ -23,7 +23,7 @@ use yaml_tree::value::{Node, Value};
 use yaml_tree::{Documents, SyntaxError};
 
 use seals::Seals;
-pub use seals::is_patch_of_secret;
+pub use seals::{is_patch_of_secret, may_be_patch_of_secret};
 use template::Actions;
 
 /// How deeply strings that hold objects may be nested.

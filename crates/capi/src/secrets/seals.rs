@@ -76,6 +76,7 @@ impl<'a> Seals<'a> {
         let is_generator = kind == Some("SecretGenerator");
         let is_kubeconfig = kind == Some("Config") || node.get_path(&["contexts"]).is_some();
         let is_patch = is_patch_of_secret(node);
+        let may_be_patch = may_be_patch_of_secret(node);
         let patched = first_key(node).map(str::to_owned);
         match &mut node.value {
             Value::Map(map) => self.entries(map, keys, |seals, key, node, keys| match key {
@@ -86,6 +87,10 @@ impl<'a> Seals<'a> {
                 "secretGenerator" => seals.generators(node, keys),
                 "items" if is_list => seals.walk_secrets(|seals| seals.objects(node, keys)),
                 "patch" if is_patch => seals.walk_secrets(|seals| seals.objects(node, keys)),
+                "patch" if may_be_patch => {
+                    seals.hidden.push(node.place.start..node.place.end);
+                    seals.objects(node, keys);
+                }
                 "value" if patched.as_deref() == Some("stringData") => seals.seal(node, keys),
                 "value" if patched.as_deref() == Some("data") && seals.is_of_secrets => {
                     seals.seal_encoded(node, keys);
@@ -410,4 +415,10 @@ pub fn is_patch_of_secret(node: &Node) -> bool {
     let kind = node.text(&["target", "kind"]);
     let pattern = kind.and_then(|kind| Regexp::new(&format!("^(?:{kind})$")).ok());
     pattern.is_some_and(|pattern| pattern.is_match("Secret"))
+}
+
+/// Whether the target of a patch says no kind, so that Secrets may be patched: no line of it is quoted.
+pub fn may_be_patch_of_secret(node: &Node) -> bool {
+    let target = node.get_path(&["target"]);
+    target.is_some_and(|target| target.text(&["kind"]).is_none())
 }
