@@ -173,6 +173,7 @@ impl Given {
             bootstrap_provider: None,
             settings: Node::from_value(Value::empty_map()),
             template: None,
+            seen: Vec::new(),
             unknown: None,
         });
         pools.last_mut().expect("just pushed")
@@ -323,6 +324,7 @@ pub(crate) fn settings() -> Settings {
         outputs: Vec::new(),
         policy: Policy::default(),
         matching: Matching::Normalized,
+        schemes: Default::default(),
         locking: Locking::Loose,
         registries: Default::default(),
         releases: None,
@@ -343,6 +345,7 @@ fn empty_view() -> ClusterView {
         selections: Vec::new(),
         bundle_outcomes: Vec::new(),
         judgements: Vec::new(),
+        schemes: Default::default(),
         registries: Arc::default(),
         served: Vec::new(),
         lock: None,

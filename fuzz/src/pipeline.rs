@@ -58,7 +58,7 @@ pub(super) fn open(files: Memory) -> Option<Open> {
     let templates = TemplateCache::default();
     Some(Open {
         shared: read::read_shared_catalog(&workspace, &templates),
-        catalogs: Catalogs::new(facts),
+        catalogs: Catalogs::new(facts, Default::default()),
         patterns: PatternCache::default(),
         templates,
         workspace,

@@ -7,10 +7,9 @@ use capi::location::file_name;
 use capi::unknown::Unknown;
 
 use super::replacement::{self, Obstacle};
-use crate::model::cluster::{ClusterOrigin, Pool};
+use crate::model::cluster::{ClusterOrigin, Pool, SeenText};
 use crate::model::cluster_view::ClusterView;
 use crate::model::judgement::{Doubt, Grade, Judgement};
-use crate::model::name::facts_of;
 use crate::model::selection::{Outcome, PoolImage, Selection};
 use crate::model::selector::Matching;
 use crate::model::version::{Version, distribution_of};
@@ -30,8 +29,16 @@ pub fn judge_version(wanted: &str, fact: Option<&Fact>, matching: Matching) -> J
     if matching == Matching::Exact && !equal && fact.origin != Origin::Name {
         return refuted();
     }
-    let (Some(wanted), Some(held)) = (Version::parse(wanted), Version::parse(&fact.value)) else {
-        return if equal { agreement(fact) } else { refuted() };
+    let Some(wanted) = Version::parse(wanted) else {
+        // What is no version is not another one.
+        return if equal {
+            agreement(fact)
+        } else {
+            Judgement::Unproven(Doubt::Nothing)
+        };
+    };
+    let Some(held) = Version::parse(&fact.value) else {
+        return refuted();
     };
     if !held.admits(&wanted) && !wanted.admits(&held) {
         refuted()
@@ -62,7 +69,7 @@ pub fn booted_image<'a>(
     let name = image_name(view, pool, selection)?;
     let facts = match view.described_image(selection) {
         Some(image) => Cow::Borrowed(&image.facts),
-        None => Cow::Owned(facts_of(name).unwrap_or_default()),
+        None => Cow::Owned(view.schemes.facts(name).unwrap_or_default()),
     };
     Some(BootedImage { name, facts })
 }
@@ -114,7 +121,10 @@ fn judge_pool(
     };
     let held = facts.get(fact::K8S_VERSION);
     let held = held.filter(|held| is_what_runs(view, pool, &facts, held));
-    match judge_version(&wanted.value, held, matching) {
+    let held = held
+        .cloned()
+        .or_else(|| agreeing(view, pool, &wanted.value));
+    match judge_version(&wanted.value, held.as_ref(), matching) {
         // EKS Anywhere requires a minor with any patch level. Cluster API itself refuses such a version.
         Judgement::Unproven(Doubt::NoPatch(held))
             if view.cluster.origin == ClusterOrigin::Manifests && has_patch(&held.value) =>
@@ -142,16 +152,42 @@ fn selection_fault(outcome: &Outcome) -> Unknown {
 /// Whether the Kubernetes that an image holds is of the distribution that a pool runs. In manifests RKE2, K3s and others may be
 /// installed when a machine boots, beside what kubeadm would run; a name that says no distribution is that of kubeadm's.
 fn is_what_runs(view: &ClusterView, pool: &Pool, facts: &Facts, held: &Fact) -> bool {
-    let cluster = &view.cluster;
-    let bootstrap = cluster.bootstrap_provider_of(pool);
-    let runs = bootstrap.and_then(|bootstrap| distribution_of(&bootstrap.value));
-    let Some(runs) = runs.filter(|_| cluster.origin == ClusterOrigin::Manifests) else {
+    let Some(runs) = distribution(view, pool) else {
         return true;
     };
     match facts.text(fact::K8S_FLAVOR) {
         Some(flavor) => flavor == runs,
         None => runs == "kubeadm" || held.origin != Origin::Name || held.value.contains(runs),
     }
+}
+
+/// The distribution that the machines of a pool of manifests run.
+fn distribution(view: &ClusterView, pool: &Pool) -> Option<&'static str> {
+    let bootstrap = view.cluster.bootstrap_provider_of(pool);
+    let runs = bootstrap.and_then(|bootstrap| distribution_of(&bootstrap.value));
+    runs.filter(|_| view.cluster.origin == ClusterOrigin::Manifests)
+}
+
+/// The texts of a pool's machine template that seem to name a version of the distribution that the pool runs.
+pub fn seen_texts<'a>(
+    view: &ClusterView,
+    pool: &'a Pool,
+) -> impl Iterator<Item = &'a SeenText> + use<'a> {
+    let runs = distribution(view, pool);
+    let is_of = move |seen: &&SeenText| {
+        let distribution = seen.version.distribution.unwrap_or("kubeadm");
+        runs.is_none_or(|runs| runs == distribution)
+    };
+    pool.seen.iter().filter(is_of)
+}
+
+/// The version that what names a pool's image seems to say, where it is the wanted one. It proves no more than a name does.
+fn agreeing(view: &ClusterView, pool: &Pool, wanted: &str) -> Option<Fact> {
+    let wanted = Version::parse(wanted)?;
+    let mut seen = seen_texts(view, pool).filter(|seen| seen.is_image);
+    let seen = seen.find(|seen| seen.version.agrees(&wanted))?;
+    let version = seen.version.version.to_string();
+    Some(Fact::new(version, Origin::Name, seen.text.place))
 }
 
 /// The images that contain a version, proven or by their name, each with the obstacles to replacing the image `like` by it.

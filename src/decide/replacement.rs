@@ -219,7 +219,7 @@ mod tests {
     use proptest::prelude::{prop_assert, proptest};
 
     use super::{Obstacle, VersionObstacle, fact_obstacles, facts_to_keep, version_obstacle};
-    use crate::model::name::facts_of;
+    use crate::model::name::NameSchemes;
     use crate::model::version::Version;
     use capi::image::{Fact, Facts, Origin};
     use yaml_tree::place::Place;
@@ -321,14 +321,18 @@ mod tests {
 
     #[test]
     fn names_are_compared_by_what_both_say() {
-        let facts = |name| facts_of(name).expect("a scheme");
+        let facts = |name| NameSchemes::default().facts(name).expect("a scheme");
         let of = |new| fact_obstacles(&facts("ubuntu-noble-hardened-rke2-1-31-8"), &facts(new));
         assert_eq!(of("ubuntu-noble-hardened-rke2-1-31-9"), []);
         assert_eq!(of("ubuntu-noble-hardened-rke2-1-31"), []);
         assert!(!of("ubuntu-noble-plain-rke2-1-31-9").is_empty());
         // A name without a build is followed by facts with one.
-        let name = facts_of("ubuntu-noble-hardened-rke2-1-31-8").expect("a scheme");
-        let mut whole = facts_of("ubuntu-noble-hardened-rke2-1-31-9").expect("a scheme");
+        let name = NameSchemes::default()
+            .facts("ubuntu-noble-hardened-rke2-1-31-8")
+            .expect("a scheme");
+        let mut whole = NameSchemes::default()
+            .facts("ubuntu-noble-hardened-rke2-1-31-9")
+            .expect("a scheme");
         let fact = Fact::new("1.31.9+rke2r1", Origin::Annotation, Place::NONE);
         whole.learn("k8s-version", fact);
         assert_eq!(fact_obstacles(&name, &whole), []);

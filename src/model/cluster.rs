@@ -12,6 +12,7 @@ use yaml_tree::value::Node;
 
 use super::endpoint::ControlPlaneEndpoint;
 use super::selector::Selector;
+use crate::model::name::SeenVersion;
 use crate::model::selector::Library;
 use crate::model::version::Version;
 
@@ -284,6 +285,8 @@ pub struct Pool {
     /// The machine template that manifests name for it; none of values, whose templates get a new name with each change, and
     /// none of a ClusterClass, whose templates are copied.
     pub template: Option<NamedTemplate>,
+    /// The texts of its machine template that seem to name a Kubernetes version.
+    pub seen: Vec<SeenText>,
     /// Why it is not known which image the pool boots, where that cannot be known.
     pub unknown: Option<Unknown>,
 }
@@ -295,6 +298,17 @@ impl Pool {
         self.k8s_version = None;
         self.unknown = Some(Unknown::Secret);
     }
+}
+
+/// A text of a machine template that seems to name a Kubernetes version.
+#[derive(Clone, Debug)]
+pub struct SeenText {
+    /// The text.
+    pub text: Located<Arc<str>>,
+    /// The version in it.
+    pub version: SeenVersion,
+    /// Whether it is what names the image.
+    pub is_image: bool,
 }
 
 /// A machine template that is referred to by its name.

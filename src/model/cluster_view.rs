@@ -11,6 +11,7 @@ use super::cluster::{Cluster, Pool};
 use super::finding::Finding;
 use super::judgement::Judgement;
 use super::lock::{Lock, SignedEntries};
+use super::name::NameSchemes;
 use super::signing::SigningKeys;
 use crate::model::selection::BundleOutcome;
 use crate::model::selection::Selection;
@@ -45,6 +46,8 @@ pub struct ClusterView {
     pub bundle_outcomes: Vec<BundleOutcome>,
     /// What is known of the image of each pool, in the same order.
     pub judgements: Vec<Judgement>,
+    /// How names of images are read.
+    pub schemes: NameSchemes,
     /// The registries of the catalog, by name.
     pub registries: Arc<BTreeMap<Arc<str>, Registry>>,
     /// The keys of the images that are served for this cluster, sorted.

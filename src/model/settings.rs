@@ -7,6 +7,7 @@ use oci_artifacts::registries::RegistrySettings;
 use yaml_tree::place::Spot;
 
 use super::lock::Locking;
+use super::name::NameSchemes;
 use super::policy::Policy;
 use crate::model::selector::Matching;
 use crate::model::wave_settings::WaveSettings;
@@ -26,6 +27,8 @@ pub struct Settings {
     pub policy: Policy,
     /// How selectors compare versions.
     pub matching: Matching,
+    /// How names of images are read.
+    pub schemes: NameSchemes,
     /// Whether everything must be locked.
     pub locking: Locking,
     /// How registries are queried.

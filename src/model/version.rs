@@ -20,15 +20,20 @@ pub struct Version {
 
 impl Version {
     /// Reads a version: an optional `v`, numbers joined by dots or by dashes, an optional prerelease behind `-`, an optional
-    /// build behind `+` (`%2B` in URLs); a distribution's build may follow `-` (docs/sylva.md#what-is-added-to-a-selector).
+    /// build behind `+` (`%2B` in URLs); a distribution's build may follow `-` (docs/sylva.md#what-is-added-to-a-selector), and
+    /// that of EKS Distro is `-eks-1-28-9` in objects and `-eks-d-1-28-9` in names.
     pub fn parse(text: &str) -> Option<Self> {
-        let unquoted;
+        let plain;
         let text = match text.trim() {
-            quoted if quoted.contains('%') => {
-                unquoted = quoted.replace("%2B", "+").replace("%2b", "+");
-                &unquoted
+            spelled if spelled.contains('%') || spelled.contains("-eks-") => {
+                plain = spelled
+                    .replace("%2B", "+")
+                    .replace("%2b", "+")
+                    .replace("-eks-d-", "+eks-")
+                    .replace("-eks-", "+eks-");
+                &plain
             }
-            plain => plain,
+            text => text,
         };
         let rest = text.strip_prefix('v').unwrap_or(text);
         let (major, rest) = number(rest)?;
@@ -143,11 +148,13 @@ pub fn flavor_of(bootstrap_provider: &str) -> Option<&'static str> {
 /// The distribution whose provider downloads it when a machine boots, whatever the image holds.
 pub const K0S: &str = "k0s";
 
-/// The Kubernetes distribution that a bootstrap provider sets up: Sylva's flavors, and K3s and k0s, which are in no Sylva release.
+/// The Kubernetes distribution that a bootstrap provider sets up: Sylva's flavors, and K3s, k0s and Talos, which are in no Sylva
+/// release.
 pub fn distribution_of(bootstrap_provider: &str) -> Option<&'static str> {
     match bootstrap_provider {
         "cabpk3s" | "cabp3" | "k3s" => Some("k3s"),
         "k0smotron" => Some(K0S),
+        "talos" => Some("talos"),
         other => flavor_of(other),
     }
 }
@@ -275,6 +282,10 @@ mod tests {
         );
         assert_eq!(version("v1.32.0-k3s1"), version("v1.32.0+k3s1"));
         assert_eq!(version("v1.33.1-k0s.0"), version("v1.33.1+k0s.0"));
+        assert_eq!(
+            version("v1.28.4-eks-1-28-9"),
+            version("1.28.4-eks-d-1-28-9")
+        );
     }
 
     #[test]

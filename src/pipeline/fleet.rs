@@ -69,7 +69,7 @@ impl Fleet {
         Ok(Self {
             keyring: Keyring::new(move |named| read::key_text(&*files, named)),
             shared_catalog: read::read_shared_catalog(&workspace, &templates),
-            expanded: Catalogs::new(facts),
+            expanded: Catalogs::new(facts, workspace.settings.schemes.clone()),
             patterns: PatternCache::default(),
             templates,
             today,

@@ -34,6 +34,10 @@ pub(super) struct ProjectFile {
     /// Where image facts come from and how image fields are written.
     #[serde(default)]
     pub images: ImageOptions,
+    /// How your images are named, beside the built-in schemes and before them: regular expressions of whole names, whose named
+    /// groups are parts: `golden-(?P<os>[a-z]+)-(?P<k8s>1\.\d+\.\d+)`.
+    #[serde(default)]
+    pub names: Vec<String>,
     /// How selectors compare Kubernetes versions.
     #[serde(default)]
     pub matching: Matching,

@@ -8,6 +8,7 @@ use oci_artifacts::{Address, Reference};
 use crate::model::date::Date;
 use crate::model::finding::Finding;
 use crate::model::judgement::Grade;
+use crate::model::name::{NameSchemes, OwnScheme};
 use crate::model::output_path;
 use crate::model::policy::{Policy, Scoped, Waiver, Waivers, pattern};
 use crate::model::rule::RuleId;
@@ -65,10 +66,30 @@ pub(super) fn settings(
         outputs: outputs(file, flags, places, findings),
         policy: policy(&file.policy, places, findings),
         matching: flags.matching.unwrap_or(file.matching),
+        schemes: schemes(&file.names, places, findings),
         locking: flags.locking,
         releases: releases(file, places, findings),
         waves: wave_options::waves(&file.plan, places, findings),
     }
+}
+
+/// The project's naming schemes, those of which are valid.
+fn schemes(names: &[String], places: &Places<'_>, findings: &mut Vec<Finding>) -> NameSchemes {
+    let mut own = Vec::new();
+    for (index, pattern) in names.iter().enumerate() {
+        match OwnScheme::new(pattern) {
+            Ok(scheme) => own.push(scheme),
+            Err(fault) => {
+                let message = format!("`{pattern}` is no pattern of names: {fault}");
+                let finding = Finding::new(RuleId::ProjectFile, message)
+                    .with_label(places.item(&["names"], index), "");
+                findings.push(finding.help(
+                    r"write a regular expression with named groups: `golden-(?P<os>[a-z]+)-(?P<k8s>1\.\d+\.\d+)`",
+                ));
+            }
+        }
+    }
+    NameSchemes::new(own)
 }
 
 /// The address of a release: one that a version can be put into.

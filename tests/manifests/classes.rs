@@ -700,7 +700,7 @@ fn a_variable_that_is_missing_is_no_value() {
     let value = "valueFrom: {template: 'http://h/ubuntu-{{ .release }}-kube-v1.30.2.qcow2'}";
     with(&patch(WORKERS, value), VERSION).check().pools(str![[r#"
 edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39) holds 1.30.2
-edge/md-0 v1.30.2 (edge.yaml:7:14): unproven, ubuntu-<no value>-kube-v1.30.2.qcow2 (edge.yaml:28:31)
+edge/md-0 v1.30.2 (edge.yaml:7:14): by_name, ubuntu-<no value>-kube-v1.30.2.qcow2 (edge.yaml:28:31) holds 1.30.2 (edge.yaml:28:31)
 
 "#]]);
 }

@@ -94,9 +94,8 @@ no template
     edge/control-plane v1.31.8 (edge.yaml:12:12): unknown (its machine template is not among the manifests)
     edge/edge-md v1.31.8 (edge.yaml:23:16): unknown (its machine template is not among the manifests)
 no image
-    error[nothing-checked] => --allow-empty
-    edge/control-plane v1.31.8 (edge.yaml:12:12): unknown (its machine template names no image)
-    edge/edge-md v1.31.8 (edge.yaml:23:16): unknown (its machine template names no image)
+    edge/control-plane v1.31.8 (edge.yaml:12:12): unproven, a (edge.yaml:29:49)
+    edge/edge-md v1.31.8 (edge.yaml:23:16): unproven, a (edge.yaml:29:49)
 
 "#]],
     );

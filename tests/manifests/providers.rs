@@ -35,7 +35,7 @@ fn workers(kind: &str, made_by: &str) -> String {
 }
 
 /// A MachineDeployment and its machine template with this spec.
-fn pool(kind: &str, spec: &str) -> String {
+pub(super) fn pool(kind: &str, spec: &str) -> String {
     workers("MachineDeployment", kind) + &provided(kind, &format!("{{template: {{spec: {spec}}}}}"))
 }
 
@@ -222,7 +222,7 @@ DevMachinePool {template: {docker: {customImage: 'kindest/node:v1.30.2'}}}
 }
 
 /// An object of EKS Anywhere.
-fn eks(named: &str, spec: &str) -> String {
+pub(super) fn eks(named: &str, spec: &str) -> String {
     object(
         &format!("anywhere.eks.amazonaws.com/v1alpha1 {named}"),
         &format!("spec: {spec}"),
@@ -249,9 +249,9 @@ fn each_group_of_a_cluster_of_eks_anywhere_is_a_pool() {
         );
     manifest(text).check().is(str![[r#"
 error[k8s-version-mismatch] edge/md-0 edge.yaml:21:18 `/dc/vm/bottlerocket-v1.30.4-eks-d-1-30-12-eks-a-98-amd64` edge.yaml:6:22 `'1.31'` => 1.31
-edge/control-plane 1.31 (edge.yaml:6:22): by_name, /dc/vm/ubuntu-v1.31.2-eks-d-1-31-12-eks-a-98-amd64 (edge.yaml:16:18) holds 1.31.2
-edge/md-0 1.31 (edge.yaml:6:22): mismatched, /dc/vm/bottlerocket-v1.30.4-eks-d-1-30-12-eks-a-98-amd64 (edge.yaml:21:18) holds 1.30.4
-edge/md-1 1.30 (edge.yaml:11:37): by_name, /dc/vm/bottlerocket-v1.30.4-eks-d-1-30-12-eks-a-98-amd64 (edge.yaml:21:18) holds 1.30.4
+edge/control-plane 1.31 (edge.yaml:6:22): by_name, /dc/vm/ubuntu-v1.31.2-eks-d-1-31-12-eks-a-98-amd64 (edge.yaml:16:18) holds 1.31.2+eks-1-31-12
+edge/md-0 1.31 (edge.yaml:6:22): mismatched, /dc/vm/bottlerocket-v1.30.4-eks-d-1-30-12-eks-a-98-amd64 (edge.yaml:21:18) holds 1.30.4+eks-1-30-12
+edge/md-1 1.30 (edge.yaml:11:37): by_name, /dc/vm/bottlerocket-v1.30.4-eks-d-1-30-12-eks-a-98-amd64 (edge.yaml:21:18) holds 1.30.4+eks-1-30-12
 
 "#]]);
 }
@@ -285,15 +285,15 @@ edge/md-0 1.31 (edge.yaml:6:22): unknown (its provider looks up an image of its 
     let image = "osImageURL: 'https://h/bottlerocket-v1.30.4-eks-d-1-30-12-eks-a-98-amd64.img.gz'";
     project.edit("edge.yaml", "tinkerbellIP: 192.0.2.1", image);
     project.check().pools(str![[r#"
-edge/control-plane 1.31 (edge.yaml:6:22): mismatched, bottlerocket-v1.30.4-eks-d-1-30-12-eks-a-98-amd64.img.gz (edge.yaml:14:20) holds 1.30.4
-edge/md-0 1.31 (edge.yaml:6:22): mismatched, bottlerocket-v1.30.4-eks-d-1-30-12-eks-a-98-amd64.img.gz (edge.yaml:14:20) holds 1.30.4
+edge/control-plane 1.31 (edge.yaml:6:22): mismatched, bottlerocket-v1.30.4-eks-d-1-30-12-eks-a-98-amd64.img.gz (edge.yaml:14:20) holds 1.30.4+eks-1-30-12
+edge/md-0 1.31 (edge.yaml:6:22): mismatched, bottlerocket-v1.30.4-eks-d-1-30-12-eks-a-98-amd64.img.gz (edge.yaml:14:20) holds 1.30.4+eks-1-30-12
 
 "#]]);
     let own = image.replace("1.30.4", "1.31.2").replace("1-30", "1-31");
     project.edit("edge.yaml", "hostOSConfiguration: {}", &own);
     project.check().pools(str![[r#"
-edge/control-plane 1.31 (edge.yaml:6:22): mismatched, bottlerocket-v1.30.4-eks-d-1-30-12-eks-a-98-amd64.img.gz (edge.yaml:14:20) holds 1.30.4
-edge/md-0 1.31 (edge.yaml:6:22): by_name, bottlerocket-v1.31.2-eks-d-1-31-12-eks-a-98-amd64.img.gz (edge.yaml:24:44) holds 1.31.2
+edge/control-plane 1.31 (edge.yaml:6:22): mismatched, bottlerocket-v1.30.4-eks-d-1-30-12-eks-a-98-amd64.img.gz (edge.yaml:14:20) holds 1.30.4+eks-1-30-12
+edge/md-0 1.31 (edge.yaml:6:22): by_name, bottlerocket-v1.31.2-eks-d-1-31-12-eks-a-98-amd64.img.gz (edge.yaml:24:44) holds 1.31.2+eks-1-31-12
 
 "#]]);
 }
@@ -341,8 +341,8 @@ fn a_field_of_eks_anywhere_that_is_not_carried_out_makes_pools_unknown() {
         &checked(cases),
         str![[r#"
 none
-    edge/control-plane 1.31 (edge.yaml:6:22): by_name, bottlerocket-v1.31.2-eks-d-1-31-12-eks-a-98-amd64.img.gz (edge.yaml:14:20) holds 1.31.2
-    edge/md-0 1.31 (edge.yaml:6:22): by_name, bottlerocket-v1.31.2-eks-d-1-31-12-eks-a-98-amd64.img.gz (edge.yaml:24:20) holds 1.31.2
+    edge/control-plane 1.31 (edge.yaml:6:22): by_name, bottlerocket-v1.31.2-eks-d-1-31-12-eks-a-98-amd64.img.gz (edge.yaml:14:20) holds 1.31.2+eks-1-31-12
+    edge/md-0 1.31 (edge.yaml:6:22): by_name, bottlerocket-v1.31.2-eks-d-1-31-12-eks-a-98-amd64.img.gz (edge.yaml:24:20) holds 1.31.2+eks-1-31-12
 of the cluster
     warning[composition-unsupported] edge.yaml:6:10 `1`
     error[nothing-checked] => --allow-empty
@@ -350,16 +350,16 @@ of the cluster
     edge/md-0 1.31 (edge.yaml:7:22): unknown (a field of its manifests is not carried out here)
 of a machine
     warning[composition-unsupported] edge.yaml:24:97 `1`
-    edge/control-plane 1.31 (edge.yaml:6:22): by_name, bottlerocket-v1.31.2-eks-d-1-31-12-eks-a-98-amd64.img.gz (edge.yaml:14:20) holds 1.31.2
+    edge/control-plane 1.31 (edge.yaml:6:22): by_name, bottlerocket-v1.31.2-eks-d-1-31-12-eks-a-98-amd64.img.gz (edge.yaml:14:20) holds 1.31.2+eks-1-31-12
     edge/md-0 1.31 (edge.yaml:6:22): unknown (a field of its manifests is not carried out here)
 of a template
     warning[composition-unsupported] edge.yaml:19:21 `{name: a}`
     edge/control-plane 1.31 (edge.yaml:6:22): unknown (a field of its manifests is not carried out here)
-    edge/md-0 1.31 (edge.yaml:6:22): by_name, bottlerocket-v1.31.2-eks-d-1-31-12-eks-a-98-amd64.img.gz (edge.yaml:24:20) holds 1.31.2
+    edge/md-0 1.31 (edge.yaml:6:22): by_name, bottlerocket-v1.31.2-eks-d-1-31-12-eks-a-98-amd64.img.gz (edge.yaml:24:20) holds 1.31.2+eks-1-31-12
 of the datacenter
     warning[composition-unsupported] edge.yaml:14:97 `1`
     edge/control-plane 1.31 (edge.yaml:6:22): unknown (a field of its manifests is not carried out here)
-    edge/md-0 1.31 (edge.yaml:6:22): by_name, bottlerocket-v1.31.2-eks-d-1-31-12-eks-a-98-amd64.img.gz (edge.yaml:24:20) holds 1.31.2
+    edge/md-0 1.31 (edge.yaml:6:22): by_name, bottlerocket-v1.31.2-eks-d-1-31-12-eks-a-98-amd64.img.gz (edge.yaml:24:20) holds 1.31.2+eks-1-31-12
 
 "#]],
     );

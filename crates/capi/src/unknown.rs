@@ -41,6 +41,7 @@ reasons! {
     SeveralTemplates "several machine templates have its template's name";
     NoName "its name is no text";
     NoImage "its machine template names no image";
+    Kind "the kind of its machine template is not known";
     NotStamped "its image is not stamped";
     LookedUp "its provider looks up an image of its version";
     Variable "its image or version is a variable";
@@ -53,6 +54,7 @@ reasons! {
     Disagree "its image key and its selector disagree";
     SelectorInvalid "its selector is wrong";
     NoVersion "no Kubernetes version";
+    OddVersion "its Kubernetes version is not a version";
     Bare "its image brings no Kubernetes";
 }
 

@@ -11,7 +11,7 @@ use super::Problem;
 use super::reference::is_same_build;
 use crate::decide::matching::REGISTRY_KEY;
 use crate::model::catalog::{CatalogEntry, Described};
-use crate::model::name::{NameFacts, same_value};
+use crate::model::name::{NameFacts, NameSchemes, same_value};
 use crate::model::version::Version;
 use crate::model::written;
 
@@ -74,9 +74,10 @@ pub(super) fn learn_described(
 }
 
 /// Learns what the names say: the artifact's and the file's, else the one that a provider knows the image by.
-pub(super) fn learn_name(image: &mut Image, problems: &mut Vec<Problem>) {
-    let of_artifact = NameFacts::parse(&image.artifact);
-    let of_file = image.facts.text(fact::FILENAME).and_then(NameFacts::parse);
+pub(super) fn learn_name(image: &mut Image, schemes: &NameSchemes, problems: &mut Vec<Problem>) {
+    let of_artifact = schemes.read(&image.artifact);
+    let of_file = image.facts.text(fact::FILENAME);
+    let of_file = of_file.and_then(|name| schemes.read(name));
     // Of the file's name only the extension, where the rest repeats the artifact's.
     let of_file = of_file.map(|name| match of_artifact {
         None => name,
@@ -89,7 +90,7 @@ pub(super) fn learn_name(image: &mut Image, problems: &mut Vec<Problem>) {
     let of_location = if of_artifact.is_some() || of_file.is_some() {
         None
     } else {
-        location_facts(image)
+        location_facts(image, schemes)
     };
     for name in of_artifact.into_iter().chain(of_file).chain(of_location) {
         for (fact, value) in name.facts() {
@@ -104,14 +105,15 @@ pub(super) fn learn_name(image: &mut Image, problems: &mut Vec<Problem>) {
 }
 
 /// What the image's name in a store, or of the file at its URL, says.
-fn location_facts(image: &Image) -> Option<NameFacts> {
+fn location_facts(image: &Image, schemes: &NameSchemes) -> Option<NameFacts> {
     let uri = image.uri.iter().map(|uri| uri.value.text());
     let locations = { image.facts.iter() }
         .filter(|(name, _)| name.starts_with(fact::LOCATIONS))
         .map(|(_, fact)| &fact.value);
     let mut names = uri.chain(locations);
     names.find_map(|name| {
-        NameFacts::from_location(name).or_else(|| NameFacts::parse(file_name(name)))
+        let whole = schemes.read_location(name);
+        whole.or_else(|| schemes.read(file_name(name)))
     })
 }
 

@@ -25,7 +25,7 @@ use crate::model::catalog::{Catalog, CatalogEntry, Described, Registry};
 use crate::model::cluster::{Choice, Cluster};
 use crate::model::cluster_view::{ClusterRead, ClusterView};
 use crate::model::lock::SignedEntries;
-use crate::model::name::key_of;
+use crate::model::name::{NameSchemes, key_of};
 use crate::model::settings::Settings;
 pub use problem::Problem;
 use reference::Reference;
@@ -58,7 +58,11 @@ pub fn registry_prefix(entry: &CatalogEntry, catalog: &Catalog) -> Option<String
 ///
 /// # Errors
 /// A source cannot be read.
-pub fn images(catalog: &Catalog, sources: &[Box<dyn ImageSource>]) -> Result<Resolved, Error> {
+pub fn images(
+    catalog: &Catalog,
+    sources: &[Box<dyn ImageSource>],
+    schemes: &NameSchemes,
+) -> Result<Resolved, Error> {
     let mut images = Images::new();
     let mut problems = Vec::new();
     for entry in &catalog.entries {
@@ -79,7 +83,7 @@ pub fn images(catalog: &Catalog, sources: &[Box<dyn ImageSource>]) -> Result<Res
         learn_from(&**source, &mut images, &mut problems)?;
     }
     for image in images.values_mut() {
-        facts::learn_name(image, &mut problems);
+        facts::learn_name(image, schemes, &mut problems);
     }
     let bundles = bundles::bundles(catalog, sources, &mut problems)?;
     Ok(Resolved {
@@ -200,6 +204,7 @@ fn learn_from(
 /// The catalogs that were expanded already. Clusters that share a catalog share its images.
 pub struct Catalogs {
     facts: ImageFacts,
+    schemes: NameSchemes,
     expanded: Mutex<Vec<(Arc<Catalog>, Arc<Resolved>)>>,
 }
 
@@ -207,10 +212,11 @@ pub struct Catalogs {
 const KEPT: usize = 16;
 
 impl Catalogs {
-    /// None yet; all will learn from these sources.
-    pub fn new(facts: ImageFacts) -> Self {
+    /// None yet; all will learn from these sources, and from names by these schemes.
+    pub fn new(facts: ImageFacts, schemes: NameSchemes) -> Self {
         Self {
             facts,
+            schemes,
             expanded: Mutex::default(),
         }
     }
@@ -233,7 +239,7 @@ impl Catalogs {
             return Ok(resolved);
         }
         // Not under the lock: two threads that expand one catalog at once get the same result.
-        let resolved = Arc::new(images(catalog, &self.facts.sources)?);
+        let resolved = Arc::new(images(catalog, &self.facts.sources, &self.schemes)?);
         let mut expanded = lock();
         if expanded.len() < KEPT && known(&expanded).is_none() {
             expanded.push((Arc::clone(catalog), Arc::clone(&resolved)));
@@ -306,6 +312,7 @@ pub fn cluster(
         selections,
         bundle_outcomes,
         judgements: Vec::new(),
+        schemes: settings.schemes.clone(),
         registries: Arc::clone(&resolved.registries),
         served,
         lock: catalogs.facts.lock.clone(),

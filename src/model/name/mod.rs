@@ -6,7 +6,10 @@
 mod key;
 mod release;
 mod schemes;
+mod seen;
 mod template;
+
+use std::sync::Arc;
 
 use capi::image::{Facts, Origin, fact};
 use yaml_tree::place::Place;
@@ -14,7 +17,8 @@ use yaml_tree::place::Place;
 use super::version::Version;
 pub use key::{NameRefusal, key_of};
 pub use release::Release;
-pub use schemes::{Example, SCHEMES, Scheme};
+pub use schemes::{Example, OwnScheme, SCHEMES, Scheme};
+pub use seen::SeenVersion;
 
 /// What a name says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -61,15 +65,6 @@ impl NameFacts {
     /// Reads an image's name or file name; `None` if no scheme matches the whole name.
     pub fn parse(name: &str) -> Option<Self> {
         SCHEMES.iter().find_map(|scheme| scheme.read(name))
-    }
-
-    /// Reads what names an image where it lies: the whole text, or its last part. A tag may be the version, or follow the name.
-    pub fn from_location(text: &str) -> Option<Self> {
-        let last = text.rsplit('/').next().unwrap_or(text);
-        let tagged = last.split('@').next().unwrap_or(last);
-        let untagged = tagged.split(':').next().unwrap_or(tagged);
-        let mut names = [text, last, tagged, untagged].into_iter();
-        names.find_map(Self::parse)
     }
 
     /// The facts by the names that annotations use (docs/sylva.md#facts). `k8s-version` has a build only where the name carries
@@ -137,9 +132,35 @@ impl NameFacts {
     }
 }
 
-/// The facts in a name, in what ends a path, or in the name of an artifact before its tag or digest.
-pub fn facts_of(name: &str) -> Option<Facts> {
-    NameFacts::from_location(name).map(Facts::from)
+/// The naming schemes of a run: the project's own, then the built-in ones.
+#[derive(Clone, Debug, Default)]
+pub struct NameSchemes(Arc<[OwnScheme]>);
+
+impl NameSchemes {
+    /// The built-in ones, and these before them.
+    pub fn new(own: impl IntoIterator<Item = OwnScheme>) -> Self {
+        Self(own.into_iter().collect())
+    }
+
+    /// Reads an image's name or file name; `None` if no scheme matches the whole name.
+    pub fn read(&self, name: &str) -> Option<NameFacts> {
+        let own = self.0.iter().find_map(|scheme| scheme.read(name));
+        own.or_else(|| NameFacts::parse(name))
+    }
+
+    /// Reads what names an image where it lies: the whole text, or its last part. A tag may be the version, or follow the name.
+    pub fn read_location(&self, text: &str) -> Option<NameFacts> {
+        let last = text.rsplit('/').next().unwrap_or(text);
+        let tagged = last.split('@').next().unwrap_or(last);
+        let untagged = tagged.split(':').next().unwrap_or(tagged);
+        let mut names = [text, last, tagged, untagged].into_iter();
+        names.find_map(|name| self.read(name))
+    }
+
+    /// The facts in a name, in what ends a path, or in the name of an artifact before its tag or digest.
+    pub fn facts(&self, name: &str) -> Option<Facts> {
+        self.read_location(name).map(Facts::from)
+    }
 }
 
 impl From<NameFacts> for Facts {

@@ -6,7 +6,7 @@ use std::fmt::Write;
 const FILE: &str = "file";
 
 /// Any extension that image files and the checksum files beside them have. `.img` and `.tar` say nothing of the format.
-const EXTENSION: &str = r"(?:(?:\.(?<format>qcow2|raw|img|iso|ova|ovf|vmdk|vhd|tar|vdi))?(?<suffixes>(?:\.(?:gz|bz2|xz|zst|sha256sum|md5sum))*)|(?<raw>-raw\.img)(?:\.(?:md5sum|sha256sum))?)";
+pub(super) const EXTENSION: &str = r"(?:(?:\.(?<format>qcow2|raw|img|iso|ova|ovf|vmdk|vhd|tar|vdi))?(?<suffixes>(?:\.(?:gz|bz2|xz|zst|sha256sum|md5sum))*)|(?<raw>-raw\.img)(?:\.(?:md5sum|sha256sum))?)";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Token<'a> {

@@ -13,6 +13,7 @@ mod endpoint;
 mod machines;
 mod pairs;
 mod pools;
+mod seen;
 mod topology;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};

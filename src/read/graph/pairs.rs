@@ -27,7 +27,8 @@ use super::super::files::{display, source};
 use super::super::gitops::{matches, resolve_path};
 use super::super::places::Places;
 use super::super::project::PairOptions;
-use super::{no_values, pools};
+use super::pools::{self, Boots};
+use super::{no_values, seen::seen_texts};
 
 /// A file with values.
 struct File {
@@ -205,7 +206,14 @@ impl<'t> PairReader<'t> {
                 };
                 let place = image_text.place;
                 let pool = PoolName::MachineDeployment(image.keys.join(".").into());
-                let pool = pools::pool(pool, place, version, Ok(choice(image_text)), false);
+                let boots = Boots {
+                    seen: seen_texts(image.node, Some(image.node)),
+                    choice: Ok(choice(image_text)),
+                };
+                let mut pool = pools::pool(pool, place, version, boots, false);
+                for seen in &mut pool.seen {
+                    seen.text.place = place;
+                }
                 cluster.pools.push(pool);
                 count += 1;
             }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use capi::location::Location;
 use capi::objects::{ManifestObject, Reference, version_node};
 use capi::providers;
 use capi::providers::{NamedBy, NamedImage, image_fields};
@@ -11,11 +12,15 @@ use yaml_tree::opaque::is_opaque;
 use yaml_tree::place::{Located, Place, Sources, Spot};
 use yaml_tree::value::{Node, Number, Value};
 
-use crate::model::cluster::{BundleChoice, Choice, Cluster, NamedTemplate, Pool, PoolName};
+use crate::model::cluster::{
+    BundleChoice, Choice, Cluster, NamedTemplate, Pool, PoolName, SeenText,
+};
 use crate::model::finding::Finding;
 use crate::model::rule::{Level, RuleId};
+use crate::model::version::Version;
 use crate::read::tables::{Table, find_fault};
 
+use super::seen::seen_texts;
 use super::{Graph, TEMPLATE_KEYS, Template, is_control_plane};
 
 /// Where a MachineDeployment, a MachineSet, a MachinePool or a Machine names the kind of its bootstrap configuration.
@@ -23,6 +28,21 @@ const CONFIGURATIONS: [&[&str]; 2] = [
     &["spec", "template", "spec", "bootstrap", "configRef", "kind"],
     &["spec", "bootstrap", "configRef", "kind"],
 ];
+
+/// The image that machines boot.
+pub(super) struct Boots {
+    /// It, or the reason why it is not known.
+    pub(super) choice: Result<Choice, Unknown>,
+    /// The texts beside it that seem to name a version.
+    pub(super) seen: Vec<SeenText>,
+}
+
+impl From<Result<Choice, Unknown>> for Boots {
+    fn from(choice: Result<Choice, Unknown>) -> Self {
+        let seen = Vec::new();
+        Self { choice, seen }
+    }
+}
 
 /// Reads one cluster.
 pub(super) struct PoolReader<'g, 'a> {
@@ -134,6 +154,7 @@ impl PoolReader<'_, '_> {
         self.findings.push(finding.unless_set(Level::Warning));
         for pool in pools {
             pool.choice = Choice::default();
+            pool.seen.clear();
             pool.unknown.get_or_insert(Unknown::Field);
         }
     }
@@ -147,7 +168,7 @@ impl PoolReader<'_, '_> {
             Some(_) => Unknown::NoWorker,
             None => Unknown::NoPool,
         };
-        let unknown = Err(object.unknown.unwrap_or(why));
+        let unknown = Err(object.unknown.unwrap_or(why)).into();
         cluster
             .pools
             .push(pool(PoolName::ControlPlane, place, version, unknown, false));
@@ -166,6 +187,7 @@ impl PoolReader<'_, '_> {
         if let Some(why) = objects.find_map(|object| object.unknown) {
             cluster.pools.push(Pool {
                 choice: Choice::default(),
+                seen: Vec::new(),
                 unknown: Some(why),
                 ..pool
             });
@@ -179,6 +201,7 @@ impl PoolReader<'_, '_> {
         let Some((keys, spot)) = made_from.into_iter().flatten().find_map(image) else {
             cluster.pools.push(Pool {
                 choice: Choice::default(),
+                seen: Vec::new(),
                 unknown: Some(Unknown::NotStamped),
                 ..pool
             });
@@ -194,6 +217,7 @@ impl PoolReader<'_, '_> {
                 key: Some(Located::new(Arc::clone(key), place)),
                 ..Choice::default()
             },
+            seen: Vec::new(),
             unknown: None,
             ..pool.clone()
         }));
@@ -269,31 +293,59 @@ impl PoolReader<'_, '_> {
         })
     }
 
-    /// The image that the machines of a template boot, or the reason why that is not known.
-    pub(super) fn selection(&mut self, template: Template) -> Result<Choice, Unknown> {
+    /// The image that the machines of a template boot.
+    pub(super) fn selection(&mut self, template: Template) -> Boots {
         let object = match template {
-            Template::Unnamed => return Err(Unknown::NoTemplate),
-            Template::Missing => return Err(Unknown::TemplateMissing),
-            Template::Several => return Err(Unknown::SeveralTemplates),
+            Template::Unnamed => return Err(Unknown::NoTemplate).into(),
+            Template::Missing => return Err(Unknown::TemplateMissing).into(),
+            Template::Several => return Err(Unknown::SeveralTemplates).into(),
             Template::At(index) => &self.graph.objects[index],
         };
         self.image(&object.kind, &object.node, Some(object))
     }
 
-    /// The image that a machine template names, or the reason why it is not known. Its places are those of the object, or in this cluster's files already.
+    /// The image that a machine template names. Its places are those of the object, or in this cluster's files already.
     pub(super) fn image(
         &mut self,
         kind: &str,
         template: &Node,
         object: Option<&ManifestObject>,
-    ) -> Result<Choice, Unknown> {
-        let fields = image_fields(kind).ok_or(Unknown::NoImage)?;
-        let spec = fields.spec(template).ok_or(Unknown::NoImage)?;
-        if fields.is_looked_up(spec) {
-            return Err(Unknown::LookedUp);
+    ) -> Boots {
+        let fields = image_fields(kind);
+        let spec = fields.and_then(|fields| fields.spec(template));
+        let image = fields
+            .zip(spec)
+            .and_then(|(fields, spec)| fields.image(spec));
+        let whole = template.get_path(&["spec"]);
+        let mut seen = whole.map_or_else(Vec::new, |whole| {
+            seen_texts(whole, image.as_ref().map(|image| image.node))
+        });
+        if let Some(object) = object {
+            for seen in &mut seen {
+                seen.text.place = self.place(object, seen.text.place);
+            }
         }
-        let image = fields.image(spec).ok_or(Unknown::NoImage)?;
-        let location = fields.location(spec);
+        let choice = match (fields, spec, image) {
+            (None, ..) if whole.is_some_and(|whole| whole.children().next().is_some()) => {
+                Err(Unknown::Kind)
+            }
+            (Some(fields), Some(spec), _) if fields.is_looked_up(spec) => Err(Unknown::LookedUp),
+            (Some(fields), Some(spec), Some(image)) => {
+                Ok(self.choice(image, fields.location(spec), spec, object))
+            }
+            _ => Err(Unknown::NoImage),
+        };
+        Boots { choice, seen }
+    }
+
+    /// What a machine's spec says of the image that it names.
+    fn choice(
+        &mut self,
+        image: NamedImage<'_>,
+        location: Option<Location>,
+        spec: &Node,
+        object: Option<&ManifestObject>,
+    ) -> Choice {
         let place = match object {
             Some(object) => self.place(object, image.node.place),
             None => image.node.place,
@@ -314,7 +366,7 @@ impl PoolReader<'_, '_> {
             is_open |= text.is_none() && !node.value.is_null();
             text
         };
-        Ok(match image.by {
+        match image.by {
             NamedBy::Name => Choice {
                 name: named,
                 location,
@@ -329,7 +381,7 @@ impl PoolReader<'_, '_> {
                 is_open,
                 ..Choice::default()
             },
-        })
+        }
     }
 }
 
@@ -338,10 +390,11 @@ pub(super) fn pool(
     name: PoolName,
     place: Place,
     version: Option<Located<Arc<str>>>,
-    selection: Result<Choice, Unknown>,
+    boots: Boots,
     is_variable: bool,
 ) -> Pool {
-    let (mut choice, mut unknown) = match selection {
+    let mut seen = boots.seen;
+    let (mut choice, mut unknown) = match boots.choice {
         Ok(choice) => (choice, None),
         Err(why) => (Choice::default(), Some(why)),
     };
@@ -349,13 +402,18 @@ pub(super) fn pool(
     let is_open = is_variable || texts().any(|text| is_variable_text(&text.value));
     // What describes an image is its name, or a part of it.
     let is_secret = texts().any(|text| is_opaque(&text.value));
-    if is_secret || is_open {
+    let is_version = |version: &Located<Arc<str>>| Version::parse(&version.value).is_some();
+    let has_other = version.as_ref().is_some_and(|version| !is_version(version));
+    if is_secret || is_open || has_other {
         let why = if is_secret {
             Unknown::Secret
-        } else {
+        } else if is_open {
             Unknown::Variable
+        } else {
+            Unknown::OddVersion
         };
         (choice, unknown) = (Choice::default(), Some(why));
+        seen.clear();
     }
     let version = version.filter(|version| !is_opaque(&version.value));
     Pool {
@@ -368,6 +426,7 @@ pub(super) fn pool(
         bootstrap_provider: None,
         settings: Node::from_value(Value::empty_map()),
         template: None,
+        seen,
         unknown,
     }
 }
@@ -410,6 +469,7 @@ fn bootstrap_provider(kind: &str) -> Option<&'static str> {
         ("CK8s", "cabpck"),
         ("OpenshiftAssisted", "cabpoa"),
         ("K0s", "k0smotron"),
+        ("Talos", "talos"),
     ];
     let found = known.iter().find(|(prefix, _)| kind.starts_with(prefix));
     found.map(|(_, provider)| *provider)

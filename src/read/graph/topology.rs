@@ -13,7 +13,7 @@ use crate::model::cluster::{Choice, Cluster, PoolName, Upgrades};
 
 use super::class_patches::Patches;
 use super::machines::{Machines, Topology};
-use super::pools::{PoolReader, pool};
+use super::pools::{Boots, PoolReader, pool};
 use super::{CLUSTER_API, Template};
 use crate::read::tables::cluster_api::CLASS;
 
@@ -64,7 +64,7 @@ impl<'a> PoolReader<'_, 'a> {
                         .map_or(topology.node.place, |node| node.place);
                     let place = self.place(object, place);
                     let name = PoolName::MachineDeployment("".into());
-                    let unnamed = pool(name, place, version, Err(Unknown::NoName), false);
+                    let unnamed = pool(name, place, version, Err(Unknown::NoName).into(), false);
                     cluster.pools.push(unnamed);
                     return;
                 }
@@ -82,12 +82,12 @@ impl<'a> PoolReader<'_, 'a> {
         }
         let of_class = class.and_then(|class| self.graph.objects[class].unknown);
         let (selection, own) = match patches {
-            _ if let Some(why) = of_class => (Err(why), None),
+            _ if let Some(why) = of_class => (Err(why).into(), None),
             Some(patches) => {
                 let reference = class.and_then(|class| self.class_reference(class, machines));
                 self.image_after_patches(patches, template, reference, machines)
             }
-            None => (Err(Unknown::NoClass), None),
+            None => (Err(Unknown::NoClass).into(), None),
         };
         let node = machines.node();
         let place = self.place(object, node.unwrap_or(topology.node).place);
@@ -106,7 +106,7 @@ impl<'a> PoolReader<'_, 'a> {
         template: Template,
         reference: Option<&Node>,
         machines: Machines<'_>,
-    ) -> (Result<Choice, Unknown>, Option<usize>) {
+    ) -> (Boots, Option<usize>) {
         let own = self.selection(template);
         let (Template::At(index), Some(reference)) = (template, reference) else {
             return (own, None);
@@ -114,13 +114,13 @@ impl<'a> PoolReader<'_, 'a> {
         let patched = match patches.apply(self, index, reference, machines) {
             Ok(None) => return (own, Some(index)),
             Ok(Some(patched)) => self.image(&self.graph.objects[index].kind, &patched, None),
-            Err(why) => Err(why),
+            Err(why) => Err(why).into(),
         };
         let image = |choice: &Choice| {
             let text = choice.url.as_ref().or(choice.name.as_ref());
             text.map(|text| Arc::clone(&text.value))
         };
-        let is_same = patched.as_ref().map(image) == own.as_ref().map(image);
+        let is_same = patched.choice.as_ref().map(image) == own.choice.as_ref().map(image);
         (patched, Some(index).filter(|_| is_same))
     }
 

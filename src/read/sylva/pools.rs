@@ -52,6 +52,7 @@ pub(super) fn pools(branch: &Branch, cluster: &mut Cluster, report: &mut Report<
         bootstrap_provider: None,
         settings,
         template: None,
+        seen: Vec::new(),
         unknown: None,
     };
     if is_unknown || !report.unknown.is_empty() {
@@ -131,6 +132,7 @@ fn deployment(
         bootstrap_provider: None,
         settings,
         template: None,
+        seen: Vec::new(),
         unknown: None,
     })
 }

@@ -188,7 +188,10 @@ fn answers(folder: &Path) -> Vec<Answers> {
     let (files, mut found) = (&*workspace.files, Vec::new());
     let facts = sources::facts(folder, files, &workspace.facts, architecture, &mut found);
     let facts = facts.expect("the facts are there");
-    let (catalogs, patterns) = (Catalogs::new(facts), PatternCache::default());
+    let (catalogs, patterns) = (
+        Catalogs::new(facts, Default::default()),
+        PatternCache::default(),
+    );
     let modes = [Matching::Exact, Matching::Normalized].map(|matching| Settings {
         matching,
         ..workspace.settings.clone()

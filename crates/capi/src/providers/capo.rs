@@ -86,6 +86,7 @@ const IMAGE_NAMES: &[ImageNames] = &[ImageNames::new(
     &[
         Way::name("image.filter.name", GLANCE_NAME),
         Way::name("image.imageRef.name", &["locations.glance.image-ref"]),
+        Way::name("image.filter.tags", &["locations.glance.tags"]),
         Way::name("image.id", &["locations.glance.id", GLANCE_UUID]),
         // Of older API versions.
         Way::name("image.name", GLANCE_NAME),

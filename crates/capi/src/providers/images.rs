@@ -160,6 +160,8 @@ impl Field {
     fn text<'n>(&self, spec: &'n Node) -> Option<(&'n Node, Arc<str>)> {
         let node = node_at(spec, self.path)?;
         let text: Arc<str> = match &node.value {
+            // A blank at an end is no part of a name.
+            Value::String(text) if text.trim().len() < text.len() => text.trim().into(),
             Value::String(text) => Arc::clone(text),
             // A caller that takes it for an image looks for labels.
             Value::Opaque(opaque) => Arc::clone(&opaque.text),

@@ -43,6 +43,15 @@ const IMAGE_NAMES: &[ImageNames] = &[ImageNames::new(
             "virtualMachineTemplate.spec.dataVolumeTemplates[].spec.source.http.url",
             &["locations.kubevirt.http", fact::URI, "locations.https"],
         ),
+        // A disk that is copied; no image is described as one.
+        Way::name(
+            "virtualMachineTemplate.spec.dataVolumeTemplates[].spec.source.pvc.name",
+            &[],
+        ),
+        Way::name(
+            "virtualMachineTemplate.spec.dataVolumeTemplates[].spec.sourceRef.name",
+            &[],
+        ),
     ],
 )];
 

@@ -104,6 +104,11 @@ impl Regexp {
         Some(self.names.iter().enumerate().filter_map(group).collect())
     }
 
+    /// The names of its groups that have one.
+    pub fn group_names(&self) -> impl Iterator<Item = &str> {
+        self.names.iter().flatten().map(String::as_str)
+    }
+
     /// The non-overlapping matches, at most `limit`, as by `FindAllString`. A negative limit means all.
     pub fn find_all<'t>(&self, text: &'t str, limit: i64) -> Vec<&'t str> {
         let ranges = self.ranges(text, limit);

@@ -46,25 +46,33 @@ pub(super) const VEXXHOST: Scheme = Scheme {
 /// EKS Anywhere's images, with the releases of EKS Distro and EKS Anywhere. (aws/eks-anywhere, docs on operating system images.)
 pub(super) const EKS_ANYWHERE: Scheme = Scheme {
     id: "eks-anywhere",
-    forms: &["{os}-v{k8s}-{builder}-{arch}{file}"],
+    forms: &[
+        "{os}-v{k8s}-{builder}-{arch}{file}",
+        "{registry}kind/node:v{k8s}-{builder}",
+    ],
     parts: &[
         ("os", "ubuntu|bottlerocket|redhat|rhel"),
-        ("k8s", r"1\.\d+\.\d+"),
-        ("builder", r"eks-d-1-\d+-\d+-eks-a-[0-9a-z.-]+?"),
+        ("k8s", r"1\.\d+\.\d+-eks-d-1-\d+-\d+"),
+        ("builder", r"eks-a-[0-9a-z.-]+?"),
         ("arch", ARCH),
+        ("registry", "(?:[A-Za-z0-9.:_-]+/)*"),
     ],
     examples: &[
         (
             "ubuntu-v1.21.2-eks-d-1-21-4-eks-a-0.4.0-amd64.ova",
-            "os=ubuntu k8s-version=1.21.2 commit-tag=eks-d-1-21-4-eks-a-0.4.0 image-format=ova arch=amd64",
+            "os=ubuntu k8s-version=1.21.2+eks-1-21-4 commit-tag=eks-a-0.4.0 image-format=ova arch=amd64",
         ),
         (
             "bottlerocket-v1.22.10-eks-d-1-22-8-eks-a-11-amd64.img.gz",
-            "os=bottlerocket k8s-version=1.22.10 commit-tag=eks-d-1-22-8-eks-a-11 compression=gz arch=amd64",
+            "os=bottlerocket k8s-version=1.22.10+eks-1-22-8 commit-tag=eks-a-11 compression=gz arch=amd64",
         ),
         (
             "ubuntu-v1.19.8-eks-d-1-19-4-eks-a-0.0.1.build.38-amd64",
-            "os=ubuntu k8s-version=1.19.8 commit-tag=eks-d-1-19-4-eks-a-0.0.1.build.38 arch=amd64",
+            "os=ubuntu k8s-version=1.19.8+eks-1-19-4 commit-tag=eks-a-0.0.1.build.38 arch=amd64",
+        ),
+        (
+            "public.ecr.aws/eks-anywhere/kubernetes-sigs/kind/node:v1.21.2-eks-d-1-21-4-eks-a-1",
+            "k8s-version=1.21.2+eks-1-21-4 commit-tag=eks-a-1",
         ),
     ],
 };

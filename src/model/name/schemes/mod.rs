@@ -60,49 +60,79 @@ impl Scheme {
     pub fn read(&self, name: &str) -> Option<NameFacts> {
         let forms = COMPILED.iter().filter(|form| form.scheme == self.id);
         let groups = forms.filter_map(|form| form.groups(name)).next()?;
-        self.facts(&groups)
+        facts(self.id, &groups)
+    }
+}
+
+/// A naming scheme of the project: a regular expression whose groups are called as the parts of [`Scheme`]s.
+#[derive(Clone, Debug)]
+pub struct OwnScheme(Regexp);
+
+impl OwnScheme {
+    /// The scheme of a pattern of whole names; extensions of files may follow them.
+    ///
+    /// # Errors
+    /// It is no regular expression of Go's, or a group is no part of a name; the message is one clause.
+    pub fn new(pattern: &str) -> Result<Self, String> {
+        let whole = format!("^(?:{pattern}){}$", template::EXTENSION);
+        let regexp = Regexp::new(&whole).map_err(|error| error.to_string())?;
+        if let Some(group) = regexp.group_names().find(|group| !is_part(group)) {
+            return Err(format!("a name has no part `{group}`"));
+        }
+        Ok(Self(regexp))
     }
 
-    /// The facts of a name, by the groups that a pattern matched; none where the Kubernetes version is not valid.
-    fn facts(&self, groups: &[(&str, &str)]) -> Option<NameFacts> {
-        let mut facts = NameFacts {
-            scheme: self.id,
-            ..NameFacts::default()
-        };
-        let group = |name: &str| Some(groups.iter().find(|(group, _)| *group == name)?.1);
-        for (part, text) in groups {
-            let value = match (*part, *text) {
-                ("k8s", text) => {
-                    facts.k8s_version = Some(Version::parse(text)?);
-                    continue;
-                }
-                ("format", "img" | "tar") => continue,
-                ("os", text) => text.to_ascii_lowercase(),
-                ("arch", text) => architecture(text).to_owned(),
-                ("channel", "streams" | "streams-") => "stream".to_owned(),
-                // A unified kernel image boots from UEFI alone.
-                ("firmware", "uki") => "efi".to_owned(),
-                (_, text) => text.to_owned(),
-            };
-            if let Some(word) = facts.word_mut(part) {
-                *word = Some(value);
-            }
-        }
-        if group("raw").is_some() {
-            facts.image_format = Some("raw".to_owned());
-        }
-        if let Some(suffixes) = group("suffixes") {
-            let known = |suffix: &&str| matches!(*suffix, "gz" | "bz2" | "xz" | "zst");
-            facts.compression = suffixes.split('.').find(known).map(str::to_owned);
-        }
-        let version = group("version").map(|text| Release {
-            codename: None,
-            version: Some(text.to_owned()),
-        });
-        let release = group("release").map(|text| Release::read(facts.os.as_deref(), text));
-        facts.release = version.or(release);
-        Some(facts)
+    pub(super) fn read(&self, name: &str) -> Option<NameFacts> {
+        facts("names", &self.0.groups_by_name(name)?)
     }
+}
+
+/// Whether a group of a pattern is read.
+fn is_part(group: &str) -> bool {
+    let others = ["k8s", "release", "version", "raw", "suffixes"];
+    others.contains(&group) || NameFacts::default().word_mut(group).is_some()
+}
+
+/// The facts of a name of a scheme, by the groups that a pattern matched; none where the Kubernetes version is not valid.
+fn facts(scheme: &'static str, groups: &[(&str, &str)]) -> Option<NameFacts> {
+    let mut facts = NameFacts {
+        scheme,
+        ..NameFacts::default()
+    };
+    let group = |name: &str| Some(groups.iter().find(|(group, _)| *group == name)?.1);
+    for (part, text) in groups {
+        let value = match (*part, *text) {
+            ("k8s", text) => {
+                let spelled = text.replace("dot", ".").replace('_', ".");
+                facts.k8s_version = Some(Version::parse(&spelled)?);
+                continue;
+            }
+            ("format", "img" | "tar") => continue,
+            ("os", text) => text.to_ascii_lowercase(),
+            ("arch", text) => architecture(text).to_owned(),
+            ("channel", "streams" | "streams-") => "stream".to_owned(),
+            // A unified kernel image boots from UEFI alone.
+            ("firmware", "uki") => "efi".to_owned(),
+            (_, text) => text.to_owned(),
+        };
+        if let Some(word) = facts.word_mut(part) {
+            *word = Some(value);
+        }
+    }
+    if group("raw").is_some() {
+        facts.image_format = Some("raw".to_owned());
+    }
+    if let Some(suffixes) = group("suffixes") {
+        let known = |suffix: &&str| matches!(*suffix, "gz" | "bz2" | "xz" | "zst");
+        facts.compression = suffixes.split('.').find(known).map(str::to_owned);
+    }
+    let version = group("version").map(|text| Release {
+        codename: None,
+        version: Some(text.to_owned()),
+    });
+    let release = group("release").map(|text| Release::read(facts.os.as_deref(), text));
+    facts.release = version.or(release);
+    Some(facts)
 }
 
 /// A form, ready to match. Patterns are compiled when a name has the form's landmarks, not before: most runs meet the names

@@ -1,0 +1,358 @@
+//! Kubernetes versions in texts that follow no naming scheme.
+//!
+//! A number is one where a word for Kubernetes stands before it; in what names an image also where no word before it says whose
+//! number it is. A text with several of them says nothing.
+
+use crate::model::version::Version;
+
+/// A Kubernetes version that a text seems to name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SeenVersion {
+    /// Its numbers.
+    pub version: Version,
+    /// `rke2`, `k3s`: the distribution whose name stands before it.
+    pub distribution: Option<&'static str>,
+    /// Whether a word for Kubernetes stands before it.
+    is_named: bool,
+}
+
+/// What joins the numbers of a version.
+const SEPARATORS: [&str; 4] = [".", "-", "_", "dot"];
+
+/// The words for Kubernetes, each with the distribution that it means.
+const KUBERNETES: &[(&str, Option<&str>)] = &[
+    ("kube", None),
+    ("kubernetes", None),
+    ("k8s", None),
+    ("kubeadm", None),
+    ("kubelet", None),
+    ("eks", None),
+    ("rke2", Some("rke2")),
+    ("k3s", Some("k3s")),
+    ("k0s", Some("k0s")),
+    ("ck8s", Some("ck8s")),
+];
+
+/// The words that may stand between one of those and its number.
+const BETWEEN: [&str; 3] = ["", "node", "ver"];
+
+/// How many words before a number are looked at.
+const NEAR: usize = 3;
+
+/// What has numbers of its own that look like those of Kubernetes, where its name stands before them.
+const OTHERS: &[&str] = &[
+    "agent",
+    "api",
+    "autoscaler",
+    "builder",
+    "calico",
+    "ccm",
+    "chart",
+    "cilium",
+    "cli",
+    "cni",
+    "containerd",
+    "controller",
+    "coredns",
+    "crictl",
+    "crio",
+    "csi",
+    "driver",
+    "eks",
+    "etcd",
+    "flannel",
+    "go",
+    "golang",
+    "helm",
+    "init",
+    "installer",
+    "istio",
+    "manager",
+    "multus",
+    "nvidia",
+    "operator",
+    "packer",
+    "plugin",
+    "plugins",
+    "provider",
+    "proxy",
+    "runc",
+    "tooling",
+    "tools",
+    "vip",
+];
+
+/// The systems whose releases look like those of Kubernetes, wherever they stand.
+const SYSTEMS: [&str; 2] = ["talos", "bottlerocket"];
+
+impl SeenVersion {
+    /// The version in a text. `is_image`: whether the text names an image, so that a number without a word for Kubernetes is
+    /// one too.
+    pub fn find(text: &str, is_image: bool) -> Option<Self> {
+        let text = text.to_ascii_lowercase();
+        let all = candidates(&text);
+        let is_own = SYSTEMS.iter().any(|system| text.contains(system));
+        let named: Vec<&Self> = all.iter().filter(|seen| seen.is_named).collect();
+        let others = all.iter().filter(|_| is_image && !is_own);
+        let (partial, whole) = others.partition(|seen| seen.version.is_partial());
+        let mut tiers: [Vec<&Self>; 3] = [named, whole, partial];
+        let strongest = tiers.iter_mut().find(|tier| !tier.is_empty())?;
+        // A minor says no more than a version of it.
+        strongest.sort_by_key(|seen| std::cmp::Reverse(seen.version.patch));
+        let best = strongest[0];
+        let is_one = strongest
+            .iter()
+            .all(|seen| seen.version.admits(&best.version));
+        is_one.then(|| best.clone())
+    }
+
+    /// Whether its numbers are those of a version, as far as both have them.
+    pub fn agrees(&self, wanted: &Version) -> bool {
+        let seen = &self.version;
+        let same_patch = seen.is_partial() || wanted.is_partial() || seen.patch == wanted.patch;
+        (seen.major, seen.minor) == (wanted.major, wanted.minor) && same_patch
+    }
+
+    /// Whether it contradicts a version. A minor without a word for Kubernetes is too little, unless the other is no more than a minor.
+    pub fn contradicts(&self, wanted: &Version) -> bool {
+        let is_enough = self.is_named || !self.version.is_partial() || wanted.is_partial();
+        is_enough && !self.agrees(wanted)
+    }
+}
+
+/// What stands before a number.
+enum Naming {
+    /// A word for Kubernetes, and the distribution that it means.
+    Kubernetes(Option<&'static str>),
+    /// Nothing that says whose it is.
+    Nothing,
+    /// A word for something else, or another part of the number.
+    Other,
+}
+
+/// The numbers of a text that may be versions.
+fn candidates(text: &str) -> Vec<SeenVersion> {
+    let mut found = Vec::new();
+    let mut begin = 0;
+    while let Some(at) = text[begin..].find('1') {
+        let (before, from) = text.split_at(begin + at);
+        begin = before.len() + 1;
+        let Some((version, rest)) = version_at(from) else {
+            continue;
+        };
+        let (is_named, distribution) = match naming(before) {
+            Naming::Kubernetes(distribution) => (true, distribution),
+            Naming::Nothing => (false, None),
+            Naming::Other => continue,
+        };
+        // A release of EKS Distro is Kubernetes'.
+        let after = after_build(rest);
+        let is_named = is_named || after.is_some();
+        begin = text.len() - after.unwrap_or(rest).len();
+        found.push(SeenVersion {
+            version,
+            distribution,
+            is_named,
+        });
+    }
+    found
+}
+
+/// The version that a text begins with, and what follows it.
+fn version_at(text: &str) -> Option<(Version, &str)> {
+    let rest = text.strip_prefix('1')?;
+    let separator = *SEPARATORS.iter().find(|it| rest.starts_with(**it))?;
+    let (minor, rest) = split_digits(&rest[separator.len()..]);
+    let is_minor = matches!(minor.as_bytes(), [b'1'..=b'4', _]);
+    let minor = minor.parse().ok().filter(|_| is_minor)?;
+    let patch = rest.strip_prefix(separator).map(split_digits);
+    let (patch, rest) = match patch {
+        Some((digits, rest)) if (1..=3).contains(&digits.len()) => (digits.parse().ok(), rest),
+        _ => (None, rest),
+    };
+    let is_end = match rest.strip_prefix('.') {
+        // Numbers go on, or something stands in place of a patch level. Behind a minor only an extension may follow.
+        Some(next) => {
+            let letters = next.find(|c: char| !c.is_ascii_alphabetic());
+            let least = if patch.is_some() { 0 } else { 2 };
+            !next.starts_with(|c: char| c.is_ascii_digit())
+                && letters.unwrap_or(next.len()) >= least
+        }
+        None => !rest.starts_with(|c: char| c.is_ascii_alphanumeric()),
+    };
+    let version = Version {
+        major: 1,
+        minor,
+        patch,
+        prerelease: None,
+        build: None,
+    };
+    is_end.then_some((version, rest))
+}
+
+/// What follows the release of EKS Distro that is a part of the version before it: `-eks-1-28-9`, `-eks-d-1-28-9`.
+fn after_build(rest: &str) -> Option<&str> {
+    let build = rest.strip_prefix("-eks-")?;
+    let (_, rest) = version_at(build.strip_prefix("d-").unwrap_or(build))?;
+    Some(rest)
+}
+
+fn naming(before: &str) -> Naming {
+    let mut end = before.chars().rev();
+    let (last, digit) = (end.next(), end.next());
+    let is_longer = last == Some('.') && digit.is_some_and(|c| c.is_ascii_digit());
+    let may_be_date = last != Some('v');
+    let before = before.strip_suffix('v').unwrap_or(before);
+    let mut runs = before.rsplit(|c: char| !c.is_ascii_alphanumeric());
+    // The word that the number is glued to: `k3sv1.31.2`.
+    let glued = runs.next().filter(|glued| !glued.is_empty());
+    if is_longer || may_be_date && is_year(runs.clone().next()) {
+        return Naming::Other;
+    }
+    let is_word = |run: &&str| run.contains(|c: char| c.is_ascii_alphabetic());
+    let words = glued.into_iter().chain(runs.filter(|run| !run.is_empty()));
+    let words: Vec<&str> = words.take_while(is_word).take(NEAR).collect();
+    let mut meant = words.iter().map(|word| word.trim_end_matches("version"));
+    let meant = meant.find(|word| !BETWEEN.contains(word));
+    if let Some((_, distribution)) = KUBERNETES.iter().find(|(word, _)| Some(*word) == meant) {
+        Naming::Kubernetes(*distribution)
+    } else if glued.is_some() || words.iter().any(|word| OTHERS.contains(word)) {
+        Naming::Other
+    } else {
+        Naming::Nothing
+    }
+}
+
+/// Whether a number is a year of this time, so that month and day may follow it.
+fn is_year(run: Option<&str>) -> bool {
+    run.is_some_and(|run| run.len() == 4 && ("2015".."2040").contains(&run))
+}
+
+fn split_digits(text: &str) -> (&str, &str) {
+    let end = text.find(|c: char| !c.is_ascii_digit());
+    text.split_at(end.unwrap_or(text.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::SeenVersion;
+    use crate::testing::seen::property_of_each;
+
+    /// What is seen in a text of no image, and in what names one.
+    fn seen(text: &str) -> [String; 2] {
+        [false, true].map(|is_image| {
+            let seen = SeenVersion::find(text, is_image);
+            seen.map_or(String::new(), |seen| {
+                let distribution = seen.distribution.unwrap_or_default();
+                format!("{distribution}{}", seen.version)
+            })
+        })
+    }
+
+    #[test]
+    fn a_word_for_kubernetes_makes_a_number_its_version_anywhere() {
+        for (text, version) in [
+            ("kube-v1.32.2", "1.32.2"),
+            ("K8S_1_32_2", "1.32.2"),
+            ("kubernetesVersion: 1.32.2", "1.32.2"),
+            ("k8s-version=v1-32-2", "1.32.2"),
+            ("k8s-node-1.32", "1.32"),
+            ("kube-1.32.qcow2", "1.32"),
+            ("kube1dot32dot2-x", "1.32.2"),
+            ("k3sv1.32.2+k3s1", "k3s1.32.2"),
+            ("os-rke2-1.32.2", "rke21.32.2"),
+            ("k0s-1.32.2", "k0s1.32.2"),
+            ("ck8s-1.32.2", "ck8s1.32.2"),
+            ("kube-1.32-and-kube-1.32.2", "1.32.2"),
+            ("kube-1.32.2-cni-1.14.0-v1.31.0", "1.32.2"),
+            ("kube-1.32.2-eks-1-32-9", "1.32.2"),
+            ("bottlerocket-v1.32.2-eks-d-1-32-9-eks-a-1", "1.32.2"),
+            ("os-v1.32.2-eks-1-32-9", "1.32.2"),
+            ("talos-1.10.3-kube-1.32.2", "1.32.2"),
+        ] {
+            assert_eq!(seen(text), [version; 2], "{text}");
+        }
+    }
+
+    #[test]
+    fn in_what_names_an_image_a_number_needs_no_word() {
+        for (text, version) in [
+            ("ubuntu-2204-1-32-2", "1.32.2"),
+            ("v1.32.2", "1.32.2"),
+            ("golden:1.32.2", "1.32.2"),
+            ("golden-1.32.2-1.14", "1.32.2"),
+            ("golden-1-32-20250101", "1.32"),
+            ("golden-2024-v1.32.2", "1.32.2"),
+            ("golden-2004-1.32.2", "1.32.2"),
+        ] {
+            assert_eq!(seen(text), ["", version], "{text}");
+        }
+    }
+
+    #[test]
+    fn other_numbers_are_none() {
+        for text in [
+            "",
+            "kube",
+            "1",
+            "kube-1",
+            "kube-1.",
+            "kube-1.3.2",
+            "kube-1.50.2",
+            "kube-1.09.2",
+            "kube-1.320.2",
+            "kube-1.32.x",
+            "kube-1.32.$P",
+            "kube-1.32.20250101",
+            "kube-1.32.2.4",
+            "kube-1.32.2f",
+            "kube-1.32x",
+            "kube-2.1.32.2",
+            "kube-21.32.2",
+            "kube-2024-1-12",
+            "kube-proxy-1.32.2",
+            "kube-1.32.2-kube-1.31.2",
+            "dev1.32.2",
+            "eks-d-1-32-9",
+            "talos-x-1.12.2",
+            "bottlerocket-1.32.2",
+            "etcd-1.32.2",
+        ] {
+            assert_eq!(seen(text), [""; 2], "{text}");
+        }
+    }
+
+    #[test]
+    fn a_minor_alone_contradicts_where_it_is_kubernetes_or_the_other_is_one_too() {
+        let contradicts = |text: &str, wanted: &str| {
+            let wanted = crate::model::version::Version::parse(wanted).expect("a version");
+            let seen = SeenVersion::find(text, true).expect("a version");
+            assert!(!(seen.agrees(&wanted) && seen.contradicts(&wanted)));
+            seen.contradicts(&wanted)
+        };
+        assert!(contradicts("kube-1.31", "v1.32.2"));
+        assert!(!contradicts("kube-1.32", "v1.32.2"));
+        assert!(!contradicts("os-1.31", "v1.32.2"));
+        assert!(contradicts("os-1.31", "1.32"));
+        assert!(contradicts("os-1.32.1", "1.32.2"));
+        assert!(!contradicts("os-1.32.2", "v1.32.2-rc.1"));
+        assert!(!contradicts("os-1.32.2", "1.32"));
+    }
+
+    #[test]
+    fn no_text_breaks_the_search() {
+        let near = "(kube|v|x|eks|2024|é|[.-]){0,3}[-_. ]?1([.]|-|_|dot)[1-4]?[0-9]([.]|-|_|dot)?[0-9é]{0,4}(-eks-1-3)?.?";
+        property_of_each(
+            512,
+            &near,
+            &["seen", "none"],
+            |text| match SeenVersion::find(&text, true) {
+                Some(seen) => {
+                    assert_eq!(seen.version.major, 1);
+                    "seen"
+                }
+                None => "none",
+            },
+        );
+    }
+}

@@ -1,0 +1,67 @@
+//! The texts of a machine template, of any kind, that seem to name a Kubernetes version.
+
+use std::sync::Arc;
+
+use yaml_tree::place::Located;
+use yaml_tree::value::{Node, Value};
+
+use crate::model::cluster::SeenText;
+use crate::model::name::SeenVersion;
+
+/// What the keys of images, and of what they are in, are called.
+const IMAGES: [&str; 4] = ["image", "template", "disk", "snapshot"];
+
+/// How many keys above a text say that it is of an image: `image.computeGallery.version`.
+const NEAR: usize = 3;
+
+/// The texts below a node that seem to name a version, with their places there. `image` is the node that names the image.
+pub(super) fn seen_texts(root: &Node, image: Option<&Node>) -> Vec<SeenText> {
+    let mut walk = Walk {
+        image,
+        keys: Vec::new(),
+        found: Vec::new(),
+    };
+    walk.node(root, false);
+    walk.found
+}
+
+struct Walk<'n> {
+    image: Option<&'n Node>,
+    keys: Vec<&'n str>,
+    found: Vec<SeenText>,
+}
+
+impl<'n> Walk<'n> {
+    fn node(&mut self, node: &'n Node, is_image: bool) {
+        let is_image = is_image || self.image.is_some_and(|image| std::ptr::eq(image, node));
+        if let Value::String(text) = &node.value {
+            let version = SeenVersion::find(text, is_image || self.is_of_image());
+            // `kubernetesVersion: 1.31.2`
+            let with_key = || SeenVersion::find(&format!("{} {text}", self.keys.last()?), false);
+            self.found
+                .extend(version.or_else(with_key).map(|version| SeenText {
+                    text: Located::new(Arc::clone(text), node.place),
+                    version,
+                    is_image,
+                }));
+        }
+        for entry in node.entries(&[]) {
+            self.keys.push(&entry.key);
+            self.node(&entry.node, is_image);
+            self.keys.pop();
+        }
+        for item in node.items(&[]) {
+            self.node(item, is_image);
+        }
+    }
+
+    /// Whether the keys above a text are those of an image. The template of an object is none.
+    fn is_of_image(&self) -> bool {
+        let near = self.keys.iter().rev().take(NEAR).enumerate();
+        let mut near = near.map(|(index, key)| (index, key.to_ascii_lowercase()));
+        near.any(|(index, key)| {
+            let is_object = index > 0 && key.ends_with("template");
+            !is_object && IMAGES.iter().any(|image| key.contains(image))
+        })
+    }
+}

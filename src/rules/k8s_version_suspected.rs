@@ -1,0 +1,58 @@
+//! A text of a node pool's machine template seems to name another Kubernetes version than the pool is to run.
+
+use capi::unknown::Unknown;
+
+use crate::decide::proof;
+use crate::model::cluster_view::SelectedPool;
+use crate::model::finding::Finding;
+use crate::model::rule::RuleId;
+use crate::model::version::Version;
+use crate::rules::ClusterInput;
+
+/// The most characters of a text that a message repeats.
+const SHOWN: usize = 120;
+
+/// Looks at every node pool.
+pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
+    for SelectedPool {
+        pool, judgement, ..
+    } in input.pools()
+    {
+        let wanted = input.view.cluster.k8s_version_of(pool);
+        let Some((wanted, version)) = wanted.and_then(|it| Some((it, Version::parse(&it.value)?)))
+        else {
+            continue;
+        };
+        if judgement.reason() == Some(Unknown::Bare) {
+            continue;
+        }
+        // What is known of the image is weighed by `k8s-version-mismatch`.
+        let is_known = judgement.fact().is_some();
+        let seen = proof::seen_texts(input.view, pool);
+        let other = seen.filter(|seen| seen.version.contradicts(&version));
+        for seen in other.filter(|seen| !seen.is_image || !is_known) {
+            let text = match seen.text.value.trim() {
+                long if long.len() > SHOWN || long.contains('\n') => "a text".to_owned(),
+                text => format!("`{text}`"),
+            };
+            let message = format!(
+                "{text} seems to name Kubernetes `{}`, not `{}`",
+                seen.version.version, wanted.value
+            );
+            findings.push(
+                Finding::new(RuleId::K8sVersionSuspected, message)
+                    .help(format!(
+                        "if machines boot it, name an image with `{}` in a machine template of a new name",
+                        wanted.value
+                    ))
+                    .help("if such names mean something else, describe the image under `images.records`, or the names under `names`")
+                    .with_subject(input.subject(Some(pool)))
+                    .with_label(
+                        input.spot(seen.text.place),
+                        "this text of its machine template",
+                    )
+                    .with_label(input.spot(wanted.place), "this version is required"),
+            );
+        }
+    }
+}

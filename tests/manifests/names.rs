@@ -1,0 +1,395 @@
+//! Kubernetes versions in any text of any machine template: which are found, and which numbers are something else.
+
+use snapbox::str;
+
+use crate::support::manifests::{cluster, manifest};
+use crate::support::stage::{assert_cases, assert_text};
+
+use super::checked;
+use super::providers::{eks, pool};
+
+/// What is found in a machine template `KIND SPEC`, or of vSphere with a template of that name, whose machines run v1.31.8.
+fn found(case: &str) -> Vec<String> {
+    let text = match case.split_once(" {") {
+        Some((kind, spec)) => pool(kind, &format!("{{{spec}")),
+        None => pool("VSphereMachineTemplate", &format!("{{template: '{case}'}}")),
+    };
+    let found = manifest(text).check();
+    let rules = ["k8s-version-suspected", "k8s-version-mismatch"];
+    let found = rules.iter().flat_map(|rule| found.of_rule(rule));
+    found
+        .map(|line| {
+            line.split(" edge.yaml:5:")
+                .next()
+                .unwrap_or_default()
+                .to_owned()
+        })
+        .collect()
+}
+
+#[test]
+fn a_name_of_any_form_with_another_version_is_found() {
+    assert_cases(
+        str![[r#"
+quay.io/capk/ubuntu-2404-container-disk:v1.32.1
+    warning[k8s-version-suspected] edge/edge-md edge.yaml:10:36 `'quay.io/capk/ubuntu-2404-container-disk:v1.32.1'`
+ubuntu-2404-node-k8s-v1.35.4
+    warning[k8s-version-suspected] edge/edge-md edge.yaml:10:36 `'ubuntu-2404-node-k8s-v1.35.4'`
+kind/node:v1.21.2-eks-d-1-21-4-eks-a-1
+    error[k8s-version-mismatch] edge/edge-md edge.yaml:10:36 `'kind/node:v1.21.2-eks-d-1-21-4-eks-a-1'`
+projects/p/global/images/cluster-api-ubuntu-2004-v1-23-10-1670054207 
+    error[k8s-version-mismatch] edge/edge-md edge.yaml:10:36 `'projects/p/global/images/cluster-api-ubuntu-2004-v1-23-10-1670054207 '`
+rocky-9-kube-v1.32.2
+    warning[k8s-version-suspected] edge/edge-md edge.yaml:10:36 `'rocky-9-kube-v1.32.2'`
+Ubuntu-2204-Kube-v1.32.2
+    warning[k8s-version-suspected] edge/edge-md edge.yaml:10:36 `'Ubuntu-2204-Kube-v1.32.2'`
+flatcar-stable-4152.2.3-kube-1.30.11-tooling-1.26.0-gs
+    warning[k8s-version-suspected] edge/edge-md edge.yaml:10:36 `'flatcar-stable-4152.2.3-kube-1.30.11-tooling-1.26.0-gs'`
+oci://r.example.org/os/ubuntu-2404-kube:v1.32.2
+    warning[k8s-version-suspected] edge/edge-md edge.yaml:10:36 `'oci://r.example.org/os/ubuntu-2404-kube:v1.32.2'`
+ubuntu-2204-kube-v1-32-2
+    warning[k8s-version-suspected] edge/edge-md edge.yaml:10:36 `'ubuntu-2204-kube-v1-32-2'`
+ubuntu-22.04-k8s-1.32.2
+    warning[k8s-version-suspected] edge/edge-md edge.yaml:10:36 `'ubuntu-22.04-k8s-1.32.2'`
+ubuntu-jammy-kubernetes-1.32.2
+    warning[k8s-version-suspected] edge/edge-md edge.yaml:10:36 `'ubuntu-jammy-kubernetes-1.32.2'`
+capi-ubuntu-22.04-v1.32.2
+    warning[k8s-version-suspected] edge/edge-md edge.yaml:10:36 `'capi-ubuntu-22.04-v1.32.2'`
+ubuntu-2004-kube-v1.25.7+vmware.2-tkg.1-8795debf8031d8e671660af83b673daa
+    error[k8s-version-mismatch] edge/edge-md edge.yaml:10:36 `'ubuntu-2004-kube-v1.25.7+vmware.2-tkg.1-8795debf8031d8e671660af83b673daa'`
+ubuntu-2204-kubernetes-v1.32.13-2026-03-06
+    warning[k8s-version-suspected] edge/edge-md edge.yaml:10:36 `'ubuntu-2204-kubernetes-v1.32.13-2026-03-06'`
+photon-3-k8s-v1.25.7---vmware.3-fips.1-tkg.1
+    warning[k8s-version-suspected] edge/edge-md edge.yaml:10:36 `'photon-3-k8s-v1.25.7---vmware.3-fips.1-tkg.1'`
+kube_v1_32_2
+    warning[k8s-version-suspected] edge/edge-md edge.yaml:10:36 `'kube_v1_32_2'`
+k8s-1dot25dot4-ubuntu-2204
+    warning[k8s-version-suspected] edge/edge-md edge.yaml:10:36 `'k8s-1dot25dot4-ubuntu-2204'`
+golden-1.32.2
+    warning[k8s-version-suspected] edge/edge-md edge.yaml:10:36 `'golden-1.32.2'`
+golden-image-v1.32.2.qcow2
+    warning[k8s-version-suspected] edge/edge-md edge.yaml:10:36 `'golden-image-v1.32.2.qcow2'`
+images/1.32.2/node.raw
+    warning[k8s-version-suspected] edge/edge-md edge.yaml:10:36 `'images/1.32.2/node.raw'`
+worker_1_32_2_20250101
+    warning[k8s-version-suspected] edge/edge-md edge.yaml:10:36 `'worker_1_32_2_20250101'`
+rke2-1.32.2-sles-15
+    warning[k8s-version-suspected] edge/edge-md edge.yaml:10:36 `'rke2-1.32.2-sles-15'`
+k3sv1.33.1+k3s1-image
+    warning[k8s-version-suspected] edge/edge-md edge.yaml:10:36 `'k3sv1.33.1+k3s1-image'`
+ubuntu-noble-rke2-v1.32.2-rke2r1
+    warning[k8s-version-suspected] edge/edge-md edge.yaml:10:36 `'ubuntu-noble-rke2-v1.32.2-rke2r1'`
+r.example.org/os/node:1.32.2@sha256:0a0a
+    warning[k8s-version-suspected] edge/edge-md edge.yaml:10:36 `'r.example.org/os/node:1.32.2@sha256:0a0a'`
+[datastore] templates/rhel9-k8s-v1.32.2
+    warning[k8s-version-suspected] edge/edge-md edge.yaml:10:36 `'[datastore] templates/rhel9-k8s-v1.32.2'`
+Kubernetes 1.32.2 on Rocky 9.4
+    warning[k8s-version-suspected] edge/edge-md edge.yaml:10:36 `'Kubernetes 1.32.2 on Rocky 9.4'`
+kubernetes-node-1.32
+    warning[k8s-version-suspected] edge/edge-md edge.yaml:10:36 `'kubernetes-node-1.32'`
+amazon-eks-node-1.32-v20250519
+    warning[k8s-version-suspected] edge/edge-md edge.yaml:10:36 `'amazon-eks-node-1.32-v20250519'`
+bottlerocket-aws-k8s-1.32-x86_64-v1.26.2-360b7a38
+    warning[k8s-version-suspected] edge/edge-md edge.yaml:10:36 `'bottlerocket-aws-k8s-1.32-x86_64-v1.26.2-360b7a38'`
+k8s-worker-ubuntu-22.04-20250101-1.32.2
+    warning[k8s-version-suspected] edge/edge-md edge.yaml:10:36 `'k8s-worker-ubuntu-22.04-20250101-1.32.2'`
+almalinux-9.4-1.32.2-gen2
+    warning[k8s-version-suspected] edge/edge-md edge.yaml:10:36 `'almalinux-9.4-1.32.2-gen2'`
+microos.x86_64-16.0.0-kubeadm-1.32.2
+    warning[k8s-version-suspected] edge/edge-md edge.yaml:10:36 `'microos.x86_64-16.0.0-kubeadm-1.32.2'`
+my-image-kubeadm1.32.2
+    warning[k8s-version-suspected] edge/edge-md edge.yaml:10:36 `'my-image-kubeadm1.32.2'`
+debian-12-genericcloud-amd64-v1.32.2-20240717-1811
+    warning[k8s-version-suspected] edge/edge-md edge.yaml:10:36 `'debian-12-genericcloud-amd64-v1.32.2-20240717-1811'`
+linux-6.8.0-45-k8s-1.32.2
+    warning[k8s-version-suspected] edge/edge-md edge.yaml:10:36 `'linux-6.8.0-45-k8s-1.32.2'`
+ubuntu-24-04-1-32-2
+    warning[k8s-version-suspected] edge/edge-md edge.yaml:10:36 `'ubuntu-24-04-1-32-2'`
+sles15sp6-v1.32.2-build.7
+    warning[k8s-version-suspected] edge/edge-md edge.yaml:10:36 `'sles15sp6-v1.32.2-build.7'`
+capi-node-1.32.2-rc.1
+    warning[k8s-version-suspected] edge/edge-md edge.yaml:10:36 `'capi-node-1.32.2-rc.1'`
+node-image-1-32-2-arm64
+    warning[k8s-version-suspected] edge/edge-md edge.yaml:10:36 `'node-image-1-32-2-arm64'`
+talos-v1.10.3-k8s-1.32.2
+    warning[k8s-version-suspected] edge/edge-md edge.yaml:10:36 `'talos-v1.10.3-k8s-1.32.2'`
+
+"#]],
+        found,
+    );
+}
+
+#[test]
+fn a_template_of_any_kind_with_another_version_is_found() {
+    assert_cases(
+        str![[r#"
+AzureMachineTemplate {image: {computeGallery: {gallery: ClusterAPI-f72ceb4f, name: capi-ubun2-2404, version: 1.32.4}}}
+    warning[k8s-version-suspected] edge/edge-md edge.yaml:10:113 `1.32.4`
+AzureMachineTemplate {image: {marketplace: {publisher: cncf-upstream, offer: capi, sku: k8s-1dot25dot4-ubuntu-2204-gen1, version: latest}}}
+    warning[k8s-version-suspected] edge/edge-md edge.yaml:10:92 `k8s-1dot25dot4-ubuntu-2204-gen1`
+OpenStackMachineTemplate {image: {imageRef: {name: ubuntu-2204-kube-v1-32-2}}}
+    warning[k8s-version-suspected] edge/edge-md edge.yaml:10:51 `ubuntu-2204-kube-v1-32-2`
+OpenStackMachineTemplate {image: {filter: {tags: [ubuntu, v1.32.2]}}}
+    warning[k8s-version-suspected] edge/edge-md edge.yaml:10:58 `v1.32.2`
+ProxmoxMachineTemplate {templateSelector: {matchTags: [ubuntu, kube-v1.32.4]}}
+    warning[k8s-version-suspected] edge/edge-md edge.yaml:10:65 `kube-v1.32.4`
+VCDMachineTemplate {catalog: c, template: 'ubuntu-2004-kube-v1.25.7+vmware.2-tkg.1-8795debf8031d8e671660af83b673daa'}
+    warning[k8s-version-suspected] edge/edge-md edge.yaml:10:48 `'ubuntu-2004-kube-v1.25.7+vmware.2-tkg.1-8795debf8031d8e671660af83b673daa'`
+OscMachineTemplate {node: {image: {name: ubuntu-2204-kubernetes-v1.32.13-2026-03-06}}}
+    warning[k8s-version-suspected] edge/edge-md edge.yaml:10:47 `ubuntu-2204-kubernetes-v1.32.13-2026-03-06`
+ElementalMachineTemplate {osVersionManagement: {osVersion: {imageUri: 'oci://r.example.org/elemental-ubuntu:v1.32.2'}}}
+    warning[k8s-version-suspected] edge/edge-md edge.yaml:10:70 `'oci://r.example.org/elemental-ubuntu:v1.32.2'`
+DOMachineTemplate {image: Cluster API Kubernetes v1.28.9 on Ubuntu 24.04}
+    warning[k8s-version-suspected] edge/edge-md edge.yaml:10:33 `Cluster API Kubernetes v1.28.9 on Ubuntu 24.04`
+DOMachineTemplate {image: ubuntu-2404-k8s-v1-32-2}
+    warning[k8s-version-suspected] edge/edge-md edge.yaml:10:33 `ubuntu-2404-k8s-v1-32-2`
+KubevirtMachineTemplate {virtualMachineTemplate: {spec: {template: {spec: {volumes: [{containerDisk: {image: 'quay.io/capk/ubuntu-2204-container-disk:v1.32.1'}}]}}}}}
+    warning[k8s-version-suspected] edge/edge-md edge.yaml:10:110 `'quay.io/capk/ubuntu-2204-container-disk:v1.32.1'`
+KubevirtMachineTemplate {virtualMachineTemplate: {spec: {dataVolumeTemplates: [{spec: {source: {pvc: {name: ubuntu-v1-32-1}}}}]}}}
+    warning[k8s-version-suspected] edge/edge-md edge.yaml:10:109 `ubuntu-v1-32-1`
+KubevirtMachineTemplate {virtualMachineTemplate: {spec: {dataVolumeTemplates: [{spec: {sourceRef: {kind: DataSource, name: k8s-1-32-1}}}]}}}
+    warning[k8s-version-suspected] edge/edge-md edge.yaml:10:124 `k8s-1-32-1`
+OCIMachineTemplate {imageId: ocid1.image.oc1, kubernetesVersion: v1.32.1}
+    warning[k8s-version-suspected] edge/edge-md edge.yaml:10:71 `v1.32.1`
+VultrMachineTemplate {snapshot_id: k8s-1.32.1}
+    warning[k8s-version-suspected] edge/edge-md edge.yaml:10:39 `k8s-1.32.1`
+PacketMachineTemplate {os: custom_ipxe, ipxeURL: 'https://h/kubernetes/v1.32.1/boot.ipxe'}
+    warning[k8s-version-suspected] edge/edge-md edge.yaml:10:52 `'https://h/kubernetes/v1.32.1/boot.ipxe'`
+GCPMachineTemplate {image: 'projects/p/global/images/cluster-api-ubuntu-2004-v1-23-10-1670054207 '}
+    error[k8s-version-mismatch] edge/edge-md edge.yaml:10:33 `'projects/p/global/images/cluster-api-ubuntu-2004-v1-23-10-1670054207 '`
+GCPMachineTemplate {imageFamily: capi-ubuntu-2404-k8s-v1-32}
+    error[k8s-version-mismatch] edge/edge-md edge.yaml:10:39 `capi-ubuntu-2404-k8s-v1-32`
+AWSMachineTemplate {ami: {id: ami-0123}, additionalTags: {k8s-version: 1.32.2}}
+    warning[k8s-version-suspected] edge/edge-md edge.yaml:10:77 `1.32.2`
+IonosCloudMachineTemplate {disk: {image: {id: x, name: golden-v1.32.2}}}
+    warning[k8s-version-suspected] edge/edge-md edge.yaml:10:54 `golden-v1.32.2`
+TinkerbellMachineTemplate {templateOverride: "actions: [{image: 'quay.io/tinkerbell-actions/image2disk:v1.0.0', environment: {IMG_URL: 'https://h/raw/1-23/bottlerocket-v1.23.9-eks-d-1-23-5-eks-a-19-amd64.img.gz'}}]"}
+    warning[k8s-version-suspected] edge/edge-md edge.yaml:10:44 `"actions: [{image: 'quay.io/tinkerbell-actions/image2disk:v1.0.0', environment: {IMG_URL: 'https://h/raw/1-23/bottlerocket-v1.23.9-eks-d-1-23-5-eks-a-19-amd64.img.gz'}}]"`
+UnknownMachineTemplate {provider: {deep: [{os: {image: {tag: '1.32.2'}}}]}}
+    warning[k8s-version-suspected] edge/edge-md edge.yaml:10:63 `'1.32.2'`
+
+"#]],
+        found,
+    );
+}
+
+#[test]
+fn numbers_of_something_else_are_no_kubernetes_version() {
+    assert_cases(
+        str![[r#"
+ubuntu-22.04
+ubuntu-24.04.1-live-server
+rocky-9.4
+flatcar-stable-4152.2.3
+talos-v1.10.3
+ghcr.io/siderolabs/installer:v1.11.5
+factory.talos.dev/nocloud-installer/376567988ad370138ad8b2698212367b8edcb69b5fd68c80be1f2ec7d614b4ba:v1.11.5
+https://factory.talos.dev/image/376567988ad370138ad8b2698212367b8edcb69b5fd68c80be1f2ec7d614b4ba/v1.11.5/nocloud-amd64.raw.xz
+talos-1.12.0-metal-amd64
+bottlerocket-v1.26.2
+ubuntu-2204-containerd-1.17.2
+ubuntu-cni-v1.14.0
+ubuntu-2404-image-builder-v1.12.0
+node-kube-proxy-v1.30.1
+kube-vip:v1.30.0
+cilium-1.16.3
+registry.k8s.io/provider-os/openstack-cloud-controller-manager:v1.30.1
+registry.k8s.io/autoscaling/cluster-autoscaler:v1.30.0
+golden-2024-12-11
+golden-2024-1-12
+golden-2025.1.12
+golden-20250112
+node-10.1.20.3
+node-1.20.30.4
+m6i.1xlarge-1
+ami-0a1b2c3d4e5f60718
+8f1b2c3d-0000-4000-8000-000000000001
+infrastructure.cluster.x-k8s.io/v1beta1
+eks-a-1.18.0
+ubuntu-eks-d-1-28-9
+ubuntu-2204-1-27
+golden-1.13
+golden-1.0.7
+golden-3.14.159
+node-v1.33.x
+node-kube-v1.33.x
+node-kube-${VERSION}
+golden-1.30.1-and-1.29.2
+ubuntu-2204-kube-v1.31.8
+golden-v1.31.8
+k8s-1.31
+go1.22.3-ubuntu
+AWSMachineTemplate {ami: {id: ami-1}, instanceType: m6i.large, additionalTags: {talos: v1.10.3, app.kubernetes.io/version: 1.12.3}}
+OpenStackMachineTemplate {flavor: m1.12.13, image: {id: x}, tags: [release-1.14.2, 'cni=1.14.0']}
+VSphereMachineTemplate {template: golden, server: 10.1.20.3, network: {devices: [{gatewayV4: 10.1.20.1}]}, cloneMode: linkedClone}
+KubevirtMachineTemplate {virtualMachineTemplate: {spec: {template: {spec: {volumes: [{containerDisk: {image: golden}}, {cloudInitNoCloud: {userData: "curl https://h/cilium/v1.16.3/x; CNI_VERSION=v1.14.0; apt install cloud-init=24.1.3"}}]}}}}}
+Metal3MachineTemplate {image: {url: 'https://h/ubuntu-24.04.qcow2', checksum: 'https://h/24.04/20250112/SHA256SUMS', format: qcow2}, dataTemplate: {name: v1.12.13}}
+UnknownMachineTemplate {osVersion: 1.12.3, chart: 1.14.2, agentVersion: 1.15.0, release: v1.19.0}
+TalosMachineTemplate {image: 'v1.10.3-talos'}
+
+"#]],
+        found,
+    );
+}
+
+/// The machines of control planes that run another distribution.
+#[test]
+fn a_number_counts_for_the_distribution_that_machines_run() {
+    let plane = |kind: &str, image: &str| {
+        let text = cluster("v1.31.8", &format!("{{filter: {{name: '{image}'}}}}"));
+        manifest(text.replace("KubeadmControlPlane", kind))
+    };
+    let cases = [
+        ("RKE2ControlPlane", "node-v1.30.2"),
+        ("RKE2ControlPlane", "node-rke2-v1.30.2"),
+        ("RKE2ControlPlane", "node-rke2-v1.31.8"),
+        ("KubeadmControlPlane", "node-rke2-v1.30.2"),
+        ("KubeadmControlPlane", "node-v1.30.2"),
+        ("KubeadmControlPlane", "node-v1.31.8"),
+        ("TalosControlPlane", "node-v1.10.2"),
+    ];
+    let cases = cases.map(|(kind, image)| (format!("{kind} {image}"), plane(kind, image)));
+    assert_text(
+        &checked(cases),
+        str![[r#"
+RKE2ControlPlane node-v1.30.2
+    edge/control-plane v1.31.8 (edge.yaml:12:12): unproven, node-v1.30.2 (edge.yaml:29:49)
+    edge/edge-md v1.31.8 (edge.yaml:23:16): unproven, node-v1.30.2 (edge.yaml:29:49)
+RKE2ControlPlane node-rke2-v1.30.2
+    warning[k8s-version-suspected] edge/control-plane edge.yaml:29:49 `'node-rke2-v1.30.2'` edge.yaml:12:12 `v1.31.8` => v1.31.8 | images.records | names
+    edge/control-plane v1.31.8 (edge.yaml:12:12): unproven, node-rke2-v1.30.2 (edge.yaml:29:49)
+    edge/edge-md v1.31.8 (edge.yaml:23:16): unproven, node-rke2-v1.30.2 (edge.yaml:29:49)
+RKE2ControlPlane node-rke2-v1.31.8
+    edge/control-plane v1.31.8 (edge.yaml:12:12): by_name, node-rke2-v1.31.8 (edge.yaml:29:49) holds 1.31.8 (edge.yaml:29:49)
+    edge/edge-md v1.31.8 (edge.yaml:23:16): by_name, node-rke2-v1.31.8 (edge.yaml:29:49) holds 1.31.8 (edge.yaml:29:49)
+KubeadmControlPlane node-rke2-v1.30.2
+    edge/control-plane v1.31.8 (edge.yaml:12:12): unproven, node-rke2-v1.30.2 (edge.yaml:29:49)
+    edge/edge-md v1.31.8 (edge.yaml:23:16): unproven, node-rke2-v1.30.2 (edge.yaml:29:49)
+KubeadmControlPlane node-v1.30.2
+    warning[k8s-version-suspected] edge/control-plane edge.yaml:29:49 `'node-v1.30.2'` edge.yaml:12:12 `v1.31.8` => v1.31.8 | images.records | names
+    edge/control-plane v1.31.8 (edge.yaml:12:12): unproven, node-v1.30.2 (edge.yaml:29:49)
+    edge/edge-md v1.31.8 (edge.yaml:23:16): unproven, node-v1.30.2 (edge.yaml:29:49)
+KubeadmControlPlane node-v1.31.8
+    edge/control-plane v1.31.8 (edge.yaml:12:12): by_name, node-v1.31.8 (edge.yaml:29:49) holds 1.31.8 (edge.yaml:29:49)
+    edge/edge-md v1.31.8 (edge.yaml:23:16): by_name, node-v1.31.8 (edge.yaml:29:49) holds 1.31.8 (edge.yaml:29:49)
+TalosControlPlane node-v1.10.2
+    edge/control-plane v1.31.8 (edge.yaml:12:12): unproven, node-v1.10.2 (edge.yaml:29:49)
+    edge/edge-md v1.31.8 (edge.yaml:23:16): unproven, node-v1.10.2 (edge.yaml:29:49)
+
+"#]],
+    );
+}
+
+#[test]
+fn a_text_that_is_no_version_is_never_another_version() {
+    let versions = [
+        "'<< inputs.v >>'",
+        "$(k8s_version)",
+        "KUBERNETES_VERSION",
+        "1.33.x",
+        "'@@V@@'",
+        "'%K8S%'",
+        "latest",
+        "${V}",
+    ];
+    let image = "{filter: {name: ubuntu-2204-kube-v1.31.8}}";
+    let cases = versions.map(|version| (version, manifest(cluster(version, image))));
+    assert_text(
+        &checked(cases),
+        str![[r#"
+'<< inputs.v >>'
+    error[nothing-checked] => --allow-empty
+    edge/control-plane << inputs.v >> (edge.yaml:12:12): unknown (its image or version is a variable)
+    edge/edge-md << inputs.v >> (edge.yaml:23:16): unknown (its image or version is a variable)
+$(k8s_version)
+    error[nothing-checked] => --allow-empty
+    edge/control-plane $(k8s_version) (edge.yaml:12:12): unknown (its Kubernetes version is not a version)
+    edge/edge-md $(k8s_version) (edge.yaml:23:16): unknown (its Kubernetes version is not a version)
+KUBERNETES_VERSION
+    error[nothing-checked] => --allow-empty
+    edge/control-plane KUBERNETES_VERSION (edge.yaml:12:12): unknown (its Kubernetes version is not a version)
+    edge/edge-md KUBERNETES_VERSION (edge.yaml:23:16): unknown (its Kubernetes version is not a version)
+1.33.x
+    error[nothing-checked] => --allow-empty
+    edge/control-plane 1.33.x (edge.yaml:12:12): unknown (its Kubernetes version is not a version)
+    edge/edge-md 1.33.x (edge.yaml:23:16): unknown (its Kubernetes version is not a version)
+'@@V@@'
+    error[nothing-checked] => --allow-empty
+    edge/control-plane @@V@@ (edge.yaml:12:12): unknown (its Kubernetes version is not a version)
+    edge/edge-md @@V@@ (edge.yaml:23:16): unknown (its Kubernetes version is not a version)
+'%K8S%'
+    error[nothing-checked] => --allow-empty
+    edge/control-plane %K8S% (edge.yaml:12:12): unknown (its Kubernetes version is not a version)
+    edge/edge-md %K8S% (edge.yaml:23:16): unknown (its Kubernetes version is not a version)
+latest
+    error[nothing-checked] => --allow-empty
+    edge/control-plane latest (edge.yaml:12:12): unknown (its Kubernetes version is not a version)
+    edge/edge-md latest (edge.yaml:23:16): unknown (its Kubernetes version is not a version)
+${V}
+    error[nothing-checked] => --allow-empty
+    edge/control-plane: unknown (its image or version is a variable)
+    edge/edge-md: unknown (its image or version is a variable)
+
+"#]],
+    );
+}
+
+#[test]
+fn the_builds_of_eks_anywhere_are_compared() {
+    let image = "{filter: {name: ubuntu-v1.28.4-eks-d-1-28-9-eks-a-0.18.0-amd64}}";
+    let versions = [
+        "v1.28.4-eks-1-28-9",
+        "v1.28.4-eks-1-28-10",
+        "v1.28.4",
+        "v1.28.5-eks-1-28-9",
+    ];
+    let cases = versions.map(|version| (version, manifest(cluster(version, image))));
+    assert_text(
+        &checked(cases),
+        str![[r#"
+v1.28.4-eks-1-28-9
+    edge/control-plane v1.28.4-eks-1-28-9 (edge.yaml:12:12): by_name, ubuntu-v1.28.4-eks-d-1-28-9-eks-a-0.18.0-amd64 (edge.yaml:29:49) holds 1.28.4+eks-1-28-9
+    edge/edge-md v1.28.4-eks-1-28-9 (edge.yaml:23:16): by_name, ubuntu-v1.28.4-eks-d-1-28-9-eks-a-0.18.0-amd64 (edge.yaml:29:49) holds 1.28.4+eks-1-28-9
+v1.28.4-eks-1-28-10
+    error[k8s-version-mismatch] edge/control-plane edge.yaml:29:49 `ubuntu-v1.28.4-eks-d-1-28-9-eks-a-0.18.0-amd64` edge.yaml:12:12 `v1.28.4-eks-1-28-10` => v1.28.4-eks-1-28-10
+    edge/control-plane v1.28.4-eks-1-28-10 (edge.yaml:12:12): mismatched, ubuntu-v1.28.4-eks-d-1-28-9-eks-a-0.18.0-amd64 (edge.yaml:29:49) holds 1.28.4+eks-1-28-9
+    edge/edge-md v1.28.4-eks-1-28-10 (edge.yaml:23:16): mismatched, ubuntu-v1.28.4-eks-d-1-28-9-eks-a-0.18.0-amd64 (edge.yaml:29:49) holds 1.28.4+eks-1-28-9
+v1.28.4
+    edge/control-plane v1.28.4 (edge.yaml:12:12): by_name, ubuntu-v1.28.4-eks-d-1-28-9-eks-a-0.18.0-amd64 (edge.yaml:29:49) holds 1.28.4+eks-1-28-9
+    edge/edge-md v1.28.4 (edge.yaml:23:16): by_name, ubuntu-v1.28.4-eks-d-1-28-9-eks-a-0.18.0-amd64 (edge.yaml:29:49) holds 1.28.4+eks-1-28-9
+v1.28.5-eks-1-28-9
+    error[k8s-version-mismatch] edge/control-plane edge.yaml:29:49 `ubuntu-v1.28.4-eks-d-1-28-9-eks-a-0.18.0-amd64` edge.yaml:12:12 `v1.28.5-eks-1-28-9` => v1.28.5-eks-1-28-9
+    edge/control-plane v1.28.5-eks-1-28-9 (edge.yaml:12:12): mismatched, ubuntu-v1.28.4-eks-d-1-28-9-eks-a-0.18.0-amd64 (edge.yaml:29:49) holds 1.28.4+eks-1-28-9
+    edge/edge-md v1.28.5-eks-1-28-9 (edge.yaml:23:16): mismatched, ubuntu-v1.28.4-eks-d-1-28-9-eks-a-0.18.0-amd64 (edge.yaml:29:49) holds 1.28.4+eks-1-28-9
+
+"#]],
+    );
+    let spec = "
+  kubernetesVersion: '1.28'
+  controlPlaneConfiguration: {machineGroupRef: {kind: VSphereMachineConfig, name: edge}}";
+    let template = |name: &str| {
+        let machines = format!("{{template: /DC/vm/Templates/{name}}}");
+        manifest(eks("Cluster edge", spec) + &eks("VSphereMachineConfig edge", &machines))
+    };
+    let names = [
+        "ubuntu-2204-1-27",
+        "ubuntu-2204-1-28",
+        "ubuntu-2204-kube-v1.28.4",
+        "golden",
+    ];
+    assert_text(
+        &checked(names.map(|name| (name, template(name)))),
+        str![[r#"
+ubuntu-2204-1-27
+    warning[k8s-version-suspected] edge/control-plane edge.yaml:12:18 `/DC/vm/Templates/ubuntu-2204-1-27` edge.yaml:6:22 `'1.28'` => 1.28 | images.records | names
+    edge/control-plane 1.28 (edge.yaml:6:22): unproven, /DC/vm/Templates/ubuntu-2204-1-27 (edge.yaml:12:18)
+ubuntu-2204-1-28
+    edge/control-plane 1.28 (edge.yaml:6:22): unproven, /DC/vm/Templates/ubuntu-2204-1-28 (edge.yaml:12:18) holds 1.28 (edge.yaml:12:18)
+ubuntu-2204-kube-v1.28.4
+    edge/control-plane 1.28 (edge.yaml:6:22): by_name, /DC/vm/Templates/ubuntu-2204-kube-v1.28.4 (edge.yaml:12:18) holds 1.28.4
+golden
+    edge/control-plane 1.28 (edge.yaml:6:22): unproven, /DC/vm/Templates/golden (edge.yaml:12:18)
+
+"#]],
+    );
+}
