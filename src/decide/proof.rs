@@ -123,7 +123,7 @@ fn judge_pool(
     let held = held.filter(|held| is_what_runs(view, pool, &facts, held));
     let held = held
         .cloned()
-        .or_else(|| agreeing(view, pool, &wanted.value));
+        .or_else(|| name_fact(view, pool, &wanted.value));
     match judge_version(&wanted.value, held.as_ref(), matching) {
         // EKS Anywhere requires a minor with any patch level. Cluster API itself refuses such a version.
         Judgement::Unproven(Doubt::NoPatch(held))
@@ -169,7 +169,7 @@ fn distribution(view: &ClusterView, pool: &Pool) -> Option<&'static str> {
 }
 
 /// The texts of a pool's machine template that seem to name a version of the distribution that the pool runs.
-pub fn seen_texts<'a>(
+pub fn version_texts<'a>(
     view: &ClusterView,
     pool: &'a Pool,
 ) -> impl Iterator<Item = &'a SeenText> + use<'a> {
@@ -182,9 +182,9 @@ pub fn seen_texts<'a>(
 }
 
 /// The version that what names a pool's image seems to say, where it is the wanted one. It proves no more than a name does.
-fn agreeing(view: &ClusterView, pool: &Pool, wanted: &str) -> Option<Fact> {
+fn name_fact(view: &ClusterView, pool: &Pool, wanted: &str) -> Option<Fact> {
     let wanted = Version::parse(wanted)?;
-    let mut seen = seen_texts(view, pool).filter(|seen| seen.is_image);
+    let mut seen = version_texts(view, pool).filter(|seen| seen.is_image);
     let seen = seen.find(|seen| seen.version.agrees(&wanted))?;
     let version = seen.version.version.to_string();
     Some(Fact::new(version, Origin::Name, seen.text.place))

@@ -28,7 +28,7 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
         }
         // What is known of the image is weighed by `k8s-version-mismatch`.
         let is_known = judgement.fact().is_some();
-        let seen = proof::seen_texts(input.view, pool);
+        let seen = proof::version_texts(input.view, pool);
         let other = seen.filter(|seen| seen.version.contradicts(&version));
         for seen in other.filter(|seen| !seen.is_image || !is_known) {
             let text = match seen.text.value.trim() {

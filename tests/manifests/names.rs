@@ -3,7 +3,7 @@
 use snapbox::str;
 
 use crate::support::manifests::{cluster, manifest};
-use crate::support::stage::{assert_cases, assert_text};
+use crate::support::stage::{Stage, assert_cases, assert_text, project};
 
 use super::checked;
 use super::providers::{eks, pool};
@@ -389,6 +389,177 @@ ubuntu-2204-kube-v1.28.4
     edge/control-plane 1.28 (edge.yaml:6:22): by_name, /DC/vm/Templates/ubuntu-2204-kube-v1.28.4 (edge.yaml:12:18) holds 1.28.4
 golden
     edge/control-plane 1.28 (edge.yaml:6:22): unproven, /DC/vm/Templates/golden (edge.yaml:12:18)
+
+"#]],
+    );
+}
+
+/// An image of vSphere with that name, in a project with these settings.
+fn named(name: &str, settings: &str) -> Stage {
+    let spec = format!("{{template: {name}}}");
+    manifest(pool("VSphereMachineTemplate", &spec))
+        .settings(&format!("manifests: [edge.yaml]\n{settings}"))
+}
+
+#[test]
+fn a_scheme_of_the_project_is_as_good_as_a_built_in_one() {
+    let names = "names: ['img_(?P<os>[a-z]+)(?P<release>[0-9]+)_(?P<k8s>[0-9dot_]+)']\n";
+    let record = "images: {records: {img: {os: {name: debian}, locations: {vsphere: {template: img_ubuntu2204_1_31_8}}}}}\n";
+    let cases = [
+        ("another version", "img_ubuntu2204_1dot30dot2.ova", ""),
+        ("the version", "img_ubuntu2204_1_31_8", ""),
+        ("no version of Kubernetes", "img_ubuntu2204_1", ""),
+        ("an image with a record", "img_ubuntu2204_1_31_8", record),
+    ];
+    let cases = cases.map(|(what, name, more)| (what, named(name, &format!("{names}{more}"))));
+    assert_text(
+        &checked(cases),
+        str![[r#"
+another version
+    error[k8s-version-mismatch] edge/edge-md edge.yaml:10:36 `img_ubuntu2204_1dot30dot2.ova` edge.yaml:5:54 `v1.31.8` => v1.31.8
+    edge/edge-md v1.31.8 (edge.yaml:5:54): mismatched, img_ubuntu2204_1dot30dot2.ova (edge.yaml:10:36) holds 1.30.2
+the version
+    edge/edge-md v1.31.8 (edge.yaml:5:54): by_name, img_ubuntu2204_1_31_8 (edge.yaml:10:36) holds 1.31.8
+no version of Kubernetes
+    edge/edge-md v1.31.8 (edge.yaml:5:54): unproven, img_ubuntu2204_1 (edge.yaml:10:36)
+an image with a record
+    warning[k8s-version-unproven] edge/edge-md edge.yaml:10:36 `img_ubuntu2204_1_31_8` edge.yaml:5:54 `v1.31.8` => k8s: {version: …} | images.facts
+    warning[fact-conflict] metalmark.yaml:4:37 `debian` metalmark.yaml:4:25 `{os: {name: debian}, locations: {vsphere: {template: img_ubuntu2204_1_31_8}}}`
+    edge/edge-md v1.31.8 (edge.yaml:5:54): by_name, img (edge.yaml:10:36) holds 1.31.8 (metalmark.yaml:4:25)
+
+"#]],
+    );
+}
+
+#[test]
+fn a_scheme_that_is_no_pattern_of_names_is_refused() {
+    let patterns = ["'a('", "'(?P<kubernetes>1)'"];
+    let cases = patterns.map(|names| {
+        let project = named("a", &format!("names: [{names}]\n"));
+        (names, project)
+    });
+    assert_text(
+        &checked(cases),
+        str![[r#"
+'a('
+    error[project-file] metalmark.yaml:3:9 `'a('` => golden-(?P<os>[a-z]+)-(?P<k8s>1\.\d+\.\d+)
+    edge/edge-md v1.31.8 (edge.yaml:5:54): unproven, a (edge.yaml:10:36)
+'(?P<kubernetes>1)'
+    error[project-file] metalmark.yaml:3:9 `'(?P<kubernetes>1)'` => golden-(?P<os>[a-z]+)-(?P<k8s>1\.\d+\.\d+)
+    edge/edge-md v1.31.8 (edge.yaml:5:54): unproven, a (edge.yaml:10:36)
+
+"#]],
+    );
+    let project = named("a", "names: ['(?P<kubernetes>1)']\n");
+    project.run("check").exit(1).screen(str![[r#"
+error[project-file]: `(?P<kubernetes>1)` is no pattern of names: a name has no part `kubernetes`
+ --> metalmark.yaml:3:9
+  |
+3 | names: ['(?P<kubernetes>1)']
+  |         ^^^^^^^^^^^^^^^^^^^
+  |
+  = help: write a regular expression with named groups: `golden-(?P<os>[a-z]+)-(?P<k8s>1\.\d+\.\d+)`
+
+1 error; 1 node pool checked: 1 unproven
+
+"#]]);
+}
+
+#[test]
+fn only_what_is_not_known_of_an_image_is_suspected() {
+    let bare = "images: {records: {img: {k8s: {flavor: none}, locations: {vsphere: {template: golden-v1.30.2}}}}}\n";
+    let known = "images: {records: {img: {k8s: {version: 1.31.8}, locations: {vsphere: {template: golden-v1.30.2}}}}}\n";
+    let unknown = "images: {records: {img: {os: {name: ubuntu}, locations: {vsphere: {template: golden-v1.30.2}}}}}\n";
+    let cases = [
+        ("none", bare),
+        ("the version", known),
+        ("no version", unknown),
+    ];
+    let cases = cases.map(|(what, record)| (what, named("golden-v1.30.2", record)));
+    assert_text(
+        &checked(cases),
+        str![[r#"
+none
+    error[nothing-checked] => --allow-empty
+    edge/edge-md v1.31.8 (edge.yaml:5:54): unknown (its image brings no Kubernetes), img (edge.yaml:10:36)
+the version
+    edge/edge-md v1.31.8 (edge.yaml:5:54): proven, img (edge.yaml:10:36) holds 1.31.8 (metalmark.yaml:3:41)
+no version
+    error[k8s-version-unproven] edge/edge-md edge.yaml:10:36 `golden-v1.30.2` edge.yaml:5:54 `v1.31.8` => k8s: {version: …} | images.facts
+    warning[k8s-version-suspected] edge/edge-md edge.yaml:10:36 `golden-v1.30.2` edge.yaml:5:54 `v1.31.8` => v1.31.8 | images.records | names
+    edge/edge-md v1.31.8 (edge.yaml:5:54): unproven, img (edge.yaml:10:36)
+
+"#]],
+    );
+    let long = format!(
+        "{{template: golden, data: 'kube-1.30.2 {}'}}",
+        "x".repeat(120)
+    );
+    let cases = [
+        ("a long text", pool("VSphereMachineTemplate", &long)),
+        (
+            "tags",
+            pool(
+                "OpenStackMachineTemplate",
+                "{image: {filter: {tags: [a, v1.31.8]}}}",
+            ),
+        ),
+        (
+            "an empty template of an unknown kind",
+            pool("NewMachineTemplate", "{}").replace("spec: {template: {spec: {}}}", "spec: {}"),
+        ),
+        (
+            "an unknown kind",
+            pool("NewMachineTemplate", "{image: golden}"),
+        ),
+        (
+            "a variable",
+            pool(
+                "VSphereMachineTemplate",
+                "{template: '${IMAGE}', data: kube-1.30.2}",
+            ),
+        ),
+    ];
+    let cases = cases.map(|(what, text)| (what, manifest(text)));
+    assert_text(
+        &checked(cases),
+        str![[r#"
+a long text
+    warning[k8s-version-suspected] edge/edge-md edge.yaml:10:50 `'kube-1.30.2 xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx'` edge.yaml:5:54 `v1.31.8` => v1.31.8 | images.records | names
+    edge/edge-md v1.31.8 (edge.yaml:5:54): unproven, golden (edge.yaml:10:36)
+tags
+    edge/edge-md v1.31.8 (edge.yaml:5:54): by_name, a,v1.31.8 (edge.yaml:10:49) holds 1.31.8 (edge.yaml:10:53)
+an empty template of an unknown kind
+    error[nothing-checked] => --allow-empty
+    edge/edge-md v1.31.8 (edge.yaml:5:54): unknown (its machine template names no image)
+an unknown kind
+    error[nothing-checked] => --allow-empty
+    edge/edge-md v1.31.8 (edge.yaml:5:54): unknown (the kind of its machine template is not known)
+a variable
+    error[nothing-checked] => --allow-empty
+    edge/edge-md v1.31.8 (edge.yaml:5:54): unknown (its image or version is a variable)
+
+"#]],
+    );
+}
+
+#[test]
+fn the_images_of_pairs_are_searched_too() {
+    let settings = "pairs: [{version: 'v.yaml#v', image: '#image'}]\n";
+    let cases = ["golden-1.30.2", "golden-1.31.8", "golden"].map(|image| {
+        let text = format!("v: v1.31.8\nimage: {image}\n");
+        (image, project().settings(settings).file("v.yaml", text))
+    });
+    assert_text(
+        &checked(cases),
+        str![[r#"
+golden-1.30.2
+    warning[k8s-version-suspected] v.yaml/image v.yaml:2:8 `golden-1.30.2` v.yaml:1:4 `v1.31.8` => v1.31.8 | images.records | names
+    v.yaml/image v1.31.8 (v.yaml:1:4): unproven, golden-1.30.2 (v.yaml:2:8)
+golden-1.31.8
+    v.yaml/image v1.31.8 (v.yaml:1:4): by_name, golden-1.31.8 (v.yaml:2:8) holds 1.31.8 (v.yaml:2:8)
+golden
+    v.yaml/image v1.31.8 (v.yaml:1:4): unproven, golden (v.yaml:2:8)
 
 "#]],
     );

@@ -3,9 +3,10 @@
 use serde_json::Value;
 use snapbox::str;
 
+use super::super::support::manifests::{cluster, manifest};
 use super::super::support::stage::project;
 use super::rows::assert_cases;
-use super::{fails, passes};
+use super::{fails, passes, warns};
 
 /// A cluster with one worker, and the images that a file describes; the one in the fixture's row has no fact but its name.
 struct Row<'a> {
@@ -444,4 +445,32 @@ warning[template-edited-in-place]: Metal3MachineTemplate `cp` gets another image
 "#]]);
     project.edit("edge.yaml", "/noble-33.raw", "/noble-34.raw");
     passes("template-edited-in-place", &project, "stamp --check");
+}
+
+#[test]
+fn k8s_version_suspected() {
+    let text = cluster("v1.31.8", "{filter: {name: golden-v1.30.2}}");
+    let project = manifest(text);
+    warns("k8s-version-suspected", &project, "check").screen(str![[r#"
+warning[k8s-version-suspected]: `golden-v1.30.2` seems to name Kubernetes `1.30.2`, not `v1.31.8`
+  --> edge.yaml:29:49
+   |
+29 | spec: {template: {spec: {image: {filter: {name: golden-v1.30.2}}}}}
+   |                                                 ^^^^^^^^^^^^^^ this text of its machine template
+   |
+  ::: edge.yaml:12:12
+   |
+12 |   version: v1.31.8
+   |            ------- this version is required
+   |
+   = cluster: edge, pool control-plane
+   = also in pools: edge-md
+   = help: if machines boot it, name an image with `v1.31.8` in a machine template of a new name
+   = help: if such names mean something else, describe the image under `images.records`, or the names under `names`
+
+1 warning in 1 cluster; 2 node pools checked: 2 unproven
+
+"#]]);
+    project.edit("edge.yaml", "golden-v1.30.2", "golden-v1.31.8");
+    passes("k8s-version-suspected", &project, "check");
 }

@@ -1,6 +1,6 @@
 //! Kubernetes versions in texts that follow no naming scheme.
 //!
-//! A number is one where a word for Kubernetes stands before it; in what names an image also where no word before it says whose
+//! A number is one behind a word for Kubernetes; in what names an image also where no word before it says whose
 //! number it is. A text with several of them says nothing.
 
 use crate::model::version::Version;
@@ -10,9 +10,9 @@ use crate::model::version::Version;
 pub struct SeenVersion {
     /// Its numbers.
     pub version: Version,
-    /// `rke2`, `k3s`: the distribution whose name stands before it.
+    /// `rke2`, `k3s`: the distribution whose name is before it.
     pub distribution: Option<&'static str>,
-    /// Whether a word for Kubernetes stands before it.
+    /// Whether a word for Kubernetes is before it.
     is_named: bool,
 }
 
@@ -33,13 +33,13 @@ const KUBERNETES: &[(&str, Option<&str>)] = &[
     ("ck8s", Some("ck8s")),
 ];
 
-/// The words that may stand between one of those and its number.
+/// The words that may be between one of those and its number.
 const BETWEEN: [&str; 3] = ["", "node", "ver"];
 
 /// How many words before a number are looked at.
 const NEAR: usize = 3;
 
-/// What has numbers of its own that look like those of Kubernetes, where its name stands before them.
+/// What has numbers of its own that look like those of Kubernetes, where its name is before them.
 const OTHERS: &[&str] = &[
     "agent",
     "api",
@@ -82,7 +82,7 @@ const OTHERS: &[&str] = &[
     "vip",
 ];
 
-/// The systems whose releases look like those of Kubernetes, wherever they stand.
+/// The systems whose releases look like those of Kubernetes, wherever they are.
 const SYSTEMS: [&str; 2] = ["talos", "bottlerocket"];
 
 impl SeenVersion {
@@ -120,7 +120,7 @@ impl SeenVersion {
     }
 }
 
-/// What stands before a number.
+/// What is before a number.
 enum Naming {
     /// A word for Kubernetes, and the distribution that it means.
     Kubernetes(Option<&'static str>),
@@ -146,7 +146,7 @@ fn candidates(text: &str) -> Vec<SeenVersion> {
             Naming::Other => continue,
         };
         // A release of EKS Distro is Kubernetes'.
-        let after = after_build(rest);
+        let after = skip_build(rest);
         let is_named = is_named || after.is_some();
         begin = text.len() - after.unwrap_or(rest).len();
         found.push(SeenVersion {
@@ -171,7 +171,7 @@ fn version_at(text: &str) -> Option<(Version, &str)> {
         _ => (None, rest),
     };
     let is_end = match rest.strip_prefix('.') {
-        // Numbers go on, or something stands in place of a patch level. Behind a minor only an extension may follow.
+        // Numbers go on, or something is in place of a patch level. Behind a minor only an extension may follow.
         Some(next) => {
             let letters = next.find(|c: char| !c.is_ascii_alphabetic());
             let least = if patch.is_some() { 0 } else { 2 };
@@ -191,7 +191,7 @@ fn version_at(text: &str) -> Option<(Version, &str)> {
 }
 
 /// What follows the release of EKS Distro that is a part of the version before it: `-eks-1-28-9`, `-eks-d-1-28-9`.
-fn after_build(rest: &str) -> Option<&str> {
+fn skip_build(rest: &str) -> Option<&str> {
     let build = rest.strip_prefix("-eks-")?;
     let (_, rest) = version_at(build.strip_prefix("d-").unwrap_or(build))?;
     Some(rest)

@@ -28,7 +28,7 @@ use super::super::gitops::{matches, resolve_path};
 use super::super::places::Places;
 use super::super::project::PairOptions;
 use super::pools::{self, Boots};
-use super::{no_values, seen::seen_texts};
+use super::{no_values, seen::find_versions};
 
 /// A file with values.
 struct File {
@@ -207,7 +207,7 @@ impl<'t> PairReader<'t> {
                 let place = image_text.place;
                 let pool = PoolName::MachineDeployment(image.keys.join(".").into());
                 let boots = Boots {
-                    seen: seen_texts(image.node, Some(image.node)),
+                    seen: find_versions(image.node, Some(image.node)),
                     choice: Ok(choice(image_text)),
                 };
                 let mut pool = pools::pool(pool, place, version, boots, false);

@@ -20,7 +20,7 @@ use crate::model::rule::{Level, RuleId};
 use crate::model::version::Version;
 use crate::read::tables::{Table, find_fault};
 
-use super::seen::seen_texts;
+use super::seen::find_versions;
 use super::{Graph, TEMPLATE_KEYS, Template, is_control_plane};
 
 /// Where a MachineDeployment, a MachineSet, a MachinePool or a Machine names the kind of its bootstrap configuration.
@@ -318,7 +318,7 @@ impl PoolReader<'_, '_> {
             .and_then(|(fields, spec)| fields.image(spec));
         let whole = template.get_path(&["spec"]);
         let mut seen = whole.map_or_else(Vec::new, |whole| {
-            seen_texts(whole, image.as_ref().map(|image| image.node))
+            find_versions(whole, image.as_ref().map(|image| image.node))
         });
         if let Some(object) = object {
             for seen in &mut seen {

@@ -15,7 +15,7 @@ const IMAGES: [&str; 4] = ["image", "template", "disk", "snapshot"];
 const NEAR: usize = 3;
 
 /// The texts below a node that seem to name a version, with their places there. `image` is the node that names the image.
-pub(super) fn seen_texts(root: &Node, image: Option<&Node>) -> Vec<SeenText> {
+pub(super) fn find_versions(root: &Node, image: Option<&Node>) -> Vec<SeenText> {
     let mut walk = Walk {
         image,
         keys: Vec::new(),
