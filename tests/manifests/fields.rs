@@ -786,12 +786,18 @@ fn a_source_of_another_repository_is_not_looked_for_here() {
         )
     };
     let other = own.clone() + &patched("https://host/group/other");
+    let top = |name: &str| one(name, "{repoURL: 'https://host/group/other', path: .}");
+    let tops = top("a") + &top("b");
     let cases = [
         (
             "the only one",
             overlay(&patched("https://host/group/other"), ""),
         ),
         ("another", overlay(&other, "")),
+        (
+            "others of their tops",
+            overlay(&(other.clone() + &tops), ""),
+        ),
         (
             "a fork",
             overlay(&(own.clone() + &patched("https://mirror/fleet")), ""),
@@ -814,6 +820,11 @@ the only one
     edge/control-plane v1.30.2 (object.yaml:7:173): mismatched, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
     edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
 another
+    base/edge/control-plane v1.31.8 (base/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+    base/edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+    over/edge/control-plane v1.31.8 (base/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+    over/edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+others of their tops
     base/edge/control-plane v1.31.8 (base/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
     base/edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
     over/edge/control-plane v1.31.8 (base/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8

@@ -279,6 +279,57 @@ from {kind: Pool, name: one}
     );
 }
 
+/// YAML 1.1 has `y` and `on` for true. In quotes or not, they are texts as kustomize reads and writes objects.
+#[test]
+fn words_for_true_and_false_are_texts_as_keys() {
+    const OBJECTS: &str = "\
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: versions}
+data:
+  on: v1.31.8
+  No: v1.30.2
+  \"y\": v1.29.0
+---
+apiVersion: x.example/v1
+kind: Pool
+metadata: {name: one}
+spec: {version: v1.0.0, list: [{off: a}]}
+";
+    const PATCH: &str = "\
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: versions}
+data: {on: v1.27.0, n: v1.26.0}
+";
+    same_as_kustomize(
+        &[("objects.yaml", OBJECTS), ("patch.yaml", PATCH)],
+        str![[r#"
+on
+    Pool//one spec list 0 off = "v1.31.8"
+    Pool//one spec version = "v1.31.8"
+No
+    Pool//one spec list 0 off = "v1.30.2"
+    Pool//one spec version = "v1.30.2"
+y
+    Pool//one spec list 0 off = "v1.29.0"
+    Pool//one spec version = "v1.29.0"
+false
+    refused
+patch
+    ConfigMap//versions data n = "v1.26.0"
+    ConfigMap//versions data on = "v1.27.0"
+
+"#]],
+        |case| match case {
+            "patch" => "patches: [{path: patch.yaml}]".to_owned(),
+            field => format!(
+                "replacements: [{{source: {{kind: ConfigMap, fieldPath: data.{field}}}, targets: [{{select: {{kind: Pool}}, fieldPaths: [spec.version, spec.list.0.off]}}]}}]"
+            ),
+        },
+    );
+}
+
 #[test]
 fn the_namespace_of_a_replacements_source_says_which_of_two_objects_is_meant() {
     let twin = |namespace: &str, version: &str| {

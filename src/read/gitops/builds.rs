@@ -73,12 +73,7 @@ fn find_repositories(
 ) -> Result<Repositories, Error> {
     let mut paths: BTreeMap<String, usize> = BTreeMap::new();
     for file in files {
-        let documents = match reader.objects(file) {
-            Err(ReadError::Error(error)) => return Err(error),
-            // What is no YAML is reported where manifests are read.
-            read => read.ok().flatten().unwrap_or_default(),
-        };
-        for document in documents.iter() {
+        for document in reader.valid_objects(file)?.iter() {
             let object = Object::new(document.clone());
             for source in deployments::sources(&object) {
                 let folder = application::folder(source);
@@ -119,10 +114,6 @@ fn find_changed(
     let made = build_all(reader, &folders, &first)?;
     let mut changed = BTreeSet::new();
     for file in &first.files {
-        let documents = match reader.objects(file) {
-            Err(ReadError::Error(error)) => return Err(error),
-            read => read.ok().flatten().unwrap_or_default(),
-        };
         let is_changed = |document: &Node| {
             let is_same = |built: &Node, path: &[&str]| built.text(path) == document.text(path);
             let differs = |built: &Node, key: &str| {
@@ -141,7 +132,7 @@ fn find_changed(
                 })
             })
         };
-        if documents.iter().any(is_changed) {
+        if reader.valid_objects(file)?.iter().any(is_changed) {
             changed.insert(file.clone());
         }
     }

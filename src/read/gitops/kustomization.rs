@@ -14,7 +14,7 @@ use crate::model::finding::Finding;
 use super::configuration::Configuration;
 use super::files::resolve_path;
 use super::object::Object;
-use super::reader::{LayerReader, NAMES};
+use super::reader::{LayerReader, NAMES, has_flags};
 use super::transformers::Transformer;
 use super::vars::{self, Var};
 use super::{UNSUPPORTED, generator, names};
@@ -397,7 +397,11 @@ impl Build<'_, '_> {
 /// Adds a document: an object, or each item of a List.
 pub(super) fn add(reader: &LayerReader<'_>, objects: &mut Vec<Object>, document: &Node) {
     let object = |tree: &Node| {
-        let mut object = Object::new(tree.clone());
+        let mut object = Object::new(if has_flags(tree) {
+            reader.spell_keys(tree)
+        } else {
+            tree.clone()
+        });
         object.spell_marks(|node| reader.spelling(node));
         object
     };

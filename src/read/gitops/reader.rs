@@ -9,11 +9,12 @@ use yaml_tree::engine::Engine;
 use yaml_tree::json::scalar_text;
 use yaml_tree::opaque::is_opaque;
 use yaml_tree::place::{FileId, Place, Source, Sources};
-use yaml_tree::value::{Node, Value};
+use yaml_tree::value::{Entry, Map, Node, Value};
 use yaml_tree::{Documents, Spelling, SyntaxError};
 
 use capi::secrets;
 
+use crate::error::Error;
 use crate::files::{Files, Found};
 use crate::model::finding::Finding;
 use crate::model::rule::{Level, RuleId};
@@ -128,6 +129,14 @@ impl<'r> LayerReader<'r> {
         let source = source(path, &content, Engine::Kubectl);
         let source = source.unwrap_or_else(|_| Source::new(display(path), ""));
         Ok(Some(self.keep(path, source, is_text)))
+    }
+
+    /// The documents of such a file; none of what is no YAML, which is reported where manifests are read.
+    pub(super) fn valid_objects(&mut self, path: &Path) -> Result<Arc<Vec<Node>>, Error> {
+        match self.objects(path) {
+            Err(ReadError::Error(error)) => Err(error),
+            read => Ok(read.ok().flatten().unwrap_or_default()),
+        }
     }
 
     /// The file at a path. All of its values are secret because it becomes a Secret.
@@ -276,7 +285,7 @@ impl<'r> LayerReader<'r> {
         if let Some(text) = node.value.text_with_labels() {
             return Arc::clone(text);
         }
-        let written = self.text_at(node);
+        let written = self.text_at(node.place);
         // What an alias leads to is not written at its place.
         if !written.is_empty() && yaml_tree::plain(&written).same(&node.value) {
             return written.into();
@@ -284,15 +293,45 @@ impl<'r> LayerReader<'r> {
         scalar_text(&node.value).unwrap_or_default()
     }
 
+    /// An object with the keys that kustomize takes for texts, as they are written: YAML 1.1 has `y` and `on` for true.
+    pub(super) fn spell_keys(&self, node: &Node) -> Node {
+        let value = match &node.value {
+            Value::List(items) => {
+                let items = items.iter().map(|item| self.spell_keys(item));
+                Value::from(items.collect::<Vec<Node>>())
+            }
+            Value::Map(map) => {
+                let entries = map.iter().map(|entry| Entry {
+                    key: self.spell_key(entry),
+                    node: self.spell_keys(&entry.node),
+                    ..entry.clone()
+                });
+                Value::from(entries.collect::<Map>())
+            }
+            _ => return node.clone(),
+        };
+        let place = node.place;
+        Node { value, place }
+    }
+
+    fn spell_key(&self, entry: &Entry) -> Arc<str> {
+        let key = Arc::clone(&entry.key);
+        if !is_flag(&key) {
+            return key;
+        }
+        let written = self.text_at(entry.key_place);
+        let is_word = ["y", "n", "yes", "no", "on", "off"].contains(&&*written.to_lowercase());
+        if is_word { written.into() } else { key }
+    }
+
     /// Whether a text is in quotes, or a block.
     pub(super) fn is_quoted(&self, node: &Node) -> bool {
         let is_text = node.value.as_str().is_some();
-        is_text && self.text_at(node).starts_with(['"', '\'', '|', '>'])
+        is_text && self.text_at(node.place).starts_with(['"', '\'', '|', '>'])
     }
 
-    /// The text at a value's place.
-    fn text_at(&self, node: &Node) -> String {
-        let Place { file, start, end } = node.place;
+    fn text_at(&self, place: Place) -> String {
+        let Place { file, start, end } = place;
         let source = self.source(file);
         let text = source.text.get(start as usize..end as usize);
         text.unwrap_or_default().to_owned()
@@ -319,6 +358,15 @@ impl<'r> LayerReader<'r> {
     pub(super) fn refusal(&self, message: String, place: Place) -> ReadError {
         self.finding(FAILED, message, place).into()
     }
+}
+
+/// Whether a tree has keys that may be written otherwise: see [`LayerReader::spell_keys`].
+pub(super) fn has_flags(node: &Node) -> bool {
+    node.entries(&[]).any(|entry| is_flag(&entry.key)) || node.children().any(has_flags)
+}
+
+fn is_flag(key: &str) -> bool {
+    ["true", "false"].contains(&key)
 }
 
 /// The decoded value of a Secret's `data`.

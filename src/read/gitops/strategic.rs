@@ -7,7 +7,7 @@ use yaml_tree::place::Place;
 use yaml_tree::value::{Entry, Map, Node, Value};
 
 use super::object::Object;
-use super::reader::LayerReader;
+use super::reader::{LayerReader, has_flags};
 
 /// Why a patch does not apply.
 #[derive(Debug, PartialEq, Eq)]
@@ -48,7 +48,8 @@ pub(super) fn apply(
     if patch.text(&[DIRECTIVE]) == Some("replace") {
         return Ok(Some(object.tree.clone()));
     }
-    merge(Some(&object.tree), Some(patch), quotes)
+    let spelled = has_flags(patch).then(|| reader.spell_keys(patch));
+    merge(Some(&object.tree), spelled.as_ref().or(Some(patch)), quotes)
 }
 
 fn merge(
