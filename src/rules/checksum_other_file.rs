@@ -89,17 +89,34 @@ fn difference(url: &str, sum: &str) -> Option<Fault> {
     let end = SUMS.iter().find(|end| lower.ends_with(**end));
     let of = end.map_or("", |end| &sum_name[..sum_name.len() - end.len()]);
     let bare = name.rsplit_once('.').map_or(name, |(bare, _)| bare);
-    let folder = |url: &str, name: &str| url.split(name).next().map(str::to_owned);
     let is_half =
         |one: &str, other: &str| one != other && remove_digits(one) == remove_digits(other);
-    let folders = folder(url, name).zip(folder(sum, sum_name));
-    let is_other_folder = folders.is_some_and(|(one, other)| is_half(&one, &other));
     let is_own = of.is_empty() || of == name || of == bare;
-    if is_other_folder || !is_own && (is_half(of, name) || is_half(of, bare)) {
+    if !is_own && (is_half(of, name) || is_half(of, bare)) {
         return Some(Fault::Version);
     }
+    // Mirrors differ in numbers too.
+    let is_other_folder = FileUrl::parse(url)
+        .zip(FileUrl::parse(sum))
+        .is_some_and(|(one, other)| one.host == other.host && is_half(one.folder, other.folder));
     let is_image = IMAGES.iter().any(|end| of.ends_with(end));
-    (!is_own && is_image).then_some(Fault::Name)
+    (is_other_folder || !is_own && is_image).then_some(Fault::Name)
+}
+
+/// Where a file lies.
+struct FileUrl<'u> {
+    host: &'u str,
+    path: &'u str,
+    /// The path without the file's name.
+    folder: &'u str,
+}
+
+impl<'u> FileUrl<'u> {
+    fn parse(url: &'u str) -> Option<Self> {
+        let (host, path) = url.split_once("://")?.1.split_once('/')?;
+        let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+        Some(Self { host, path, folder })
+    }
 }
 
 fn remove_digits(text: &str) -> String {
@@ -110,8 +127,9 @@ fn remove_digits(text: &str) -> String {
 
 /// The word of a URL's path that says that its content moves on.
 fn moving_word(url: &str) -> Option<String> {
-    let (_, path) = url.split_once("://")?.1.split_once('/')?;
-    let mut words = path.split(|letter: char| !letter.is_ascii_alphanumeric());
+    let mut words = FileUrl::parse(url)?
+        .path
+        .split(|letter: char| !letter.is_ascii_alphanumeric());
     let word = words.find(|word| MOVING.contains(&&*word.to_ascii_lowercase()))?;
     Some(word.to_owned())
 }
@@ -128,18 +146,23 @@ mod tests {
             "https://sums/ubuntu-kube-v1.34.1.SHA256",
             "http://i/v1.34/SHA256SUMS",
             "http://i/by-hash/abc.sha256",
+            "http://i2/v1.33/SHA256SUMS",
+            "SHA256SUMS",
         ] {
             assert_eq!(difference(image, own), None, "{own}");
         }
         for other in [
             "http://i/v1.34/ubuntu-kube-v1.33.9.raw.sha256sum",
             "http://i/v1.34/ubuntu-kube-v1.33.9.md5",
-            "http://i/v1.33/SHA256SUMS",
         ] {
             assert_eq!(difference(image, other), Some(Fault::Version), "{other}");
         }
-        let other = "http://i/v1.34/suse.raw.sha256";
-        assert_eq!(difference(image, other), Some(Fault::Name));
+        for other in [
+            "http://i/v1.34/suse.raw.sha256",
+            "http://i/v1.33/SHA256SUMS",
+        ] {
+            assert_eq!(difference(image, other), Some(Fault::Name), "{other}");
+        }
     }
 
     #[test]
