@@ -307,6 +307,7 @@ pub(crate) fn selection(outcome: Outcome) -> Selection {
         finalized: Selector::default(),
         near_misses: Arc::default(),
         outcome,
+        twins: Vec::new(),
         other_mode: None,
     }
 }

@@ -22,6 +22,7 @@ mod guards;
 mod helm;
 mod hostile;
 mod hosts;
+mod identity;
 mod image_facts;
 mod impact;
 mod init;

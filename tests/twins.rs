@@ -28,7 +28,7 @@ fn pools(provider: &str, choice: &str, images: &[&str]) -> Vec<String> {
 const URL: &str = "uri: 'https://h.example/a.raw'";
 
 #[test]
-fn two_images_at_one_url_mean_none() {
+fn two_images_at_one_url_that_differ_are_a_mismatch() {
     let right = format!("right k8s-version: 1.31.8+rke2r1, {URL}");
     let old = format!("old k8s-version: 1.30.2+rke2r1, {URL}");
     let elsewhere = "elsewhere k8s-version: 1.30.2+rke2r1, uri: 'https://h.example/b.raw'";
@@ -50,7 +50,7 @@ right k8s-version: 1.31.8+rke2r1, uri: 'https://h.example/a.raw'
 right k8s-version: 1.31.8+rke2r1, uri: 'https://h.example/a.raw'; elsewhere k8s-version: 1.30.2+rke2r1, uri: 'https://h.example/b.raw'
     edge/control-plane v1.31.8+rke2r1 (edge.yaml:2:16): proven, right (edge.yaml:5:30) holds 1.31.8+rke2r1 (catalog.yaml:2:135)
 right k8s-version: 1.31.8+rke2r1, uri: 'https://h.example/a.raw'; old k8s-version: 1.30.2+rke2r1, uri: 'https://h.example/a.raw'
-    edge/control-plane v1.31.8+rke2r1 (edge.yaml:2:16): unproven, a.raw (edge.yaml:5:30)
+    edge/control-plane v1.31.8+rke2r1 (edge.yaml:2:16): mismatched, old (edge.yaml:5:30) holds 1.30.2+rke2r1 (catalog.yaml:3:133)
 elsewhere k8s-version: 1.30.2+rke2r1, uri: 'https://h.example/b.raw'
     edge/control-plane v1.31.8+rke2r1 (edge.yaml:2:16): unproven, a.raw (edge.yaml:5:30)
 

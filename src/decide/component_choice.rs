@@ -8,7 +8,8 @@ use std::sync::Arc;
 use capi::image::{Image, ImageKey, Images, fact};
 use oci_artifacts::{Address, SCHEME};
 
-use super::matching::{PatternCache, candidates, find_image};
+use super::identity::find_image;
+use super::matching::{PatternCache, candidates};
 use crate::model::cluster::{BundleChoice, Cluster, Pool};
 use crate::model::component::Declared;
 use crate::model::selection::BundleOutcome;

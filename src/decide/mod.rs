@@ -2,6 +2,7 @@
 //! reaches another version. Data in, data out: nothing here reads a file or prints.
 
 pub mod component_choice;
+pub mod identity;
 pub mod matching;
 pub mod plan;
 pub mod pool_counts;

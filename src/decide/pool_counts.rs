@@ -39,7 +39,7 @@ impl PoolCounts {
             Judgement::Proven(_) => &mut self.proven,
             Judgement::ByName(_) => &mut self.by_name,
             Judgement::Unproven(_) => &mut self.unproven,
-            Judgement::Mismatched(_) => &mut self.mismatched,
+            Judgement::Mismatched(_) | Judgement::Disputed(_) => &mut self.mismatched,
             Judgement::Unknown(reason) => {
                 *self.skipped.entry(reason.text()).or_default() += 1;
                 return;

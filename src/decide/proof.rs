@@ -6,6 +6,7 @@ use capi::image::{Fact, Facts, Image, Images, Origin, fact};
 use capi::location::file_name;
 use capi::unknown::Unknown;
 
+use super::identity::disagreements;
 use super::replacement::{self, Obstacle};
 use crate::model::cluster::{ClusterOrigin, Pool, SeenText};
 use crate::model::cluster_view::ClusterView;
@@ -124,7 +125,7 @@ fn judge_pool(
     let held = held
         .cloned()
         .or_else(|| name_fact(view, pool, &wanted.value));
-    match judge_version(&wanted.value, held.as_ref(), matching) {
+    let judgement = match judge_version(&wanted.value, held.as_ref(), matching) {
         // EKS Anywhere requires a minor with any patch level. Cluster API itself refuses such a version.
         Judgement::Unproven(Doubt::NoPatch(held))
             if view.cluster.origin == ClusterOrigin::Manifests && has_patch(&held.value) =>
@@ -132,7 +133,12 @@ fn judge_pool(
             agreement(&held)
         }
         judgement => judgement,
+    };
+    if judgement.grade() == Grade::Mismatched {
+        return judgement;
     }
+    let disagreement = disagreements(view, pool, selection).into_iter().next();
+    disagreement.map_or(judgement, |it| Judgement::Disputed(Box::new(it)))
 }
 
 /// Why a pool boots no image of the catalog.

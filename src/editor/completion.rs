@@ -135,7 +135,7 @@ impl Answers<'_> {
             let (rank, verdict) = match judged {
                 Some(Judgement::Proven(_)) => (0, ", fits"),
                 Some(Judgement::ByName(_)) => (1, ", fits by its name"),
-                Some(Judgement::Mismatched(_)) => (3, ", does not fit"),
+                Some(Judgement::Mismatched(_) | Judgement::Disputed(_)) => (3, ", does not fit"),
                 _ => (2, ""),
             };
             let version = match (image.facts.is_bare(), held) {

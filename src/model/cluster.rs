@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
+use capi::image::ImageKey;
 use capi::labels::Labels;
 use capi::location::Location;
 use capi::unknown::Unknown;
@@ -209,6 +210,8 @@ pub struct Choice {
     pub name: Option<Located<Arc<str>>>,
     /// `machine_image_url`
     pub url: Option<Located<Arc<str>>>,
+    /// The image that the project serves at that URL, by `images.url`.
+    pub served: Option<ImageKey>,
     /// What the name or the URL is a part of, where the provider is known.
     pub location: Option<Location>,
     /// `machine_image_format`
@@ -234,6 +237,7 @@ impl Default for Choice {
             selector: None,
             name: None,
             url: None,
+            served: None,
             location: None,
             format: None,
             checksum: None,

@@ -108,7 +108,7 @@ impl ClusterView {
 
     /// Whether a pool boots an image, or it is served for this cluster.
     pub fn is_used(&self, key: &ImageKey) -> bool {
-        let boots = |selection: &Selection| selection.image().catalog_key() == Some(key);
+        let boots = |selection: &Selection| selection.all_images().any(|booted| booted == key);
         self.served.binary_search(key).is_ok() || self.selections.iter().any(boots)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use capi::image::Fact;
+use capi::image::{Fact, ImageKey, Origin};
 use capi::unknown::Unknown;
 
 /// The one answer to whether the image of a node pool fits, with its evidence. A name may narrow a choice; it never proves one.
@@ -16,6 +16,8 @@ pub enum Judgement {
     Unproven(Doubt),
     /// The image holds another version.
     Mismatched(Fact),
+    /// Two sides say different things of the image.
+    Disputed(Box<Disagreement>),
     /// There is nothing to compare.
     Unknown(Unknown),
 }
@@ -31,6 +33,21 @@ pub enum Doubt {
     NoPatch(Fact),
 }
 
+/// What two sides of one image say differently.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Disagreement {
+    /// The image of the catalog.
+    pub image: ImageKey,
+    /// The fact.
+    pub name: &'static str,
+    /// What is said where the node pool names its image; else what counts of the image.
+    pub one: Fact,
+    /// What else is said, and of which image where it is another of the catalog.
+    pub other: Fact,
+    /// Whether the node pool says the one.
+    pub is_of_pool: bool,
+}
+
 impl Judgement {
     /// Which of the five it is.
     pub fn grade(&self) -> Grade {
@@ -38,7 +55,7 @@ impl Judgement {
             Self::Proven(_) => Grade::Proven,
             Self::ByName(_) => Grade::ByName,
             Self::Unproven(_) => Grade::Unproven,
-            Self::Mismatched(_) => Grade::Mismatched,
+            Self::Mismatched(_) | Self::Disputed(_) => Grade::Mismatched,
             Self::Unknown(_) => Grade::Unknown,
         }
     }
@@ -48,7 +65,7 @@ impl Judgement {
         match self {
             Self::Proven(fact) | Self::ByName(fact) | Self::Mismatched(fact) => Some(fact),
             Self::Unproven(Doubt::NoBuild(fact) | Doubt::NoPatch(fact)) => Some(fact),
-            Self::Unproven(Doubt::Nothing) | Self::Unknown(_) => None,
+            Self::Unproven(Doubt::Nothing) | Self::Disputed(_) | Self::Unknown(_) => None,
         }
     }
 
@@ -70,8 +87,24 @@ impl fmt::Display for Judgement {
                 write!(f, "`{}` in {}", fact.value, fact.origin)
             }
             Self::Unproven(doubt) => write!(f, "{doubt}"),
+            Self::Disputed(dispute) => write!(f, "{dispute}"),
             Self::Unknown(reason) => write!(f, "{reason}"),
         }
+    }
+}
+
+impl fmt::Display for Disagreement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let here = match (self.is_of_pool, self.one.origin) {
+            (true, Origin::Name) => "the name that is booted".to_owned(),
+            (true, _) => "what is booted".to_owned(),
+            (false, origin) => origin.to_string(),
+        };
+        write!(
+            f,
+            "`{}` of image `{}` is `{}` by {here}, and `{}` by {}",
+            self.name, self.image, self.one.value, self.other.value, self.other.origin
+        )
     }
 }
 

@@ -69,6 +69,7 @@ macro_rules! rules {
             FormatMissing "format-missing" Error (format_missing: cluster);
             FormatUnsupported "format-unsupported" Error (format_unsupported: cluster);
             HostsShort "hosts-short" Error Values["hosts are an inventory of values"] (hosts_short: cluster);
+            ImageDisagrees "image-disagrees" Error (image_disagrees: cluster);
             ImageIncomplete "image-incomplete" Error;
             ImageNameCollision "image-name-collision" Error;
             ImageNameInvalid "image-name-invalid" Error Values["it is about names in Sylva's catalog"] (image_name_invalid: cluster);

@@ -17,6 +17,8 @@ pub struct Selection {
     pub near_misses: Arc<NearMisses>,
     /// The answer.
     pub outcome: Outcome,
+    /// The other images of the catalog that have the digest or the URL of the one that the pool boots.
+    pub twins: Vec<ImageKey>,
     /// What the other [`Matching`](super::selector::Matching) mode would have answered, where it differs.
     pub other_mode: Option<Outcome>,
 }
@@ -44,6 +46,11 @@ impl Selection {
             | Outcome::Disagree { .. }
             | Outcome::Invalid(_) => PoolImage::None,
         }
+    }
+
+    /// The images of the catalog that the pool boots: all descriptions of the one.
+    pub fn all_images(&self) -> impl Iterator<Item = &ImageKey> {
+        self.image().facts_key().into_iter().chain(&self.twins)
     }
 }
 
@@ -84,8 +91,8 @@ impl<'a> PoolImage<'a> {
 pub enum Outcome {
     /// One image.
     Image(ImageKey),
-    /// The pool gives `machine_image_url` and the rest itself; the one image of the catalog that lies there, as a location of the
-    /// image says.
+    /// The pool gives `machine_image_url` and the rest itself; the image of the catalog that lies there, that the project serves
+    /// there, or that has the digest.
     Explicit(Option<ImageKey>),
     /// The pool gives the name of an image in its provider's store; the image of the catalog that is known under it.
     Named(Option<ImageKey>),

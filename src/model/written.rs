@@ -80,7 +80,7 @@ const HTTPS: &str = "locations.https";
 
 /// Every spelling of a fact that is not its name here: the paths of a neutral record, and what was written before. Of two
 /// spellings of one fact the first counts.
-const SPELLINGS: [(&str, &str); 25] = [
+const SPELLINGS: [(&str, &str); 28] = [
     ("os.name", fact::OS),
     ("os.codename", fact::OS_RELEASE),
     ("os.version", fact::OS_RELEASE),
@@ -101,7 +101,10 @@ const SPELLINGS: [(&str, &str); 25] = [
     ("provenance.commit", fact::COMMIT_ID),
     ("provenance.timestamp", fact::BUILD_TIMESTAMP),
     ("locations.oci", fact::URI),
+    ("locations.oci.url", fact::URI),
     ("locations.https", fact::URI),
+    ("locations.https.url", fact::URI),
+    ("locations.https.url", HTTPS),
     ("url", HTTPS),
     ("url", fact::URI),
     ("hardening", fact::FLAVOR),
@@ -117,6 +120,10 @@ const SPELLINGS: [(&str, &str); 25] = [
 pub fn facts(properties: &[(Arc<str>, Located<Arc<str>>)], origin: Origin) -> Facts {
     let mut facts = Facts::default();
     for (name, written) in properties {
+        if let Some(name) = fact_of_location(name) {
+            learn(&mut facts, &name, &written.value, written.place, origin);
+            continue;
+        }
         let moves = SPELLINGS.iter().any(|(record, _)| **name == **record);
         let is_kept = KEPT.contains(&&**name) || !moves && !name.starts_with("k8s.");
         if is_kept && !CONTROL.contains(&&**name) {
@@ -150,10 +157,20 @@ pub fn facts(properties: &[(Arc<str>, Located<Arc<str>>)], origin: Origin) -> Fa
         today(kind, &written.value, written.place);
     }
     // Beside another reference, the artifact's own is a location of its own.
-    if let (Some(_), Some((name, written))) = (of(fact::URI), of("locations.oci")) {
-        today(name, &written.value, written.place);
+    let artifact = of("locations.oci").or_else(|| of("locations.oci.url"));
+    if let (Some(_), Some((_, written))) = (of(fact::URI), artifact) {
+        today("locations.oci", &written.value, written.place);
     }
     facts
+}
+
+/// What a record says of the file at one location, as a fact: `locations.azure.format` is `at.azure.image-format`.
+fn fact_of_location(name: &str) -> Option<String> {
+    let (location, word) = name.strip_prefix(fact::LOCATIONS)?.split_once('.')?;
+    let spelled = SPELLINGS.iter().find(|(spelling, _)| *spelling == word);
+    let fact = spelled.map_or(word, |(_, fact)| fact);
+    let is_of_file = fact::OF_FILE.contains(&fact) || fact::DIGESTS.contains(&fact);
+    is_of_file.then(|| format!("{}{location}.{fact}", fact::AT))
 }
 
 /// What a record calls so is a fact under its own name too.

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use capi::location::is_same_artifact;
 use capi::objects::ManifestObject;
 use parking_lot::Mutex;
 use rayon::prelude::{IntoParallelRefIterator, ParallelIterator};
@@ -23,6 +24,7 @@ use crate::model::date::Date;
 use crate::model::finding::{Finding, Judged};
 use crate::model::lock::{Lock, is_lockable};
 use crate::model::rule::{Level, RuleId};
+use crate::model::selection::Selection;
 use crate::model::shard::Part;
 use crate::pipeline::Verdict;
 use crate::pipeline::check::{self, Checked};
@@ -405,13 +407,14 @@ impl<T> CheckedClusters<T> {
 
 fn image_use(view: &ClusterView) -> ImageUse {
     let selections = view.selections.iter();
-    let booted = selections.filter_map(|selection| selection.image().catalog_key());
+    let booted = selections.flat_map(Selection::all_images);
     let artifacts = || view.images.values().chain(view.bundles.values());
     ImageUse {
         booted: booted.cloned().collect(),
         served: view.served.iter().cloned().collect(),
         locked: artifacts()
             .filter_map(|image| Some(image.digest.as_ref()?.place.start))
+            .chain(entries_of_pools(view))
             .collect(),
         unlocked: artifacts()
             .filter(|image| view.lock.is_some() && image.digest.is_none() && is_lockable(image))
@@ -419,4 +422,15 @@ fn image_use(view: &ClusterView) -> ImageUse {
             .collect(),
         signed: view.signed.clone(),
     }
+}
+
+/// Where the digests start of the entries whose reference a pool names itself.
+fn entries_of_pools(view: &ClusterView) -> impl Iterator<Item = u32> {
+    let urls = || { view.cluster.pools.iter() }.filter_map(|pool| pool.choice.url.as_ref());
+    let entries = view.lock.iter().flat_map(|lock| lock.images());
+    let named = entries.filter(move |entry| {
+        let reference = entry.reference.value.text();
+        urls().any(|url| is_same_artifact(reference, &url.value))
+    });
+    named.map(|entry| entry.place().start)
 }

@@ -155,42 +155,89 @@ pub(super) struct SignatureRecord {
     pub reference: Option<String>,
 }
 
-/// Where an image lies, in each provider's words.
+/// Where an image lies, in each provider's words; beside them, what is true of the file at that location alone.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
 pub(super) struct LocationsRecord {
     /// The artifact in a registry, `oci://…`.
-    pub oci: Option<String>,
+    pub oci: Option<UrlRecord>,
     /// The URL that machines fetch it from; it counts before `images.url`.
-    pub https: Option<String>,
+    pub https: Option<UrlRecord>,
     /// Amazon: the AMI by region; or `name`, `org` and `base-os` of a lookup.
-    pub ami: BTreeMap<String, String>,
+    pub ami: LocationRecord,
     /// Azure: `id`; or `gallery`, `definition`, `version`, `subscription`, `resource-group`; or `publisher`, `offer`, `sku`, `version`.
-    pub azure: BTreeMap<String, String>,
+    pub azure: LocationRecord,
     /// Docker: `image`.
-    pub docker: BTreeMap<String, String>,
+    pub docker: LocationRecord,
     /// Google: `image` or `family`, `project`.
-    pub gce: BTreeMap<String, String>,
+    pub gce: LocationRecord,
     /// OpenStack: `id`, or `image-ref`, or `name` and `tags`.
-    pub glance: BTreeMap<String, String>,
+    pub glance: LocationRecord,
     /// Hetzner's cloud: `image`; or `url` and `command`.
-    pub hcloud: BTreeMap<String, String>,
+    pub hcloud: LocationRecord,
     /// Hetzner's bare metal: `path`; or `url` and `name`.
-    pub hetzner: BTreeMap<String, String>,
+    pub hetzner: LocationRecord,
     /// KubeVirt: `container-disk`, `registry` or `http`; `volume` is the name of the one that is meant.
-    pub kubevirt: BTreeMap<String, String>,
+    pub kubevirt: LocationRecord,
     /// Nutanix: in its own words; no machine template is written of it.
-    pub nutanix: BTreeMap<String, String>,
+    pub nutanix: LocationRecord,
     /// IBM Power Virtual Server: in its own words; no machine template is written of it.
-    pub powervs: BTreeMap<String, String>,
+    pub powervs: LocationRecord,
     /// Proxmox: `template-id` and `node`; or `tags`.
-    pub proxmox: BTreeMap<String, String>,
+    pub proxmox: LocationRecord,
     /// Talos's image factory: `schematic`, `version`.
-    pub talos: BTreeMap<String, String>,
+    pub talos: LocationRecord,
     /// Tinkerbell: `image`; `base-registry`, `os-distro`, `os-version`.
-    pub tinkerbell: BTreeMap<String, String>,
+    pub tinkerbell: LocationRecord,
     /// vSphere: `template`, `snapshot`; with a supervisor `image-name`.
-    pub vsphere: BTreeMap<String, String>,
+    pub vsphere: LocationRecord,
+}
+
+/// A location in its provider's words, and its file.
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(default)]
+pub(super) struct LocationRecord {
+    /// What is true of the file there alone.
+    #[serde(flatten)]
+    pub file: FileRecord,
+    /// The words.
+    #[serde(flatten)]
+    pub words: BTreeMap<String, String>,
+}
+
+/// A URL, or a map with it and its file.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub(super) enum UrlRecord {
+    /// The URL alone.
+    Url(String),
+    /// The URL and its file.
+    File(UrlFile),
+}
+
+/// A URL and its file.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+pub(super) struct UrlFile {
+    /// The URL.
+    pub url: String,
+    /// What is true of the file there alone.
+    #[serde(flatten)]
+    pub file: FileRecord,
+}
+
+/// What is true of the file at one location alone: the image's own format counts where it says none, the image's compression, sizes
+/// and digests only where it says nothing.
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(default, rename_all = "kebab-case")]
+pub(super) struct FileRecord {
+    /// `raw`, `qcow2`, `ova`, `vhd`, `tar`, `container` …
+    pub format: Option<String>,
+    /// `gz`, `zst`, `xz` or `none`.
+    pub compression: Option<String>,
+    /// How large it is.
+    pub sizes: SizesRecord,
+    /// Hex digests of the image and of the file that is served.
+    pub digests: DigestsRecord,
 }
 
 /// The records with what each says by its path, and where.

@@ -15,6 +15,7 @@ pub mod objects;
 mod options;
 mod stamp;
 pub mod targets;
+mod urls;
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -40,6 +41,7 @@ use engine::Engine;
 pub use names::ClusterNames;
 use options::Options;
 use targets::{Content, SharedInput, Target, TargetFile, TargetInput};
+pub use urls::ImageUrls;
 
 /// Renders any number of clusters; shared between threads.
 pub struct Renderer<'a> {

@@ -14,9 +14,6 @@ const CHECKSUM_SUFFIX: &str = ".sha256sum";
 
 /// The stamp of an image at its URL. For a machine that pulls from a registry there is no checksum: the reference has the digest.
 pub(super) fn for_image(image: &Image, url: String, style: ChecksumStyle) -> Stamp {
-    let digest = fact::CHECKSUMS
-        .into_iter()
-        .find_map(|kind| Some((image.facts.get(kind)?.value.clone(), kind)));
     let mut stamp = Stamp {
         key: Some(image.key.clone()),
         url: url.into(),
@@ -30,10 +27,10 @@ pub(super) fn for_image(image: &Image, url: String, style: ChecksumStyle) -> Sta
     };
     let checksum = match style {
         _ if stamp.is_oci() => None,
-        ChecksumStyle::Literal => digest,
-        ChecksumStyle::Url => Some((format!("{}{CHECKSUM_SUFFIX}", stamp.url).into(), "sha256")),
+        ChecksumStyle::Literal => image.facts.checksum(),
+        ChecksumStyle::Url => Some(("sha256", format!("{}{CHECKSUM_SUFFIX}", stamp.url).into())),
     };
-    if let Some((text, kind)) = checksum {
+    if let Some((kind, text)) = checksum {
         stamp.checksum = Some(text);
         stamp.checksum_type = Some(kind.into());
     }

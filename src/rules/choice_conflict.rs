@@ -2,7 +2,7 @@
 
 use yaml_tree::place::Place;
 
-use crate::decide::matching::find_by_name;
+use crate::decide::identity::Identities;
 use crate::decide::replacement;
 use crate::model::cluster::{Choice, KEY_NAMES, Pool};
 use crate::model::cluster_view::SelectedPool;
@@ -54,7 +54,11 @@ fn agree(input: &ClusterInput<'_>, pool: &Pool, selection: &Selection) -> bool {
         return false;
     };
     let (choice, images) = (&pool.choice, &input.view.images);
-    let is_same = choice.name.is_none() || find_by_name(choice, images) == Some(key);
+    let is_same = choice.name.is_none()
+        || Identities::new(images)
+            .find_by_name(choice, images)
+            .as_ref()
+            == Some(key);
     choice.url.is_none() && choice.other_key.is_none() && is_same
 }
 

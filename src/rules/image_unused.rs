@@ -19,7 +19,7 @@ pub(super) fn workspace(input: &WorkspaceInput<'_>, findings: &mut Vec<Finding>)
                 let edit = format!("`{}.enabled: false`", entry_path(image));
                 findings.push(image_unused(input, image, flag.place, "enabled here", edit));
             }
-            None if is_declared(image) && !served.contains(key) => {
+            None if is_declared(image) && !served.contains(key) && !booted.contains(key) => {
                 let edit = format!("remove `{}`", entry_path(image));
                 findings.push(image_unused(
                     input,

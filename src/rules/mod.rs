@@ -20,6 +20,7 @@ mod format_differs;
 mod format_missing;
 mod format_unsupported;
 mod hosts_short;
+mod image_disagrees;
 mod image_name_invalid;
 mod image_not_chosen;
 mod image_not_enabled;

@@ -3,7 +3,7 @@
 use snapbox::str;
 
 use super::rows::{assert_cases, boots, each, found};
-use super::{bare, booting, fails, passes, warns};
+use super::{bare, booting, edge, fails, passes, warns};
 
 #[test]
 fn an_image_by_its_url_needs_its_checksum_and_format() {
@@ -245,4 +245,33 @@ warning[storage-too-small]: image `noble-31` needs 23766Mi of storage
 "#]]);
     project.edit("edge.yaml", ": 2Gi", ": 30Gi");
     passes("storage-too-small", &project, "check");
+}
+
+#[test]
+fn image_disagrees() {
+    let sum = "293d6172dccbbae5ac579b2419480058fe25f37e3bde8a1dcfe06a59a1cd0b99";
+    let image = format!(
+        "capm3: {{machine_image_url: 'https://images.example/noble-31.raw', machine_image_checksum: {sum}, machine_image_checksum_type: sha256, machine_image_format: qcow2}}"
+    );
+    let project = edge(&image);
+    fails("image-disagrees", &project, "check").screen(str![[r#"
+error[image-disagrees]: `image-format` of image `noble-31` is `qcow2` by what is booted, and `raw` by the values
+ --> edge.yaml:4:218
+  |
+4 | ...hine_image_checksum_type: sha256, machine_image_format: qcow2}
+  |                                                            ^^^^^ `qcow2` here
+  |
+ ::: catalog.yaml:2:76
+  |
+2 |   noble-31: {k8s-flavor: rke2, k8s-version: '1.31.8+rke2r1', image-format: raw, uri: 'https://images.example/noble-31.raw', sha256: '...
+  |                                                                            --- `raw` here
+  |
+  = cluster: edge, pool control-plane
+  = help: correct the one that is wrong, or describe the other file by itself: a record, or a location with a format and digests of its own
+
+1 error in 1 cluster; 1 node pool checked: 1 mismatched
+
+"#]]);
+    project.edit("edge.yaml", "qcow2", "raw");
+    passes("image-disagrees", &project, "check");
 }

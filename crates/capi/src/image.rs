@@ -76,6 +76,19 @@ pub mod fact {
     pub const ARCHIVE_MD5: &str = "archive-md5";
     /// What the facts about where the image lies start with: `locations.glance.name`.
     pub const LOCATIONS: &str = "locations.";
+    /// What the facts about the file at one location start with: `at.azure.image-format`.
+    pub const AT: &str = "at.";
+    /// The digests of an image and of its file as it is served.
+    pub const DIGESTS: [&str; 6] = [
+        SHA256,
+        SHA512,
+        MD5,
+        ARCHIVE_SHA256,
+        ARCHIVE_SHA512,
+        ARCHIVE_MD5,
+    ];
+    /// The facts that two files of one image do not share, beside their digests.
+    pub const OF_FILE: [&str; 4] = [IMAGE_FORMAT, COMPRESSION, SIZE, ARCHIVE_SIZE];
 }
 
 /// Where a fact was learned; the order is its strength, the strongest last.
@@ -124,6 +137,7 @@ pub struct Fact {
 pub struct Facts {
     facts: Arc<BTreeMap<Arc<str>, Fact>>,
     mistyped: Arc<BTreeMap<Arc<str>, &'static str>>,
+    disputes: Arc<BTreeMap<Arc<str>, Fact>>,
 }
 
 impl Fact {
@@ -165,6 +179,12 @@ impl Facts {
         self.get(name).map(|fact| &*fact.value)
     }
 
+    /// The digest of the uncompressed image that is preferred, and its kind.
+    pub fn checksum(&self) -> Option<(&'static str, Arc<str>)> {
+        let mut kinds = fact::CHECKSUMS.into_iter();
+        kinds.find_map(|kind| Some((kind, Arc::clone(&self.get(kind)?.value))))
+    }
+
     /// Adds a fact unless a stronger or equally strong one exists. Returns the other fact where the two disagree.
     pub fn learn(&mut self, name: &str, fact: Fact) -> Option<Fact> {
         let facts = Arc::make_mut(&mut self.facts);
@@ -183,6 +203,48 @@ impl Facts {
                 disagrees.then_some(loser)
             }
         }
+    }
+
+    /// Remembers that a weaker source says another thing of a fact.
+    pub fn add_dispute(&mut self, name: &str, weaker: Fact) {
+        Arc::make_mut(&mut self.disputes).insert(name.into(), weaker);
+    }
+
+    /// What another source says of a fact, where it says another thing.
+    pub fn dispute(&self, name: &str) -> Option<&Fact> {
+        self.disputes.get(name)
+    }
+
+    /// The facts of the file at the first of these locations that the image has. What such a location says of its file counts
+    /// there, and no digest, size or compression of another file does.
+    pub fn select_location<'l>(&self, locations: impl IntoIterator<Item = &'l str>) -> Self {
+        let is_there = |location: &str| {
+            let mut names = self.facts.keys();
+            names.any(|name| {
+                let known = name.strip_prefix(fact::LOCATIONS);
+                let known = known.or_else(|| name.strip_prefix(fact::AT));
+                known.is_some_and(|known| known.split('.').next() == Some(location))
+            })
+        };
+        let mut facts = self.clone();
+        let mut locations = locations.into_iter();
+        let Some(location) = locations.find(|location| is_there(location)) else {
+            return facts;
+        };
+        let prefix = format!("{}{location}.", fact::AT);
+        let own: Vec<(&str, &Fact)> = { self.facts.iter() }
+            .filter_map(|(name, fact)| Some((name.strip_prefix(&*prefix)?, fact)))
+            .collect();
+        if own.is_empty() {
+            return facts;
+        }
+        let known = Arc::make_mut(&mut facts.facts);
+        known.retain(|name, _| {
+            **name == *fact::IMAGE_FORMAT
+                || !fact::DIGESTS.contains(&&**name) && !fact::OF_FILE.contains(&&**name)
+        });
+        known.extend({ own.into_iter() }.map(|(name, fact)| (name.into(), fact.clone())));
+        facts
     }
 
     /// Remembers that a fact is not a string in its file, and what it is instead; upstream stops at it

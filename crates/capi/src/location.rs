@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use oci_artifacts::Reference;
+use oci_artifacts::{Reference, is_oci};
 
 use super::image::{Fact, Image, fact};
 
@@ -79,6 +79,19 @@ impl Location {
         beside.any(|part| part.agrees(image) == Some(false))
     }
 
+    /// Which location of an image it is: `azure`, `https`.
+    pub fn name<'i>(&self, image: &'i Image) -> Option<&'i str> {
+        let first = self.parts.first()?;
+        let mut facts = image.facts.iter();
+        let (name, said) = facts
+            .find(|(name, said)| first.is_said_by(name) && first.is_same(image, name, said))?;
+        match name.strip_prefix(fact::LOCATIONS) {
+            Some(location) => location.split('.').next(),
+            None if is_oci(&said.value) => Some("oci"),
+            None => Some("https"),
+        }
+    }
+
     /// Whether a fact of an image says a part of it.
     pub fn is_in(&self, fact: &str) -> bool {
         let mut parts = self.parts.iter();
@@ -97,19 +110,22 @@ impl Part {
         let is_said =
             |(name, said): &(&Arc<str>, &Fact)| !said.value.is_empty() && self.is_said_by(name);
         let said = image.facts.iter().filter(is_said);
-        let mut same = said.map(|(name, said)| {
-            *said.value == *self.text
-                || is_same_artifact(&said.value, &self.text)
-                || name.starts_with(GCE)
-                    && is_same_path(&full_name(image, name, &said.value), &self.text)
-        });
+        let mut same = said.map(|(name, said)| self.is_same(image, name, said));
         let first = same.next()?;
         Some(first || same.any(|same| same))
+    }
+
+    /// Whether what an image says in a fact is the same.
+    fn is_same(&self, image: &Image, name: &str, said: &Fact) -> bool {
+        *said.value == *self.text
+            || is_same_artifact(&said.value, &self.text)
+            || name.starts_with(GCE)
+                && is_same_path(&full_name(image, name, &said.value), &self.text)
     }
 }
 
 /// Whether two texts are spellings of one reference. What follows the last slash has one spelling.
-fn is_same_artifact(one: &str, other: &str) -> bool {
+pub fn is_same_artifact(one: &str, other: &str) -> bool {
     fn last(text: &str) -> Option<&str> {
         text.rfind('/').map(|slash| &text[slash..])
     }
@@ -155,6 +171,11 @@ fn is_same_path(known: &str, text: &str) -> bool {
         rest.is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
     };
     ends(known, text) || ends(text, known)
+}
+
+/// What every spelling of a location ends in: an index of locations has them by it.
+pub fn last_part(text: &str) -> &str {
+    text.rsplit('/').next().unwrap_or(text)
 }
 
 /// The last part of a URL's path, without its query.

@@ -9,10 +9,10 @@ use yaml_tree::place::Located;
 
 use super::Problem;
 use super::reference::is_same_build;
+use crate::decide::identity::agree;
 use crate::decide::matching::REGISTRY_KEY;
 use crate::model::catalog::{CatalogEntry, Described};
-use crate::model::name::{NameFacts, NameSchemes, same_value};
-use crate::model::version::Version;
+use crate::model::name::{NameFacts, NameSchemes};
 use crate::model::written;
 
 /// What the values say of an entry: its properties, its reference and the registry that it comes from.
@@ -92,6 +92,19 @@ pub(super) fn learn_name(image: &mut Image, schemes: &NameSchemes, problems: &mu
     } else {
         location_facts(image, schemes)
     };
+    // What ends the URL of one location says nothing of the files at the others.
+    let is_of_one = image
+        .facts
+        .iter()
+        .any(|(name, _)| name.starts_with(fact::AT));
+    let of_location = of_location.map(|name| match is_of_one {
+        true => NameFacts {
+            image_format: None,
+            compression: None,
+            ..name
+        },
+        false => name,
+    });
     for name in of_artifact.into_iter().chain(of_file).chain(of_location) {
         for (fact, value) in name.facts() {
             let learned = Fact {
@@ -131,17 +144,8 @@ fn learn(image: &mut Image, name: &str, fact: Fact, problems: &mut Vec<Problem>)
             stronger: stronger.clone(),
             weaker: weaker.clone(),
         });
-    }
-}
-
-/// Whether two texts of one fact mean the same, versions in any spelling too. A name leaves things out without disagreeing.
-fn agree(name: &str, stronger: &Fact, weaker: &Fact, os: Option<&str>) -> bool {
-    let (left, right) = (&*stronger.value, &*weaker.value);
-    match name {
-        fact::K8S_VERSION => match (Version::parse(left), Version::parse(right)) {
-            (Some(left), Some(right)) if weaker.origin == Origin::Name => right.admits(&left),
-            (left, right) => left.is_some() && left == right,
-        },
-        _ => same_value(name, os, left, right),
+        if weaker.origin > Origin::Name {
+            image.facts.add_dispute(name, weaker);
+        }
     }
 }

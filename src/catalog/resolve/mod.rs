@@ -9,14 +9,16 @@ mod reference;
 
 use std::collections::BTreeMap;
 use std::collections::btree_map;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use capi::image::{Image, ImageKey, Images, fact};
+use capi::providers::{self, Provider};
 use oci_artifacts::Address;
 use parking_lot::Mutex;
 use yaml_tree::place::Located;
 
 use crate::catalog::sources::{ImageFacts, ImageSource, Wanted};
+use crate::decide::identity;
 use crate::decide::matching::{PatternCache, Selectable};
 use crate::decide::proof::judge_pools;
 use crate::decide::selected::{Selected, resolve_choices};
@@ -24,9 +26,12 @@ use crate::error::Error;
 use crate::model::catalog::{Catalog, CatalogEntry, Described, Registry};
 use crate::model::cluster::{Choice, Cluster};
 use crate::model::cluster_view::{ClusterRead, ClusterView};
+use crate::model::finding::Finding;
+use crate::model::judgement::Disagreement;
 use crate::model::lock::SignedEntries;
 use crate::model::name::{NameSchemes, key_of};
 use crate::model::settings::Settings;
+use crate::render::ImageUrls;
 pub use problem::Problem;
 use reference::Reference;
 
@@ -56,11 +61,14 @@ pub fn registry_prefix(entry: &CatalogEntry, catalog: &Catalog) -> Option<String
 /// the images that sources list by themselves are images too: an exported `os-images-info` is all that a workload cluster has.
 /// What the project file records is always one.
 ///
+/// What is said of the file at one location counts for machines of the provider that boots from there.
+///
 /// # Errors
 /// A source cannot be read.
 pub fn images(
     catalog: &Catalog,
     sources: &[Box<dyn ImageSource>],
+    provider: Option<&dyn Provider>,
     schemes: &NameSchemes,
 ) -> Result<Resolved, Error> {
     let mut images = Images::new();
@@ -82,8 +90,12 @@ pub fn images(
     for source in sources {
         learn_from(&**source, &mut images, &mut problems)?;
     }
+    let locations = provider.map(|provider| providers::locations_of(provider.data()));
     for image in images.values_mut() {
         facts::learn_name(image, schemes, &mut problems);
+        if let Some(locations) = &locations {
+            image.facts = image.facts.select_location(locations.iter().copied());
+        }
     }
     let bundles = bundles::bundles(catalog, sources, &mut problems)?;
     Ok(Resolved {
@@ -205,7 +217,15 @@ fn learn_from(
 pub struct Catalogs {
     facts: ImageFacts,
     schemes: NameSchemes,
-    expanded: Mutex<Vec<(Arc<Catalog>, Arc<Resolved>)>>,
+    expanded: Mutex<Vec<Expanded>>,
+    urls: OnceLock<ImageUrls>,
+}
+
+/// A catalog that was expanded for a provider.
+struct Expanded {
+    catalog: Arc<Catalog>,
+    provider: Option<&'static str>,
+    resolved: Arc<Resolved>,
 }
 
 /// How many catalogs are kept: the shared one and a few more, so that memory does not grow with the fleet.
@@ -218,6 +238,7 @@ impl Catalogs {
             facts,
             schemes,
             expanded: Mutex::default(),
+            urls: OnceLock::new(),
         }
     }
 
@@ -226,23 +247,32 @@ impl Catalogs {
         &self.facts
     }
 
-    fn resolve(&self, catalog: &Arc<Catalog>) -> Result<Arc<Resolved>, Error> {
+    fn resolve(
+        &self,
+        catalog: &Arc<Catalog>,
+        provider: Option<&'static dyn Provider>,
+    ) -> Result<Arc<Resolved>, Error> {
         let lock = || self.expanded.lock();
-        let known = |expanded: &[(Arc<Catalog>, Arc<Resolved>)]| {
-            let same = |(known, _): &&(Arc<Catalog>, _)| Arc::ptr_eq(known, catalog);
-            expanded
-                .iter()
-                .find(same)
-                .map(|(_, resolved)| Arc::clone(resolved))
+        let name = provider.map(|provider| provider.data().name);
+        let known = |expanded: &[Expanded]| {
+            let mut same = expanded.iter();
+            let same =
+                same.find(|known| Arc::ptr_eq(&known.catalog, catalog) && known.provider == name);
+            same.map(|known| Arc::clone(&known.resolved))
         };
         if let Some(resolved) = known(&lock()) {
             return Ok(resolved);
         }
         // Not under the lock: two threads that expand one catalog at once get the same result.
-        let resolved = Arc::new(images(catalog, &self.facts.sources, &self.schemes)?);
+        let resolved = images(catalog, &self.facts.sources, provider, &self.schemes)?;
+        let resolved = Arc::new(resolved);
         let mut expanded = lock();
         if expanded.len() < KEPT && known(&expanded).is_none() {
-            expanded.push((Arc::clone(catalog), Arc::clone(&resolved)));
+            expanded.push(Expanded {
+                catalog: Arc::clone(catalog),
+                provider: name,
+                resolved: Arc::clone(&resolved),
+            });
         }
         Ok(resolved)
     }
@@ -290,7 +320,11 @@ pub fn cluster(
     patterns: &PatternCache,
 ) -> Result<ClusterView, Error> {
     forget_unknown(&mut read.cluster, &read.catalog);
-    let resolved = catalogs.resolve(&read.catalog)?;
+    let provider = read.cluster.infra_provider.as_ref();
+    let provider = provider.and_then(|provider| providers::find(&provider.value));
+    let resolved = catalogs.resolve(&read.catalog, provider)?;
+    let urls = catalogs.urls.get_or_init(|| ImageUrls::new(settings));
+    urls.find_served(&mut read.cluster, &resolved.images.images());
     let sources = read.sources.with_facts(&catalogs.facts.files);
     let Selected {
         selections,
@@ -303,9 +337,6 @@ pub fn cluster(
         settings,
         patterns,
     );
-    let problems = resolved.problems.iter();
-    let mut findings = read.findings;
-    findings.extend(problems.map(|problem| problem.finding(&sources)));
     let view = ClusterView {
         images: resolved.images.images(),
         bundles: Arc::clone(&resolved.bundles),
@@ -319,8 +350,20 @@ pub fn cluster(
         signing: read.signing,
         signed: SignedEntries::default(),
         sources,
-        findings,
+        findings: read.findings,
         cluster: read.cluster,
     };
-    Ok(judge_pools(view, settings.matching))
+    // What two sides say of an image that a pool boots is a finding about the pool.
+    let of_pools: Vec<Disagreement> = { view.pools() }
+        .filter(|_| !resolved.problems.is_empty())
+        .flat_map(|it| identity::disagreements(&view, it.pool, it.selection))
+        .collect();
+    let problems = resolved.problems.iter();
+    let problems = problems.filter(|problem| !of_pools.iter().any(|it| problem.is_same(it)));
+    let findings: Vec<Finding> = problems
+        .map(|problem| problem.finding(&view.sources))
+        .collect();
+    let mut view = judge_pools(view, settings.matching);
+    view.findings.extend(findings);
+    Ok(view)
 }

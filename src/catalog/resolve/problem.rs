@@ -7,6 +7,7 @@ use oci_artifacts::Address;
 use yaml_tree::place::{Located, Place, Sources};
 
 use crate::model::finding::{Finding, Subject};
+use crate::model::judgement::Disagreement;
 use crate::model::rule::RuleId;
 
 /// Something wrong that only resolving sees. What the resolved images show themselves is left to the rules.
@@ -100,6 +101,16 @@ impl Problem {
             }
         };
         finding.with_subject(Subject::image(self.image()))
+    }
+
+    /// Whether it is what two sides say of the image that a pool boots.
+    pub(super) fn is_same(&self, disagreement: &Disagreement) -> bool {
+        match self {
+            Self::Conflict { key, fact, .. } => {
+                *key == disagreement.image && **fact == *disagreement.name
+            }
+            Self::Collision { .. } | Self::NoReference { .. } | Self::OtherBuild { .. } => false,
+        }
     }
 
     /// The image that it is about.

@@ -65,7 +65,13 @@ pub(super) fn compose(entry: &CatalogEntry, catalog: &Catalog) -> Reference {
 
 /// The reference that an entry gives itself.
 fn own(entry: &CatalogEntry) -> Option<&Arc<str>> {
-    let names = [fact::URI, "locations.oci", "locations.https"];
+    let names = [
+        fact::URI,
+        "locations.oci",
+        "locations.oci.url",
+        "locations.https",
+        "locations.https.url",
+    ];
     let mut own = names.iter().filter_map(|name| {
         let mut properties = entry.properties.iter();
         properties.find(|(known, _)| **known == **name)

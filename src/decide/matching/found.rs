@@ -5,11 +5,13 @@ use std::fmt::Write as _;
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
-use capi::image::{ImageKey, Images};
+use capi::image::{Image, ImageKey, Images};
 use parking_lot::RwLock;
 
 use super::compare::{Compiled, Fit};
 use super::pattern::PatternCache;
+use crate::decide::identity::Identities;
+use crate::model::cluster::Choice;
 use crate::model::selection::{Candidate, NearMisses};
 use crate::model::selector::{Matching, Selector, Wanted};
 
@@ -18,6 +20,7 @@ use crate::model::selector::{Matching, Selector, Wanted};
 pub struct Selectable {
     images: Arc<Images>,
     found: Arc<RwLock<HashMap<String, Arc<Found>>>>,
+    identities: Arc<OnceLock<Identities>>,
 }
 
 /// How many selectors are kept, so that memory does not grow with the fleet.
@@ -72,7 +75,28 @@ impl Selectable {
         Self {
             images,
             found: Arc::default(),
+            identities: Arc::default(),
         }
+    }
+
+    /// The key of the image that the URL of a choice means.
+    pub(super) fn find_by_url(&self, choice: &Choice) -> Option<ImageKey> {
+        self.identities().find_by_url(choice, &self.images)
+    }
+
+    /// The key of the image that the name of a choice means.
+    pub(super) fn find_by_name(&self, choice: &Choice) -> Option<ImageKey> {
+        self.identities().find_by_name(choice, &self.images)
+    }
+
+    /// The other images that are one with an image.
+    pub(super) fn twins(&self, image: &Image) -> Vec<ImageKey> {
+        self.identities().twins(image, &self.images)
+    }
+
+    fn identities(&self) -> &Identities {
+        let make = || Identities::new(&self.images);
+        self.identities.get_or_init(make)
     }
 
     /// The images by key, to be kept.

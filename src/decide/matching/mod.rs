@@ -10,11 +10,10 @@ mod pattern;
 
 use std::sync::Arc;
 
-use capi::image::{Image, ImageKey, Images, fact};
-use capi::location::Location;
+use capi::image::{ImageKey, Images};
 
+use crate::decide::identity::find_image;
 use crate::model::cluster::{Choice, Cluster};
-use crate::model::name::key_of;
 use crate::model::selection::{Candidate, Outcome, Selection};
 use crate::model::selector::{Library, Matching, Selector};
 use compare::Compiled;
@@ -38,7 +37,7 @@ pub fn select(
     let key = choice.key.as_ref().map(|key| &key.value);
     let key = key.filter(|key| !key.is_empty());
     let selector = choice.selector.as_ref().map(|selector| &selector.value);
-    match selector.filter(|selector| !selector.terms.is_empty()) {
+    let mut selection = match selector.filter(|selector| !selector.terms.is_empty()) {
         Some(selector) => match_selector(selector, key, cluster, catalog, mode, cache),
         None => Selection {
             finalized: Selector::default(),
@@ -48,15 +47,19 @@ pub fn select(
                     || Outcome::Unknown(Arc::clone(key)),
                     |key| Outcome::Image(Arc::clone(key)),
                 ),
-                None if choice.url.is_some() => Outcome::Explicit(find_by_url(choice, images)),
-                None if choice.name.is_some() => {
-                    Outcome::Named(find_by_name(choice, images).cloned())
-                }
+                None if choice.url.is_some() => Outcome::Explicit(catalog.find_by_url(choice)),
+                None if choice.name.is_some() => Outcome::Named(catalog.find_by_name(choice)),
                 None => Outcome::Nothing,
             },
+            twins: Vec::new(),
             other_mode: None,
         },
+    };
+    let image = selection.image().facts_key();
+    if let Some(image) = image.and_then(|key| images.get(key)) {
+        selection.twins = catalog.twins(image);
     }
+    selection
 }
 
 /// The images that a selector matches as written, not finalized: the additional selectors of the image server
@@ -96,51 +99,6 @@ pub fn candidates(
             differs: compiled.differences(image, mode),
         })
         .collect()
-}
-
-/// The key of the image that a name means: a key, or the name of an artifact whose dots became dashes in its key.
-pub fn find_image<'a>(name: &str, images: &'a Images) -> Option<&'a ImageKey> {
-    if let Some((key, _)) = images.get_key_value(name) {
-        return Some(key);
-    }
-    let (key, image) = images.get_key_value(&key_of(name).ok()?)?;
-    (*image.artifact == *name).then_some(key)
-}
-
-/// The key of the one image that a provider's store has under the name of a choice: as a location of the image says, under its
-/// key, or as Sylva pushes it to Glance.
-pub fn find_by_name<'a>(choice: &Choice, images: &'a Images) -> Option<&'a ImageKey> {
-    let name = &choice.name.as_ref()?.value;
-    let location = location(choice, name);
-    let is_pushed = |image: &Image| {
-        let tag = name.strip_prefix(&*image.key);
-        let tag = tag.and_then(|rest| rest.strip_prefix("-sylva-diskimage-builder-"));
-        tag.is_some_and(|tag| image.facts.text(fact::COMMIT_TAG) == Some(tag))
-            && location.is_in("locations.glance.name")
-    };
-    let is_known = |image: &&Image| location.holds(image) || is_pushed(image);
-    let mut known = images.values().filter(is_known);
-    match (known.next(), known.next()) {
-        (Some(only), None) => Some(&only.key),
-        (Some(_), Some(_)) => None,
-        (None, _) => {
-            let is_elsewhere = |key: &&ImageKey| location.is_contradicted(&images[*key]);
-            find_image(name, images).filter(|key| !is_elsewhere(key))
-        }
-    }
-}
-
-/// The key of the one image that lies at the URL of a choice, as a location of the image says.
-fn find_by_url(choice: &Choice, images: &Images) -> Option<ImageKey> {
-    let location = location(choice, &choice.url.as_ref()?.value);
-    let mut known = images.values().filter(|image| location.holds(image));
-    let only = known.next()?;
-    known.next().is_none().then(|| Arc::clone(&only.key))
-}
-
-fn location(choice: &Choice, text: &Arc<str>) -> Location {
-    let known = choice.location.clone();
-    known.unwrap_or_else(|| Location::anywhere(text))
 }
 
 /// What a cluster adds to its selectors (docs/sylva.md#what-is-added-to-a-selector).
@@ -183,6 +141,7 @@ fn match_selector(
         finalized,
         near_misses: Arc::default(),
         outcome: Outcome::Invalid(reason),
+        twins: Vec::new(),
         other_mode: None,
     };
     let finalized = match finalize(selector, cluster) {
@@ -217,6 +176,7 @@ fn match_selector(
         finalized,
         near_misses,
         other_mode: (other != outcome).then_some(other),
+        twins: Vec::new(),
         outcome,
     }
 }

@@ -7,6 +7,7 @@ use capi::providers::Stamp;
 use yaml_tree::place::Place;
 use yaml_tree::suggest::did_you_mean;
 
+use crate::decide::identity::find_image;
 use crate::decide::matching::{self, PatternCache};
 use crate::model::finding::{Finding, Subject};
 use crate::model::rule::RuleId;
@@ -39,7 +40,7 @@ impl Chooser<'_> {
         runs: Option<&str>,
     ) -> Result<ImageKey, Box<Finding>> {
         match &request.image {
-            RequestedImage::Image(name) => match matching::find_image(name, self.images) {
+            RequestedImage::Image(name) => match find_image(name, self.images) {
                 Some(key) => Ok(Arc::clone(key)),
                 None => Err(Box::new(self.no_such_image(name, request))),
             },

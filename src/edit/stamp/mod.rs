@@ -33,7 +33,7 @@ use yaml_tree::edit::{Edit, edit};
 use yaml_tree::engine::Engine;
 use yaml_tree::place::{Source, Spot};
 
-use crate::decide::matching;
+use crate::decide::identity::find_image;
 use crate::model::stamping::{ImageRequest, RequestedImage, StampEntry};
 
 use super::texts::EditedFile;
@@ -226,7 +226,7 @@ pub fn find_names(
                 }
                 RequestedImage::Selector(_) => {}
                 RequestedImage::Image(name) => {
-                    let key = matching::find_image(name, images).and_then(|key| keys.get(key));
+                    let key = find_image(name, images).and_then(|key| keys.get(key));
                     let Some((key, spot)) = key.zip(requested.request.spot.clone()) else {
                         continue;
                     };

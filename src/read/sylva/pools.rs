@@ -276,6 +276,7 @@ fn choice(settings: &Node, report: &mut Report<'_>) -> Choice {
         other_key,
         name: filled(text("image_name")),
         url: filled(text("machine_image_url")),
+        served: None,
         location: None,
         format: filled(text("machine_image_format")),
         checksum: filled(text("machine_image_checksum")),

@@ -5,11 +5,13 @@
 //! stamped into. Paths are those of [`super::cluster_api`]. Sources: the CRDs of each provider in their releases since 2021
 //! (docs/providers.md).
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use yaml_tree::value::{Node, Number, Value};
 
-use super::PROVIDERS;
+use super::{PROVIDERS, ProviderData};
+use crate::image::fact;
 use crate::location::{Location, Part};
 
 /// The image that a machine's spec names.
@@ -215,6 +217,18 @@ pub fn image_fields(kind: &str) -> Option<ImageFields> {
         machine: machine.unwrap_or(names.pool),
         names,
     })
+}
+
+/// The locations of an image that machines of a provider boot from, the provider's own first: `https`, `oci`.
+pub fn locations_of(provider: &ProviderData) -> Vec<&'static str> {
+    let ways = provider.image_names.iter().flat_map(|names| names.ways);
+    let facts = ways.flat_map(Way::fields).flat_map(|field| field.facts);
+    let locations = facts.filter_map(|name| name.strip_prefix(fact::LOCATIONS));
+    let locations = locations.filter_map(|name| name.split('.').next());
+    let mut seen = BTreeSet::new();
+    locations
+        .filter(|location| seen.insert(*location))
+        .collect()
 }
 
 fn all_names() -> impl Iterator<Item = &'static ImageNames> {

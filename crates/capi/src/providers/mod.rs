@@ -30,7 +30,9 @@ use yaml_tree::value::{Entry, Map, Node};
 use crate::labels::LabelSelector;
 use crate::location::Location;
 pub use field::{Edit, FieldStep, apply_edits, is_meant};
-pub use images::{ImageFields, ImageNames, NamedBy, NamedImage, image_fields, node_at};
+pub use images::{
+    ImageFields, ImageNames, NamedBy, NamedImage, image_fields, locations_of, node_at,
+};
 pub use infra_cluster::InfraCluster;
 pub use kind::{InPlaceChange, Kind, is_refused_later};
 pub use stamp::Stamp;
@@ -65,7 +67,8 @@ pub trait Provider: Sync {
     /// # Errors
     /// As [`Provider::image`].
     fn stamp(&self, kind: &Kind, version: &str, stamp: &Stamp) -> Result<Vec<Edit>, String> {
-        let edits = self.image(kind, version, stamp)?;
+        let stamp = stamp.select_location(&locations_of(self.data()));
+        let edits = self.image(kind, version, &stamp)?;
         let below = |edit: Edit| edit.with_prefix(kind.machine);
         Ok(edits.into_iter().map(below).collect())
     }

@@ -35,6 +35,28 @@ impl Stamp {
         is_oci(&self.url)
     }
 
+    /// The same for machines that boot from the first of these locations that the image has: the file there has a format and a digest
+    /// of its own.
+    pub(super) fn select_location(&self, locations: &[&str]) -> Self {
+        let facts = self.facts.select_location(locations.iter().copied());
+        if facts == self.facts {
+            return self.clone();
+        }
+        let is_url = self.checksum.as_ref().is_some_and(|it| it.contains("://"));
+        let literal = facts.checksum().filter(|_| !self.is_oci());
+        let (kind, digest) = literal.unzip();
+        let mut stamp = Self {
+            format: facts.get(fact::IMAGE_FORMAT).map(|it| it.value.clone()),
+            facts,
+            ..self.clone()
+        };
+        if !is_url {
+            stamp.checksum_type = kind.map(Arc::from);
+            stamp.checksum = digest;
+        }
+        stamp
+    }
+
     /// The image's reference by digest without its tag, if both are known: a renamed tag with the same digest changes nothing.
     pub(super) fn digest_reference(&self) -> Option<String> {
         let reference = Reference::parse(self.facts.text(fact::URI)?).ok()?;
