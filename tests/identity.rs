@@ -440,7 +440,8 @@ records:
     format: raw
     digests: {uncompressed: {sha256: '111111111111111111111111111111111111111111111111111111111111111a'}}
     locations:
-      https: {url: 'https://images.example.org/noble.qcow2', format: qcow2, digests: {uncompressed: {sha256: '222222222222222222222222222222222222222222222222222222222222222b'}}}
+      https: {url: 'https://images.example.org/ubuntu-2404-kube-v1.34.1.qcow2', format: qcow2, digests: {uncompressed: {sha256: '222222222222222222222222222222222222222222222222222222222222222b'}}}
+      oci: 'oci://r.example.org/os/noble:1'
       ami: {eu-west-1: ami-1, format: ami}
       azure: {id: /images/noble, format: vhd, sizes: {disk: 3}}
       vsphere: {template: noble, format: ova}
@@ -464,14 +465,21 @@ fn everywhere(kind: &str, spec: &str) -> Stage {
 fn each_location_has_a_file_of_its_own() {
     let metal3 = |format: &str, sum: &str| {
         let image = format!(
-            "{{image: {{url: 'https://images.example.org/noble.qcow2', format: {format}, checksum: '{sum}', checksumType: sha256}}}}"
+            "{{image: {{url: 'https://images.example.org/ubuntu-2404-kube-v1.34.1.qcow2', format: {format}, checksum: '{sum}', checksumType: sha256}}}}"
         );
+        everywhere("Metal3MachineTemplate", &image)
+    };
+    let oci = |format: &str| {
+        let image =
+            format!("{{image: {{url: 'oci://r.example.org/os/noble:1', format: {format}}}}}");
         everywhere("Metal3MachineTemplate", &image)
     };
     let cases = [
         ("its own format and digest", metal3("qcow2", TWO)),
         ("the record's format", metal3("raw", TWO)),
         ("the record's digest", metal3("qcow2", ONE)),
+        ("the artifact", oci("raw")),
+        ("the artifact, another format", oci("qcow2")),
         (
             "an AMI",
             everywhere("AWSMachineTemplate", "{ami: {id: ami-1}}"),
@@ -494,10 +502,15 @@ fn each_location_has_a_file_of_its_own() {
 its own format and digest
     edge/control-plane v1.34.1 (edge.yaml:10:30): proven, noble (edge.yaml:15:39) holds 1.34.1 (metalmark.yaml:7:39)
 the record's format
-    error[image-disagrees] edge/control-plane edge.yaml:15:89 `raw` metalmark.yaml:11:72 `qcow2`
+    error[image-disagrees] edge/control-plane edge.yaml:15:108 `raw` metalmark.yaml:11:91 `qcow2`
     edge/control-plane v1.34.1 (edge.yaml:10:30): mismatched, noble (edge.yaml:15:39) holds 1.34.1 (metalmark.yaml:7:39)
 the record's digest
-    error[image-disagrees] edge/control-plane edge.yaml:15:106 `'111111111111111111111111111111111111111111111111111111111111111a'` metalmark.yaml:11:112 `'222222222222222222222222222222222222222222222222222222222222222b'`
+    error[image-disagrees] edge/control-plane edge.yaml:15:125 `'111111111111111111111111111111111111111111111111111111111111111a'` metalmark.yaml:11:131 `'222222222222222222222222222222222222222222222222222222222222222b'`
+    edge/control-plane v1.34.1 (edge.yaml:10:30): mismatched, noble (edge.yaml:15:39) holds 1.34.1 (metalmark.yaml:7:39)
+the artifact
+    edge/control-plane v1.34.1 (edge.yaml:10:30): proven, noble (edge.yaml:15:39) holds 1.34.1 (metalmark.yaml:7:39)
+the artifact, another format
+    error[image-disagrees] edge/control-plane edge.yaml:15:81 `qcow2` metalmark.yaml:8:15 `raw`
     edge/control-plane v1.34.1 (edge.yaml:10:30): mismatched, noble (edge.yaml:15:39) holds 1.34.1 (metalmark.yaml:7:39)
 an AMI
     edge/control-plane v1.34.1 (edge.yaml:10:30): proven, noble (edge.yaml:15:36) holds 1.34.1 (metalmark.yaml:7:39)
@@ -521,13 +534,19 @@ fn what_is_stamped_is_of_the_file_at_the_location() {
         &format!("---\napiVersion: {INFRASTRUCTURE}"),
         &format!("---\n# metalmark: image=noble\napiVersion: {INFRASTRUCTURE}"),
     );
-    let _ = stage.run("stamp").exit(0);
-    let manifest = stage.read("edge.yaml");
+    let last = || {
+        let _ = stage.run("stamp").exit(0);
+        let manifest = stage.read("edge.yaml");
+        manifest.lines().last().expect("the template").to_owned()
+    };
+    let literal = last();
+    stage.edit("metalmark.yaml", "images:", "images:\n  checksum: url");
     assert_text(
-        manifest.lines().last().expect("the template"),
-        str![
-            "spec: {template: {spec: {image: {url: https://images.example.org/noble.qcow2, checksum: 222222222222222222222222222222222222222222222222222222222222222b, checksumType: sha256, format: qcow2}}}}"
-        ],
+        &format!("{literal}\n{}", last()),
+        str![[r#"
+spec: {template: {spec: {image: {url: https://images.example.org/ubuntu-2404-kube-v1.34.1.qcow2, checksum: 222222222222222222222222222222222222222222222222222222222222222b, checksumType: sha256, format: qcow2}}}}
+spec: {template: {spec: {image: {url: https://images.example.org/ubuntu-2404-kube-v1.34.1.qcow2, checksum: https://images.example.org/ubuntu-2404-kube-v1.34.1.qcow2.sha256sum, checksumType: sha256, format: qcow2}}}}
+"#]],
     );
 }
 

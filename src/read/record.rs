@@ -212,7 +212,7 @@ pub(super) enum UrlRecord {
     /// The URL alone.
     Url(String),
     /// The URL and its file.
-    File(UrlFile),
+    File(Box<UrlFile>),
 }
 
 /// A URL and its file.

@@ -138,6 +138,8 @@ pub struct Facts {
     facts: Arc<BTreeMap<Arc<str>, Fact>>,
     mistyped: Arc<BTreeMap<Arc<str>, &'static str>>,
     disputes: Arc<BTreeMap<Arc<str>, Fact>>,
+    /// Those of any location, where those of one are selected.
+    anywhere: Option<Arc<BTreeMap<Arc<str>, Fact>>>,
 }
 
 impl Fact {
@@ -218,33 +220,36 @@ impl Facts {
     /// The facts of the file at the first of these locations that the image has. What such a location says of its file counts
     /// there, and no digest, size or compression of another file does.
     pub fn select_location<'l>(&self, locations: impl IntoIterator<Item = &'l str>) -> Self {
+        let mut selected = self.clone();
+        let facts = selected.anywhere.take().unwrap_or(selected.facts);
+        selected.facts = Arc::clone(&facts);
         let is_there = |location: &str| {
-            let mut names = self.facts.keys();
+            let mut names = facts.keys();
             names.any(|name| {
                 let known = name.strip_prefix(fact::LOCATIONS);
                 let known = known.or_else(|| name.strip_prefix(fact::AT));
                 known.is_some_and(|known| known.split('.').next() == Some(location))
             })
         };
-        let mut facts = self.clone();
         let mut locations = locations.into_iter();
         let Some(location) = locations.find(|location| is_there(location)) else {
-            return facts;
+            return selected;
         };
         let prefix = format!("{}{location}.", fact::AT);
-        let own: Vec<(&str, &Fact)> = { self.facts.iter() }
+        let own: Vec<(&str, &Fact)> = { facts.iter() }
             .filter_map(|(name, fact)| Some((name.strip_prefix(&*prefix)?, fact)))
             .collect();
         if own.is_empty() {
-            return facts;
+            return selected;
         }
-        let known = Arc::make_mut(&mut facts.facts);
+        let known = Arc::make_mut(&mut selected.facts);
         known.retain(|name, _| {
             **name == *fact::IMAGE_FORMAT
                 || !fact::DIGESTS.contains(&&**name) && !fact::OF_FILE.contains(&&**name)
         });
         known.extend({ own.into_iter() }.map(|(name, fact)| (name.into(), fact.clone())));
-        facts
+        selected.anywhere = Some(facts);
+        selected
     }
 
     /// Remembers that a fact is not a string in its file, and what it is instead; upstream stops at it

@@ -97,13 +97,11 @@ pub(super) fn learn_name(image: &mut Image, schemes: &NameSchemes, problems: &mu
         .facts
         .iter()
         .any(|(name, _)| name.starts_with(fact::AT));
-    let of_location = of_location.map(|name| match is_of_one {
-        true => NameFacts {
-            image_format: None,
-            compression: None,
-            ..name
-        },
-        false => name,
+    let of_location = of_location.map(|mut name| {
+        if is_of_one {
+            (name.image_format, name.compression) = (None, None);
+        }
+        name
     });
     for name in of_artifact.into_iter().chain(of_file).chain(of_location) {
         for (fact, value) in name.facts() {

@@ -43,8 +43,7 @@ impl Stamp {
             return self.clone();
         }
         let is_url = self.checksum.as_ref().is_some_and(|it| it.contains("://"));
-        let literal = facts.checksum().filter(|_| !self.is_oci());
-        let (kind, digest) = literal.unzip();
+        let (kind, digest) = facts.checksum().unzip();
         let mut stamp = Self {
             format: facts.get(fact::IMAGE_FORMAT).map(|it| it.value.clone()),
             facts,
