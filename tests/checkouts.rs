@@ -35,7 +35,7 @@ fn clusters_that_are_not_checked_out_are_not_gone() {
     stage.run("check").exit(1).screen(str![[r#"
 error[project-file]: git has not checked out `clusters/b/values.yaml` and 1 more, so not all clusters are known
  |
- = help: check them out (`git sparse-checkout add`, `git submodule update --init`), or name the clusters that are here: `metalmark check CLUSTER…`
+ = help: check them out (`git sparse-checkout add`, `git submodule update --init`, `git restore`), or name the clusters that are here: `metalmark check CLUSTER…`
 
 1 error; 1 node pool checked: 1 proven
 
@@ -45,7 +45,7 @@ error[project-file]: git has not checked out `clusters/b/values.yaml` and 1 more
     stage.run("render").exit(1).stderr(str![[r#"
 error[project-file]: git has not checked out `clusters/b/values.yaml` and 1 more, so not all clusters are known
  |
- = help: check them out (`git sparse-checkout add`, `git submodule update --init`), or name the clusters that are here: `metalmark check CLUSTER…`
+ = help: check them out (`git sparse-checkout add`, `git submodule update --init`, `git restore`), or name the clusters that are here: `metalmark check CLUSTER…`
 
 1 error; 1 node pool checked: 1 proven
 
@@ -75,7 +75,7 @@ help: `metalmark render` without names renders them, where all are checked out
 1 file rendered: 1 unchanged
 warning[project-file]: git has not checked out `clusters/b/values.yaml` and 1 more, so not all clusters are known
  |
- = help: check them out (`git sparse-checkout add`, `git submodule update --init`), or name the clusters that are here: `metalmark check CLUSTER…`
+ = help: check them out (`git sparse-checkout add`, `git submodule update --init`, `git restore`), or name the clusters that are here: `metalmark check CLUSTER…`
 
 1 warning; 1 node pool checked: 1 proven
 the files that all clusters share stay as they are: they are made of every cluster's values
@@ -90,7 +90,7 @@ help: `metalmark render` without names renders them, where all are checked out
     ] {
         git(stage.path(), &words);
         stage.check().findings(str![[r#"
-error[project-file] => git sparse-checkout add | git submodule update --init | metalmark check CLUSTER…
+error[project-file] => git sparse-checkout add | git submodule update --init | git restore | metalmark check CLUSTER…
 
 "#]]);
     }
@@ -154,7 +154,7 @@ fn a_submodule_that_nobody_has_initialized_is_not_known() {
     stage.run("render").exit(1).stderr(str![[r#"
 error[project-file]: git has not checked out `clusters/b`, so not all clusters are known
  |
- = help: check them out (`git sparse-checkout add`, `git submodule update --init`), or name the clusters that are here: `metalmark check CLUSTER…`
+ = help: check them out (`git sparse-checkout add`, `git submodule update --init`, `git restore`), or name the clusters that are here: `metalmark check CLUSTER…`
 
 1 error; 2 node pools checked: 2 proven
 
@@ -214,7 +214,7 @@ fn a_repository_of_sha256_is_read_too() {
     let stage = stage.commit("Add them").expect("there is git");
     git(stage.path(), &["sparse-checkout", "set", "clusters/a"]);
     stage.check().findings(str![[r#"
-error[project-file] => git sparse-checkout add | git submodule update --init | metalmark check CLUSTER…
+error[project-file] => git sparse-checkout add | git submodule update --init | git restore | metalmark check CLUSTER…
 
 "#]]);
 }
@@ -462,4 +462,42 @@ help: `git reset`, and check out what is missing
         stage.write(&format!(".git/{file}"), text);
         let _ = stage.run("check").exit(2);
     }
+}
+
+/// `git update-index --assume-unchanged`, which hides a file's deletion from git.
+#[test]
+fn a_deleted_file_that_git_does_not_look_at_is_not_gone() {
+    let Some(stage) = fleet() else { return };
+    let left_out = "clusters/b/values.yaml";
+    git(
+        stage.path(),
+        &["update-index", "--assume-unchanged", left_out],
+    );
+    stage.run("render").exit(0);
+    stage.remove(left_out);
+    for version in ["2", "4"] {
+        git(stage.path(), &["update-index", "--index-version", version]);
+        stage.run("render").exit(1).stderr(str![[r#"
+error[project-file]: git has not checked out `clusters/b/values.yaml`, so not all clusters are known
+ |
+ = help: check them out (`git sparse-checkout add`, `git submodule update --init`, `git restore`), or name the clusters that are here: `metalmark check CLUSTER…`
+
+1 error; 2 node pools checked: 2 proven
+
+"#]]);
+    }
+    is_as_committed(&stage);
+    // Of an index in two files, either may say so.
+    git(stage.path(), &["update-index", "--split-index"]);
+    let said = stage.run("render").exit(2).outcome.stderr;
+    assert!(said.contains("it is in two files"), "{said}");
+    is_as_committed(&stage);
+    git(stage.path(), &["update-index", "--no-split-index"]);
+    git(
+        stage.path(),
+        &["update-index", "--no-assume-unchanged", left_out],
+    );
+    stage.run("render").exit(0);
+    let gone = git(stage.path(), &["status", "--porcelain"]);
+    assert!(gone.contains(" D rendered/b"), "{gone}");
 }

@@ -800,3 +800,179 @@ fn a_template_that_is_a_link_to_secrets_is_not_read() {
     let shown = printed(&stage, &["images"]);
     assert!(shown.contains("edge/control-plane"), "{shown}");
 }
+
+/// One layer says what a map is, another one has what is secret in it.
+#[test]
+fn a_secret_that_two_layers_make_together_is_one() {
+    let own = "cluster: {k8s_version: v1.31.8+rke2r1}\n";
+    for (says, holds) in [
+        ("{kind: Secret}", "{data: {pw: SEKRET}}"),
+        ("{kind: Config}", "{users: [{user: {token: SEKRET}}]}"),
+        ("{contexts: []}", "{users: [{user: {token: SEKRET}}]}"),
+        ("{target: {kind: Secret}}", "{patch: 'data: {pw: SEKRET}'}"),
+        ("{kind: SecretList}", "{items: [{data: {pw: SEKRET}}]}"),
+    ] {
+        let (says, holds) = (
+            format!("x: {{k: {says}}}\n"),
+            format!("x: {{k: {holds}}}\n"),
+        );
+        for [first, last] in [[&says, &holds], [&holds, &says]] {
+            for settings in [
+                "clusters: [{name: edge, values: [a.yaml, b.yaml, edge.yaml]}]",
+                "values: [a.yaml, b.yaml]\nclusters: [{name: edge, values: [edge.yaml]}]",
+                "values: [a.yaml]\nclusters: [{name: edge, values: [b.yaml, edge.yaml]}]",
+            ] {
+                let stage = project()
+                    .settings(settings)
+                    .file("a.yaml", first)
+                    .file("b.yaml", last)
+                    .file("edge.yaml", own);
+                let shown = printed(&stage, &LINES);
+                assert!(shown.contains("<secret "), "{shown}");
+                printed(&stage, &["values edge x.k", "values edge x.k --why"]);
+            }
+        }
+    }
+    // What SOPS encrypts is a file of its own.
+    let stage = project()
+        .settings("clusters: [{name: edge, values: [a.yaml, b.yaml]}]")
+        .file("a.yaml", "a: known\n")
+        .file("b.yaml", "b: hidden\nsops: {version: 3.9.0}\n");
+    let shown = stage.run("values edge").outcome.stdout;
+    assert!(
+        shown.contains("known") && !shown.contains("hidden"),
+        "{shown}"
+    );
+    // Nor is a line of it quoted.
+    let stage = project()
+        .settings("clusters: [{name: edge, values: [a.yaml, b.yaml]}]")
+        .file("a.yaml", "x: {data: {on: SEKRET}}\n")
+        .file("b.yaml", format!("{own}x: {{kind: Secret}}\n"));
+    let shown = printed(&stage, &["check"]);
+    assert!(shown.contains("a.yaml:1:12"), "{shown}");
+}
+
+/// So it is in a chart: what it makes of both is no version.
+#[test]
+fn a_secret_that_two_layers_of_a_release_make_is_one() {
+    let stage = released(
+        "x: {kind: Secret}\nv: v1.34.1\n",
+        "x: {data: {v: v1.33.9-SEKRET}}",
+    );
+    stage.edit(
+        "paris.yaml",
+        "kind: Secret, name: made",
+        "kind: ConfigMap, name: made",
+    );
+    stage.edit("paris.yaml", "kind: Secret\n", "kind: ConfigMap\n");
+    stage.edit("paris.yaml", "stringData", "data");
+    stage.edit(
+        "charts/edge/templates/a.yaml",
+        ".Values.v ",
+        ".Values.x.data.v ",
+    );
+    printed(&stage, &["check", "explain edge", "images"]);
+    stage.check().pools(str![[r#"
+edge/control-plane: unknown (its image or version depends on a secret)
+
+"#]]);
+}
+
+/// What a chart writes into a Secret and reads again.
+#[test]
+fn a_text_that_a_chart_writes_into_a_secret_is_secret_wherever_it_is_included() {
+    for text in [
+        "{{ define \"s\" }}\nkind: Secret\nstringData:\n  v: v1.34.1-SEKRET\n{{ end }}",
+        "{{ define \"s\" }}kind: Secret\nstringData:\n  v: {{ \"v1.34.1-SEKRET\" | quote }}\n{{ end }}",
+        "{{ define \"s\" }}{kind: Secret, stringData: {v: v1.34.1-SEKRET}}{{ end }}",
+        "{{ define \"s\" -}}\nkind: Secret\nstringData:\n  v: |-\n    v1.34.1-SEKRET\n{{- end }}",
+    ] {
+        let stage = released("v: v1.34.1\n", "a: b").file("charts/edge/templates/_s.tpl", text);
+        stage.edit(
+            "charts/edge/templates/a.yaml",
+            "{{ .Values.v }}",
+            "{{ (include \"s\" . | fromYaml).stringData.v }}",
+        );
+        printed(
+            &stage,
+            &["check", "explain edge", "images", "check --output json"],
+        );
+        let pools = stage.check().pools;
+        assert_eq!(
+            pools,
+            ["edge/control-plane: unknown (its image or version depends on a secret)"],
+            "{text}"
+        );
+    }
+    // What is beside it is known.
+    let text = "{{ define \"s\" }}{{ if true }}\nkind: Secret\nstringData:\n  v: SEKRET\nv: v1.34.1\n{{ end }}{{ end }}";
+    let stage = released("v: v1.34.1\n", "a: b").file("charts/edge/templates/_s.tpl", text);
+    stage.edit(
+        "charts/edge/templates/a.yaml",
+        "{{ .Values.v }}",
+        "{{ (include \"s\" . | fromYaml).v }}",
+    );
+    stage.check().pools(str![[r#"
+edge/control-plane v1.34.1 (charts/edge/templates/a.yaml:5:15): by_name, ubuntu-2204-kube-v1.34.1 (charts/edge/templates/a.yaml:11:49) holds 1.34.1
+
+"#]]);
+}
+
+/// In whatever folder: each is built by itself.
+#[test]
+fn a_file_that_becomes_a_secret_anywhere_is_secret_in_each_config_map() {
+    let written =
+        "apiVersion: builtin\nkind: SecretGenerator\nmetadata: {name: s}\nfiles: [x=../c.env]\n";
+    for generator in [
+        "secretGenerator: [{name: s, envs: [../c.env]}]\n".to_owned(),
+        "generators: [s.yaml]\n".to_owned(),
+        format!("generators:\n- |\n  {}\n", written.replace('\n', "\n  ")),
+    ] {
+        let target = "{select: {kind: KubeadmControlPlane}, fieldPaths: [spec.version]}";
+        let overlay = format!(
+            "resources: [edge.yaml]\nconfigMapGenerator: [{{name: m, envs: [../c.env]}}]\nreplacements: [{{source: {{kind: \
+             ConfigMap, name: m, fieldPath: data.A}}, targets: [{target}]}}]\n"
+        );
+        let cluster =
+            crate::support::manifests::cluster("v1.31.8", crate::support::manifests::GOOD);
+        let stage = project()
+            .file("c.env", "A=v1.31.8-SEKRET\n")
+            .file("b/edge.yaml", cluster)
+            .file("b/kustomization.yaml", overlay)
+            .file("z/s.yaml", written)
+            .file("z/kustomization.yaml", generator);
+        let shown = printed(&stage, &["check", "check --output json", "images"]);
+        assert!(shown.contains("depends on a secret"), "{shown}");
+    }
+}
+
+/// The order of its keys is not that of the file, and nobody knows its lines.
+#[test]
+fn how_a_file_of_secrets_is_written_is_not_known_in_a_chart() {
+    for (file, text, version) in [
+        (
+            "secrets.yaml",
+            "b: true\na: false\n",
+            "{{ if hasPrefix \"b\" (.Files.Get \"secrets.yaml\") }}v1.34.1{{ end }}",
+        ),
+        (
+            "secrets.yaml",
+            "b:\n- x\na: y\n",
+            "v1.34.{{ len (.Files.Lines \"secrets.yaml\") }}",
+        ),
+        (
+            "made.yaml",
+            "kind: Secret\nstringData:\n  a: |\n    x\n    y\n",
+            "v1.34.{{ len (.Files.Lines \"made.yaml\") }}",
+        ),
+    ] {
+        let stage = released("v: v1.34.1\n", "a: b").file(&format!("charts/edge/{file}"), text);
+        stage.edit("charts/edge/templates/a.yaml", "{{ .Values.v }}", version);
+        let pools = stage.check().pools;
+        assert_eq!(
+            pools,
+            ["paris/edge: unknown (its chart does not render)"],
+            "{version}"
+        );
+    }
+}

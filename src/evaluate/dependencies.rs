@@ -23,16 +23,20 @@ pub struct ChartRelease {
     pub chart: ChartTree,
     /// Its values, with those of each dependency below its key.
     pub values: Node,
+    /// The key of a dependency at which there is no map, which Helm refuses.
+    pub mismatch: Option<Arc<str>>,
 }
 
 impl ChartTree {
     /// The chart with values of its own and those of a user.
     pub fn with_values(&self, own: &Node, user: &Node, engine: Engine) -> ChartRelease {
         let over_chart = |own: &Node, user: &Node| merge::coalesce(own, user, engine).tree;
+        let mismatch = find_mismatch(&over_chart(own, user), &self.dependencies, &over_chart);
         let root = layer_values(own, &self.dependencies, user, &over_chart);
         let dependencies = active_dependencies(&self.dependencies, Some(&root), &[]);
         let own = with_imports(own, &dependencies);
         ChartRelease {
+            mismatch,
             values: layer_values(&own, &dependencies, user, &over_chart),
             chart: Self {
                 dependencies,
@@ -244,6 +248,24 @@ fn layer_values(
         values = with_entry(values, key, below);
     }
     values
+}
+
+/// The key of a dependency, whether it is on or not, at which these values have something else than a map (`coalesceDeps` in Helm's
+/// pkg/chartutil).
+fn find_mismatch(
+    values: &Node,
+    dependencies: &[Dependency],
+    over: &dyn Fn(&Node, &Node) -> Node,
+) -> Option<Arc<str>> {
+    dependencies
+        .iter()
+        .find_map(|Dependency { key, chart, .. }| {
+            let below = values.get_path(&[&**key])?;
+            if below.value.as_map().is_none() {
+                return Some(Arc::clone(key));
+            }
+            find_mismatch(&over(&chart.values, below), &chart.dependencies, over)
+        })
 }
 
 /// The values of a dependency with the global ones of its chart, which are over its own. A map and another value do not replace

@@ -136,6 +136,8 @@ impl Object for Files {
         text.into_iter().for_each(|text| self.note_label(text));
         match (name, text) {
             ("Get", text) => Ok(text.map_or(Value::from(""), |text| Value::String(text.clone()))),
+            // Nobody knows how many they are.
+            ("Lines", Some(text)) if is_opaque(text) => Err(go_template::secret_error(text)),
             ("Lines", Some(text)) => {
                 let lines = text.strip_suffix('\n').unwrap_or(text).split('\n');
                 Ok(Value::strings(lines))

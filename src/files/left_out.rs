@@ -1,13 +1,15 @@
-//! What git has and the work tree lacks on purpose: files that a sparse checkout leaves out, and submodules that nobody has
-//! initialized. Such a path is not known, which is another thing than gone. It is read from git's index
+//! What git has and the work tree lacks on purpose: files that a sparse checkout leaves out, those that git does not look at
+//! (`--assume-unchanged`), and submodules that nobody has initialized. Such a path is not known, which is another thing than gone. It is read from git's index
 //! (<https://git-scm.com/docs/index-format>) here, so that no program runs, and none is needed.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::ffi::OsString;
-use std::fs::{self, File};
-use std::io::{self, Read as _};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
+use data_encoding::HEXLOWER;
+use memchr::memmem;
 use parking_lot::Mutex;
 
 use super::git::path;
@@ -32,23 +34,12 @@ impl LeftOut {
             return Ok(Self::default());
         };
         let index = git.join("index");
-        let mut bytes = Vec::new();
-        let read = match File::open(&index) {
-            Err(cause) if cause.kind() == io::ErrorKind::NotFound => {
-                if has_commit(&git) {
-                    return Err(Error::reading(&index)(io::Error::other(UNFINISHED)));
-                }
-                return Ok(Self::default());
-            }
-            opened => opened.and_then(|file| read_index(file, &top, &git, &mut bytes)),
-        };
-        read.map_err(Error::reading(&index))?;
+        let entries = read_entries(&git).map_err(Error::reading(&index))?;
+        if entries.is_none() && has_commit(&git) {
+            return Err(Error::reading(&index)(io::Error::other(UNFINISHED)));
+        }
         let mut paths = BTreeSet::new();
-        let entries = entries(&bytes).ok_or_else(|| {
-            let cause = io::Error::other("it is no index of git\nhelp: look at `git status`");
-            Error::reading(&index)(cause)
-        })?;
-        for entry in entries {
+        for entry in entries.unwrap_or_default() {
             let at = top.join(path(&entry.path));
             let is_lacking = match entry.mode {
                 SUBMODULE => {
@@ -145,35 +136,34 @@ impl LeftOut {
     }
 }
 
-/// Reads an index as far as it may leave something out: version 2 has no sparse entries, so that only submodules count in it. Of an
-/// index in two files, the second says which paths the entries of the first are, in bits.
-fn read_index(mut file: File, top: &Path, git: &Path, bytes: &mut Vec<u8>) -> io::Result<()> {
-    const PLAIN: &[u8] = b"DIRC\0\0\0\x02";
-    file.by_ref().take(HEAD as u64).read_to_end(bytes)?;
-    let is_plain = bytes.starts_with(PLAIN);
-    for shared in fs::read_dir(git)? {
-        let shared = shared?;
-        let is_shared = shared
-            .file_name()
-            .to_string_lossy()
-            .starts_with("sharedindex.");
-        if !is_shared {
-            continue;
-        }
-        let mut start = Vec::new();
-        File::open(shared.path())?
-            .take(HEAD as u64)
-            .read_to_end(&mut start)?;
-        if !is_plain || !start.starts_with(PLAIN) {
-            return Err(io::Error::other(SPLIT));
+/// The entries of a work tree's index, if it has one.
+///
+/// # Errors
+/// It cannot be read, or not all of it is known: of an index in two files, which entries of the first count is said in bits.
+fn read_entries(git: &Path) -> io::Result<Option<Vec<Entry>>> {
+    let index = match fs::read(git.join("index")) {
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(None),
+        read => read?,
+    };
+    let odd = || io::Error::other("it is no index of git\nhelp: look at `git status`");
+    let mut all = entries(&index).ok_or_else(odd)?;
+    let mut is_split = false;
+    for name in fs::read_dir(git)? {
+        let name = name?.file_name();
+        let id = name
+            .to_str()
+            .and_then(|name| name.strip_prefix("sharedindex."));
+        let id = id.and_then(|id| HEXLOWER.decode(id.as_bytes()).ok());
+        // Others were those of earlier indexes.
+        if id.is_some_and(|id| memmem::find(&index, &id).is_some()) {
+            all.extend(entries(&fs::read(git.join(name))?).ok_or_else(odd)?);
+            is_split = true;
         }
     }
-    if is_plain && !top.join(".gitmodules").is_file() {
-        bytes.truncate(8);
-        bytes.extend([0; 4]);
-        return Ok(());
+    if is_split && all.iter().any(|entry| entry.is_skipped) {
+        return Err(io::Error::other(SPLIT));
     }
-    file.read_to_end(bytes).map(drop)
+    Ok(Some(all))
 }
 
 /// Whether something is committed in a repository, given git's folder of it.
@@ -219,6 +209,7 @@ fn entries(index: &[u8]) -> Option<Vec<Entry>> {
 fn entries_with(index: &[u8], id: usize) -> Option<Vec<Entry>> {
     const IS_LONG: u16 = 0x4000;
     const IS_SKIPPED: u16 = 0x4000;
+    const IS_ASSUMED: u16 = 0x8000;
     let number = |at: usize| Some(u32::from_be_bytes(index.get(at..at + 4)?.try_into().ok()?));
     let short = |at: usize| Some(u16::from_be_bytes(index.get(at..at + 2)?.try_into().ok()?));
     let version = number(4).filter(|_| index.starts_with(b"DIRC"))?;
@@ -229,9 +220,10 @@ fn entries_with(index: &[u8], id: usize) -> Option<Vec<Entry>> {
         let mode = number(at + 24)?;
         matches!(mode >> 12, 0o4 | 0o10 | 0o12 | 0o16).then_some(())?;
         at += STATUS + id;
-        let is_long = short(at)? & IS_LONG != 0;
+        let flags = short(at)?;
+        let is_long = flags & IS_LONG != 0;
         at += 2;
-        let is_skipped = is_long && short(at)? & IS_SKIPPED != 0;
+        let is_skipped = flags & IS_ASSUMED != 0 || is_long && short(at)? & IS_SKIPPED != 0;
         if is_long {
             at += 2;
         }

@@ -1,10 +1,24 @@
 //! Findings of readers without what they quote of a secret.
 
-use yaml_tree::place::hide_quotes;
+use std::sync::Arc;
+
+use yaml_tree::place::{Source, Sources, hide_quotes};
 
 use super::finding::{Finding, Label};
 
 impl Finding {
+    /// The same without what these sources, of the files that it is about, hide by now.
+    pub fn hide_secrets_of(mut self, sources: &Sources) -> Self {
+        for Label { spot, .. } in &mut self.labels {
+            let same =
+                |source: &&Arc<Source>| source.path == spot.source.path && source.has_secrets();
+            if let Some(source) = sources.all().find(same) {
+                spot.source = Arc::clone(source);
+            }
+        }
+        self.hide_quoted_secrets()
+    }
+
     /// A finding of a reader without what it quotes of a secret, or of a file outside the project: a value, what it reads as, a
     /// key, an anchor.
     pub fn hide_quoted_secrets(mut self) -> Self {

@@ -27,7 +27,7 @@ pub(crate) fn plan(
         // Below the project's folder alone.
         inputs: match workspace.out {
             Some(_) => BTreeSet::new(),
-            None => workspace.shared.own_output().omissions(),
+            None => workspace.omissions.clone(),
         },
         foreign,
         previous,

@@ -5,6 +5,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
+use capi::secrets;
 use go_template::Template;
 use parking_lot::Mutex;
 use yaml_tree::engine::Engine;
@@ -210,7 +211,7 @@ impl ChartTemplates {
             texts.sort_by_key(|(name, _)| (name.matches('/').count(), name));
             let (mut templates, mut faults) = (Vec::new(), self.unread.clone());
             for (name, text) in texts {
-                match go_template::parse(name, text) {
+                match secrets::parse_template(name, &**name, text).parsed {
                     Ok(template) => templates.push(template),
                     Err(error) => {
                         faults.push(format!("`{name}` of the chart cannot be parsed: {error}"));

@@ -138,10 +138,10 @@ impl<'l> Loader<'l> {
                         .push(format!("`{shown}` cannot be read: it is not UTF-8"));
                     continue;
                 };
-                let source = secrets::template_source(&*file.shown, text);
-                let source = self.sources.add(source);
-                let template = go_template::parse(&format!("{path}/{below}"), text);
-                templates.push((below.to_owned(), source, template));
+                let name = format!("{path}/{below}");
+                let template = secrets::parse_template(&name, &*file.shown, text);
+                let source = self.sources.add(template.source);
+                templates.push((below.to_owned(), source, template.parsed));
             } else if is_text(below) {
                 texts.extend(file_text(file).map(|text| (below.into(), text)));
             }

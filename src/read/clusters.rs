@@ -11,8 +11,6 @@ use rayon::prelude::{IntoParallelRefIterator, ParallelIterator};
 use crate::error::Error;
 use crate::files::{Content, Files, Found};
 
-use super::layers;
-use crate::model::finding::Finding;
 use crate::read::gitops::{self, OwnOutput};
 
 /// The longest name of a cluster, in bytes: with what targets add to it, it still names a file.
@@ -46,16 +44,24 @@ impl ClusterEntry {
     }
 }
 
-/// The files that a pattern matches, sorted; the folders that compose a cluster, if it ends with a slash. `*`
-/// stays within a folder, `**` does not.
+/// What a pattern matches.
+#[derive(Default)]
+pub(super) struct Matching {
+    /// The files, sorted; the folders that compose a cluster, if the pattern ends with a slash.
+    pub(super) files: Vec<PathBuf>,
+    /// The files that are no clusters because they say that they are rendered. Where nothing renders one, a run must not delete
+    /// it: a line that somebody copied would take a cluster away.
+    pub(super) own: Vec<PathBuf>,
+}
+
+/// What a pattern matches. `*` stays within a folder, `**` does not.
 ///
 /// Only the folders that can match are walked: a fleet of ten thousand clusters costs one look each.
 pub(super) fn matches(
     files: &dyn Files,
     pattern: &str,
     own_output: &Arc<OwnOutput>,
-    findings: &mut Vec<Finding>,
-) -> Result<Vec<PathBuf>, Error> {
+) -> Result<Matching, Error> {
     if let Err(error) = Glob::new(pattern) {
         return Err(Error::Usage {
             message: format!("the pattern `{pattern}` is not a glob: {}", error.kind()),
@@ -65,10 +71,14 @@ pub(super) fn matches(
     let seen = files.relative_path(Path::new(pattern));
     let seen = seen.to_str().unwrap_or(pattern);
     match seen.strip_prefix('/') {
-        None => matches_in(files, seen, folders, own_output, findings),
+        None => matches_in(files, seen, folders, own_output),
         Some(below) => {
-            let found = matches_in(&Absolute(files), below, folders, &Arc::default(), findings)?;
-            Ok(found.iter().map(|path| absolute(path)).collect())
+            let found = matches_in(&Absolute(files), below, folders, &Arc::default())?;
+            let files = found.files.iter().map(|path| absolute(path));
+            Ok(Matching {
+                files: files.collect(),
+                ..Matching::default()
+            })
         }
     }
 }
@@ -111,8 +121,7 @@ fn matches_in(
     pattern: &str,
     folders: bool,
     own_output: &Arc<OwnOutput>,
-    findings: &mut Vec<Finding>,
-) -> Result<Vec<PathBuf>, Error> {
+) -> Result<Matching, Error> {
     let is_input = |path: &PathBuf| -> Result<(bool, bool), Error> {
         let is_file = files.is_file(path);
         if !is_file && !files.is_folder(path) && files.is_there(path) {
@@ -125,19 +134,19 @@ fn matches_in(
     let matching = gitops::matches(files, pattern)?;
     let inputs: Vec<Result<_, Error>> = matching.par_iter().map(is_input).collect();
     let inputs = inputs.into_iter().collect::<Result<Vec<_>, Error>>()?;
+    let mut found = Matching::default();
     if folders {
-        return gitops::discover(files, &[pattern], own_output);
+        found.files = gitops::discover(files, &[pattern], own_output)?;
+        return Ok(found);
     }
-    let mut found = Vec::with_capacity(matching.len());
     for (path, (is_values, is_own)) in matching.into_iter().zip(inputs) {
         if is_own {
-            own_output.leave_out(&path);
-            findings.push(layers::omission(&path, "clusters"));
+            found.own.push(path);
         } else if is_values {
-            found.push(path);
+            found.files.push(path);
         }
     }
-    found.sort();
+    found.files.sort();
     Ok(found)
 }
 

@@ -11,14 +11,23 @@ use crate::files::Files;
 use crate::model::finding::Finding;
 use crate::model::rule::{Level, RuleId};
 
-use super::clusters::{self, ClusterEntry};
+use super::clusters::{self, ClusterEntry, Matching};
 use super::error::ReadError;
 use super::files;
+use super::layers;
 use super::places::Places;
 use super::project::{ClusterSource, ProjectFile};
 use super::unknown::suggestion;
 use crate::read::gitops::OwnOutput;
 use crate::render::ClusterNames;
+
+/// The clusters that are listed.
+#[derive(Default)]
+pub(super) struct Listed {
+    pub(super) entries: Vec<ClusterEntry>,
+    /// The files that are left out, for they say that they are rendered.
+    pub(super) omissions: BTreeSet<PathBuf>,
+}
 
 /// The clusters of the flags, else of the project file, in order; those of one pattern by name.
 pub(super) fn entries(
@@ -28,7 +37,7 @@ pub(super) fn entries(
     places: &Places<'_>,
     own_output: &Arc<OwnOutput>,
     findings: &mut Vec<Finding>,
-) -> Result<Vec<ClusterEntry>, Error> {
+) -> Result<Listed, Error> {
     let typed = flags.iter().map(|pattern| ClusterSource {
         each: Some(pattern.clone()),
         ..ClusterSource::default()
@@ -38,25 +47,23 @@ pub(super) fn entries(
     } else {
         typed.collect()
     };
-    let (mut entries, mut spots) = (Vec::new(), Vec::new());
+    let (mut listed, mut spots) = (Listed::default(), Vec::new());
     for (index, source) in sources.iter().enumerate() {
         let spot = match flags {
             [] => places.item(&["clusters"], index),
             _ => None,
         };
-        let mut found = Vec::new();
-        match add_source(tree, source, own_output, &mut found, findings) {
+        match add_source(tree, source, own_output, &mut listed, findings) {
             Ok(()) => {}
             Err(ReadError::Finding(finding)) => findings.push(finding.with_label(spot.clone(), "")),
             Err(ReadError::Error(error)) => return Err(error),
         }
-        spots.resize(entries.len() + found.len(), spot);
-        entries.extend(found);
+        spots.resize(listed.entries.len(), spot);
     }
-    findings.extend(duplicate_names(&entries, &spots));
-    findings.extend(illegal_names(&mut entries, &spots));
-    findings.extend(missing_management(&entries));
-    Ok(entries)
+    findings.extend(duplicate_names(&listed.entries, &spots));
+    findings.extend(illegal_names(&mut listed.entries, &spots));
+    findings.extend(missing_management(&listed.entries));
+    Ok(listed)
 }
 
 /// Adds the clusters of one entry.
@@ -64,14 +71,16 @@ fn add_source(
     tree: &dyn Files,
     source: &ClusterSource,
     own_output: &Arc<OwnOutput>,
-    entries: &mut Vec<ClusterEntry>,
+    Listed { entries, omissions }: &mut Listed,
     findings: &mut Vec<Finding>,
 ) -> Result<(), ReadError> {
     let paths = || source.values.iter().map(PathBuf::from);
     match (&source.name, &source.each) {
         (Some(name), None) => entries.push(entry(name, source, paths().collect())),
         (template, Some(pattern)) => {
-            let files = clusters::matches(tree, pattern, own_output, findings)?;
+            let Matching { files, own } = clusters::matches(tree, pattern, own_output)?;
+            findings.extend(own.iter().map(|file| layers::omission(file, "clusters")));
+            omissions.extend(own);
             if files.is_empty() {
                 let message = format!("`{pattern}` matches no file");
                 let help = "a pattern names values files, such as `clusters/*/values.yaml`";

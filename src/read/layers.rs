@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use capi::secrets::Holders;
 use yaml_tree::engine::Engine;
 use yaml_tree::merge::{self, Layer, LayerKind};
 use yaml_tree::place::Sources;
@@ -43,6 +44,8 @@ pub struct Shared {
     charts: Arc<Charts>,
     /// The overrides' expressions that change other values.
     changes: Vec<ChangedValue>,
+    /// The maps of the layers that hold secrets.
+    holders: Holders,
 }
 
 /// Reads and merges the shared layers. What a composed cluster has in common with others, such as the chart's values, is
@@ -56,9 +59,7 @@ pub(super) fn read_shared(
 ) -> Result<Shared, Error> {
     let engine = composing.engine;
     let mut sources = Sources::default();
-    let empty = Node::from_value(Value::empty_map());
-    let (mut chart, mut overrides) = (empty.clone(), empty);
-    let mut all = Vec::new();
+    let (mut all, mut holders) = (Vec::new(), Holders::default());
     let last = last_places(layers);
     for (index, layer) in layers.iter().enumerate() {
         if index > 0 && last[layer] != index {
@@ -73,12 +74,11 @@ pub(super) fn read_shared(
             0 => LayerKind::Chart,
             _ => LayerKind::Override,
         };
-        match kind {
-            LayerKind::Chart => chart = tree.clone(),
-            LayerKind::Override => overrides = merge::merge(&overrides, &tree),
-        }
+        holders.add(&tree);
         all.push(Layer { tree, kind });
     }
+    seal(&holders, &mut all, &mut sources, findings);
+    let (chart, overrides) = merge::sides(&all);
     let charts = Arc::new(Charts::default());
     let of_layers = charts.find(tree, &all, &sources);
     let changes = changes({ all.iter() }.filter(|layer| layer.kind == LayerKind::Override));
@@ -102,7 +102,24 @@ pub(super) fn read_shared(
         files: Arc::clone(tree),
         charts,
         changes,
+        holders,
     })
+}
+
+/// Puts labels in place of the secrets that layers make together. Returns whether there are any.
+fn seal(
+    holders: &Holders,
+    layers: &mut [Layer],
+    sources: &mut Sources,
+    findings: &mut [Finding],
+) -> bool {
+    let is_any = holders.seal(layers, sources);
+    if is_any {
+        for finding in findings {
+            *finding = finding.clone().hide_secrets_of(sources);
+        }
+    }
+    is_any
 }
 
 impl Shared {
@@ -132,7 +149,7 @@ impl Shared {
             missing: Vec::new(),
         };
         let (mut chart, mut user) = (self.chart.clone(), self.overrides.clone());
-        let mut changed = self.changes.clone();
+        let (mut changed, mut holders) = (self.changes.clone(), self.holders.clone());
         let last = last_places(layers);
         for (index, layer) in layers.iter().enumerate() {
             if last[layer] != index {
@@ -148,8 +165,17 @@ impl Shared {
                 if kind == LayerKind::Override {
                     changed.extend(changes([&layer]));
                 }
+                holders.add(&layer.tree);
                 own.layers.push(layer);
             }
+        }
+        if seal(
+            &holders,
+            &mut own.layers,
+            &mut own.sources,
+            &mut own.findings,
+        ) {
+            (chart, user) = merge::sides(&own.layers);
         }
         // The chart's layers lie below all others, regardless of who names them.
         own.layers

@@ -39,7 +39,7 @@ mod values_schema;
 mod wave_options;
 mod workspace;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -62,7 +62,7 @@ pub use cluster::{SharedCatalog, cluster, cluster_without_nodes, read_shared_cat
 pub use clusters::ClusterEntry;
 pub use files::{argument_text, key_text, objects};
 pub use graph::{Stamped, clusters_of_objects, has_pair};
-pub use helm_charts::{RenderedTexts, chart_objects, render_chart};
+pub use helm_charts::{RenderedTexts, render_chart};
 pub use layers::Shared;
 pub use location::{
     Location, PROJECT_FILE_NAME, folder_in_repository, location, project_file, scope,
@@ -153,6 +153,8 @@ pub struct Workspace {
     pub shared: Shared,
     /// The clusters, in the project's order; then those of manifests, by name.
     pub clusters: Vec<ClusterEntry>,
+    /// The files that are no clusters because they say that they are rendered.
+    pub omissions: BTreeSet<PathBuf>,
     /// The clusters of manifests, by name.
     of_manifests: BTreeMap<Arc<str>, ClusterRead>,
     /// How many files mention clusters of manifests and are not read, by the reason.

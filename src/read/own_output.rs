@@ -1,7 +1,7 @@
 //! Which files metalmark rendered itself. They are never input: an overlay that was read back would be the strongest layer,
 //! and every later render would repeat it instead of following the user's change.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -24,8 +24,6 @@ pub struct OwnOutput {
     outputs: Vec<String>,
     /// The lists of an earlier version.
     old_lists: Mutex<HashMap<PathBuf, Option<Arc<OldList>>>>,
-    /// The files that `clusters` matches and that are left out, for they say that they are rendered.
-    omissions: Mutex<BTreeSet<PathBuf>>,
 }
 
 impl OwnOutput {
@@ -36,7 +34,6 @@ impl OwnOutput {
             folders: OutputFolders::new(outputs.iter().map(|path| &**path)),
             outputs,
             old_lists: Mutex::default(),
-            omissions: Mutex::default(),
         }
     }
 
@@ -45,17 +42,6 @@ impl OwnOutput {
         let outputs = self.outputs.iter().map(|path| root.join(path));
         let outputs: Vec<String> = outputs.map(|path| display(&path)).collect();
         Self::new(outputs.iter().map(|path| &**path))
-    }
-
-    /// Notes that a file is no cluster because it says that it is rendered. Where nothing renders it, a run must not delete it: a
-    /// line that somebody copied would take a cluster away.
-    pub(super) fn leave_out(&self, path: &Path) {
-        self.omissions.lock().insert(path.to_owned());
-    }
-
-    /// The files that are no clusters because they say that they are rendered.
-    pub fn omissions(&self) -> BTreeSet<PathBuf> {
-        self.omissions.lock().clone()
     }
 
     /// Whether metalmark rendered the file at a path below the root.

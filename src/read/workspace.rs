@@ -1,6 +1,6 @@
 //! Reads the workspace: the project file, and what all its clusters share.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -80,7 +80,7 @@ pub(super) fn absence_finding(missed: &[PathBuf], level: Level) -> Option<Findin
     Some(finding.unless_set(level))
 }
 
-const LEFT_OUT: &str = "check them out (`git sparse-checkout add`, `git submodule update --init`), or name the clusters that are here: \
+const LEFT_OUT: &str = "check them out (`git sparse-checkout add`, `git submodule update --init`, `git restore`), or name the clusters that are here: \
      `metalmark check CLUSTER…`";
 
 /// What is left out because git does not track it.
@@ -167,6 +167,7 @@ pub fn workspace_in(
         unread_files: fleet.unread_files,
         part,
         clusters: fleet.clusters,
+        omissions: fleet.omissions,
         management: Management::default(),
         out: flags.out.as_ref().map(PathBuf::from),
         records: records(&project),
@@ -198,6 +199,7 @@ struct Stated<'a> {
 /// The clusters, and what they are made of beside values.
 struct Fleet {
     clusters: Vec<ClusterEntry>,
+    omissions: BTreeSet<PathBuf>,
     of_manifests: BTreeMap<Arc<str>, ClusterRead>,
     unread_files: BTreeMap<&'static str, usize>,
     manifests: Vec<PathBuf>,
@@ -217,7 +219,8 @@ fn clusters(
         places,
         ..
     } = *stated;
-    let mut clusters = fleet::entries(tree, file, &flags.clusters, places, own_output, findings)?;
+    let listed = fleet::entries(tree, file, &flags.clusters, places, own_output, findings)?;
+    let mut clusters = listed.entries;
     let stamps = stamps::entries(file, places, findings);
     let manifests: Vec<PathBuf> = file.manifests.iter().map(PathBuf::from).collect();
     let of_manifests = flags.manifests || !manifests.is_empty() || !stamps.is_empty();
@@ -243,6 +246,7 @@ fn clusters(
     }
     Ok(Fleet {
         clusters,
+        omissions: listed.omissions,
         of_manifests: graph,
         unread_files: read.unread_files,
         manifests,

@@ -396,25 +396,21 @@ edge/control-plane v1.29.1 (charts/edge/ci/two-values.yaml:1:10): mismatched, ub
 #[test]
 fn a_release_whose_values_or_objects_are_not_known_is_not_guessed() {
     let cases = [
-        "postRenderers: [{kustomize: {patches: []}}]",
+        "postRenderers: [{kustomize: {patchesStrategicMerge: []}}]",
+        "postRenderers: [{kustomize: {patches: [{patch: '{apiVersion: v1, kind: ConfigMap, metadata: {name: none}}'}]}}]",
         "valuesFrom: [{kind: Secret, name: paris}]",
     ];
-    let table = table(cases, |field| {
-        let release = format!("{RELEASE}  {field}\n");
-        let stage = with_chart(VALUES, &[("paris.yaml", &release)]);
-        let Checked {
-            findings, pools, ..
-        } = stage.check();
-        let said = stage.run("check").outcome.stdout;
-        let warnings = said.lines().filter(|line| line.starts_with("warning"));
-        let warnings = warnings.map(str::to_owned);
-        warnings.chain(findings).chain(pools).collect()
-    });
+    let table = table(cases, |field| of_release(field));
     assert_text(
         &table,
         str![[r#"
-postRenderers: [{kustomize: {patches: []}}]
-    warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: it has `postRenderers`
+postRenderers: [{kustomize: {patchesStrategicMerge: []}}]
+    warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: of `postRenderers`, only `patches` and `images` are carried out here
+    warning[composition-unsupported] paris.yaml:1:1 `apiVersion: helm.toolkit.fluxcd.io/v2`
+    error[nothing-checked] => --allow-empty
+    paris/edge: unknown (the values of its chart are not known)
+postRenderers: [{kustomize: {patches: [{patch: '{apiVersion: v1, kind: ConfigMap, metadata: {name: none}}'}]}}]
+    warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: there is no ConfigMap `none` to patch
     warning[composition-unsupported] paris.yaml:1:1 `apiVersion: helm.toolkit.fluxcd.io/v2`
     error[nothing-checked] => --allow-empty
     paris/edge: unknown (the values of its chart are not known)
@@ -423,6 +419,42 @@ valuesFrom: [{kind: Secret, name: paris}]
     warning[composition-unsupported] paris.yaml:1:1 `apiVersion: helm.toolkit.fluxcd.io/v2`
     error[nothing-checked] => --allow-empty
     paris/edge: unknown (the values of its chart are not known)
+
+"#]],
+    );
+}
+
+/// What a release with a further field deploys.
+fn of_release(field: &str) -> Vec<String> {
+    let release = format!("{RELEASE}  {field}\n");
+    let stage = with_chart(VALUES, &[("paris.yaml", &release)]);
+    let more = "kind: ConfigMap\napiVersion: v1\nmetadata: {name: more}\n";
+    stage.write("charts/edge/templates/more.yaml", more);
+    let Checked {
+        findings, pools, ..
+    } = stage.check();
+    let said = stage.run("check").outcome.stdout;
+    let warnings = said.lines().filter(|line| line.starts_with("warning"));
+    let warnings = warnings.map(str::to_owned);
+    warnings.chain(findings).chain(pools).collect()
+}
+
+/// Flux builds what a chart renders with kustomize.
+#[test]
+fn post_renderers_change_what_a_chart_renders() {
+    let cases = [
+        "postRenderers: [{kustomize: {patches: [{target: {kind: KubeadmControlPlane}, patch: '- {op: replace, path: /spec/version, value: v1.30.2}'}]}}]",
+        "postRenderers: [{kustomize: {patches: [{patch: '{apiVersion: v1, kind: ConfigMap, metadata: {name: more}, data: {a: b}}'}], images: [{name: a, newTag: b}]}}, {}]",
+    ];
+    let table = table(cases, |field| of_release(field));
+    assert_text(
+        &table,
+        str![[r#"
+postRenderers: [{kustomize: {patches: [{target: {kind: KubeadmControlPlane}, patch: '- {op: replace, path: /spec/version, value: v1.30.2}'}]}}]
+    paris/control-plane v1.30.2 (paris.yaml:9:132): by_name, ubuntu-2204-kube-v1.30.2 (paris.yaml:8:19) holds 1.30.2
+postRenderers: [{kustomize: {patches: [{patch: '{apiVersion: v1, kind: ConfigMap, metadata: {name: more}, data: {a: b}}'}], images: [{name: a, newTag: b}]}}, {}]
+    error[k8s-version-mismatch] paris/control-plane paris.yaml:8:19 `ubuntu-2204-kube-v1.30.2` paris.yaml:7:14 `v1.30.4` => v1.30.4
+    paris/control-plane v1.30.4 (paris.yaml:7:14): mismatched, ubuntu-2204-kube-v1.30.2 (paris.yaml:8:19) holds 1.30.2
 
 "#]],
     );

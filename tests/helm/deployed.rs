@@ -2,14 +2,9 @@
 //! the repository, and what names a chart and is not composed.
 
 use std::path::Path;
+use std::process::Command;
 
-use metalmark::evaluate::{Release, Served};
-use metalmark::files::Disk;
-use metalmark::read;
 use snapbox::str;
-use yaml_tree::engine::Engine;
-use yaml_tree::place::Sources;
-use yaml_tree::value::{Node, Value};
 
 use super::charts::{
     METADATA, OF_CLUSTER_API, RELEASE, RIGHT, TEMPLATE, VALUES, plain, version_in, with_chart,
@@ -24,22 +19,6 @@ fn said(stage: &Stage) -> Vec<String> {
     let mut lines: Vec<String> = lines.map(str::to_owned).collect();
     lines.extend(stage.check().pools);
     lines
-}
-
-/// The objects of the chart in a folder with its own values, or why there are none.
-fn objects(folder: &Path, release: Release, engine: Engine) -> Result<Vec<Node>, String> {
-    let disk = Disk::new(folder).expect("a folder");
-    let (none, mut sources) = (Node::from_value(Value::empty_map()), Sources::default());
-    let made = read::chart_objects(&disk, Path::new(""), &none, release, engine, &mut sources);
-    made.expect("readable").map_err(|finding| finding.message)
-}
-
-fn release() -> Release {
-    Release {
-        name: "edge".into(),
-        namespace: "default".into(),
-        cluster: Served::default(),
-    }
 }
 
 #[test]
@@ -107,11 +86,15 @@ fn a_chart_yaml_that_helm_refuses_leaves_the_node_pools_unknown() {
         let sub = "apiVersion: v2\nname: sub\nversion: 1.0.0\n";
         stage.write("charts/edge/charts/sub/Chart.yaml", sub);
         let folder = stage.path().join("charts/edge");
-        for (helm, engine) in helms.iter().zip([Engine::Helm3_18, Engine::Helm4]) {
+        for (helm, named) in helms.iter().zip(["'3.17'", "4"]) {
             let Some(helm) = helm else { continue };
-            let ours = objects(&folder, release(), engine);
+            let settings = format!("version: 1\nmanifests: [.]\nhelm: {named}\n");
+            stage.write("metalmark.yaml", settings);
+            let ours = said(&stage);
             let theirs = template_of(helm, &folder);
-            assert_eq!(ours.is_ok(), theirs.is_ok(), "{ours:?} {theirs:?}");
+            let is_known = ours.iter().all(|line| !line.contains("unknown"));
+            assert_eq!(is_known, theirs.is_ok(), "{ours:?} {theirs:?}");
+            stage.remove("metalmark.yaml");
         }
         said(&stage)
     });
@@ -583,36 +566,41 @@ fn templates_see_the_charts_that_theirs_depends_on() {
     }
 }
 
-/// What kustomize says of a cluster, its charts see.
+/// What only the cluster knows decides nothing in silence.
 #[test]
-fn a_chart_sees_what_its_cluster_serves() {
-    let stage = project().files(&[
-        ("Chart.yaml", METADATA),
-        (
-            "templates/t.yaml",
-            "kind: A\napiVersion: b\nversion: {{ .Capabilities.KubeVersion }}\nminor: {{ .Capabilities.KubeVersion.Minor | quote }}\nhas: {{ .Capabilities.APIVersions.Has \"x.io/v1/Y\" }}\n",
-        ),
-    ]);
-    let made = |cluster| {
-        let release = Release {
-            cluster,
-            ..release()
-        };
-        let objects = objects(stage.path(), release, Engine::Helm4).expect("rendered");
-        let text = |key: &str| {
-            yaml_tree::as_helm(
-                &objects[0].get_path(&[key]).expect("there").value,
-                yaml_tree::Lists::AtKey,
-            )
-        };
-        ["version", "minor", "has"].map(text).concat()
-    };
-    let known = Served {
-        version: Some("1.33.4".into()),
-        api_versions: vec!["x.io/v1/Y".into()],
-    };
-    assert_eq!(made(known), "v1.33.4\n\"33\"\ntrue\n");
-    assert_eq!(made(Served::default()), "v1.35.0\n\"35\"\nfalse\n");
+fn what_only_the_cluster_knows_leaves_unknown_what_it_decides() {
+    let cases = [
+        "{{ if .Capabilities.APIVersions.Has \"x.io/v1/Y\" }}v1.30.2{{ else }}v1.29.1{{ end }}",
+        "{{ .Capabilities.KubeVersion.Version }}",
+        "{{ if semverCompare \"<1.20\" .Capabilities.KubeVersion.Version }}v1.29.1{{ else }}v1.30.2{{ end }}",
+        "{{ if semverCompare \"<1.30-0\" .Capabilities.KubeVersion.Version }}{{ fail \"too old\" }}{{ end }}v1.30.2",
+        "v1.30.2\n  # {{ .Capabilities.APIVersions.Has \"x.io/v1/Y\" | ternary \"a\" \"b\" }}",
+    ];
+    let table = table(cases, |version| {
+        let stage = with_chart(RIGHT, &[("paris.yaml", RELEASE)]);
+        let file = "charts/edge/templates/cluster.yaml";
+        stage.edit(file, "{{ .Values.version | quote }}", version);
+        said(&stage)
+    });
+    assert_text(
+        &table,
+        str![[r#"
+{{ if .Capabilities.APIVersions.Has "x.io/v1/Y" }}v1.30.2{{ else }}v1.29.1{{ end }}
+    warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: what it renders depends on the cluster that it is in (`.Capabilities`)
+    paris/control-plane v1.29.1 (charts/edge/templates/cluster.yaml:7:79): unknown (what its chart renders depends on the cluster)
+{{ .Capabilities.KubeVersion.Version }}
+    warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: what it renders depends on the cluster that it is in (`.Capabilities`)
+    paris/control-plane v1.35.0 (charts/edge/templates/cluster.yaml:7:15): unknown (what its chart renders depends on the cluster)
+{{ if semverCompare "<1.20" .Capabilities.KubeVersion.Version }}v1.29.1{{ else }}v1.30.2{{ end }}
+    paris/control-plane v1.30.2 (charts/edge/templates/cluster.yaml:7:93): by_name, ubuntu-2204-kube-v1.30.2 (paris.yaml:8:19) holds 1.30.2
+{{ if semverCompare "<1.30-0" .Capabilities.KubeVersion.Version }}{{ fail "too old" }}{{ end }}v1.30.2
+    paris/control-plane v1.30.2 (charts/edge/templates/cluster.yaml:7:107): by_name, ubuntu-2204-kube-v1.30.2 (paris.yaml:8:19) holds 1.30.2
+v1.30.2
+  # {{ .Capabilities.APIVersions.Has "x.io/v1/Y" | ternary "a" "b" }}
+    paris/control-plane v1.30.2 (charts/edge/templates/cluster.yaml:7:12): by_name, ubuntu-2204-kube-v1.30.2 (paris.yaml:8:19) holds 1.30.2
+
+"#]],
+    );
 }
 
 /// Some of Helm's tables are one map under several keys, so that what is imported over one is in the others too.
@@ -746,4 +734,171 @@ fn a_template_that_is_named_after_secrets_is_read_of_a_commit_too() {
     let shown = stage.run("impact").outcome.stdout;
     assert!(shown.contains("v1.31.8 → v1.32.1"), "{shown}");
     assert!(!shown.contains("deleted"), "{shown}");
+}
+
+/// Each management cluster has a Flux of its own, and an Argo CD beside it is none.
+#[test]
+fn the_helm_of_a_chart_is_the_one_of_the_program_that_deploys_it() {
+    let argo = "argo/kustomization.yaml resources: ['https://raw.githubusercontent.com/argoproj/argo-cd/v2.14.0/manifests/install.yaml']";
+    let cases = [
+        "a/gotk.yaml # Flux Version: v2.6.4|b/gotk.yaml # Flux Version: v2.8.0",
+        "a/x/gotk.yaml # Flux Version: v2.8.0|b/gotk.yaml # Flux Version: v2.6.4",
+        argo,
+        &format!("a/gotk.yaml # Flux Version: v2.7.1|{argo}"),
+        "b/gotk.yaml # Flux Version: v2.6.4|c/gotk.yaml # Flux Version: v2.8.0",
+    ];
+    let table = table(cases, |case| {
+        let mut lines = Vec::new();
+        for version in ["{{ kindOf .Chart }}", "{{ .Values.version }}"] {
+            let stage = with_chart(RIGHT, &[("a/paris.yaml", RELEASE)]);
+            stage.edit(
+                "charts/edge/templates/cluster.yaml",
+                "{{ .Values.version | quote }}",
+                &format!("v1.30.4-{version}"),
+            );
+            for written in case.split('|') {
+                let (file, text) = written.split_once(' ').expect("a file and its text");
+                stage.write(file, text);
+            }
+            lines.extend(said(&stage));
+        }
+        lines
+    });
+    assert_text(
+        &table,
+        str![[r#"
+a/gotk.yaml # Flux Version: v2.6.4|b/gotk.yaml # Flux Version: v2.8.0
+    paris/control-plane v1.30.4-struct (charts/edge/templates/cluster.yaml:7:12): mismatched, ubuntu-2204-kube-v1.30.2 (a/paris.yaml:8:19) holds 1.30.2
+    paris/control-plane v1.30.4-v1.30.4 (a/paris.yaml:7:14): mismatched, ubuntu-2204-kube-v1.30.2 (a/paris.yaml:8:19) holds 1.30.2
+a/x/gotk.yaml # Flux Version: v2.8.0|b/gotk.yaml # Flux Version: v2.6.4
+    paris/control-plane v1.30.4-map (charts/edge/templates/cluster.yaml:7:12): mismatched, ubuntu-2204-kube-v1.30.2 (a/paris.yaml:8:19) holds 1.30.2
+    paris/control-plane v1.30.4-v1.30.4 (a/paris.yaml:7:14): mismatched, ubuntu-2204-kube-v1.30.2 (a/paris.yaml:8:19) holds 1.30.2
+argo/kustomization.yaml resources: ['https://raw.githubusercontent.com/argoproj/argo-cd/v2.14.0/manifests/install.yaml']
+    paris/control-plane v1.30.4-map (charts/edge/templates/cluster.yaml:7:12): mismatched, ubuntu-2204-kube-v1.30.2 (a/paris.yaml:8:19) holds 1.30.2
+    paris/control-plane v1.30.4-v1.30.4 (a/paris.yaml:7:14): mismatched, ubuntu-2204-kube-v1.30.2 (a/paris.yaml:8:19) holds 1.30.2
+a/gotk.yaml # Flux Version: v2.7.1|argo/kustomization.yaml resources: ['https://raw.githubusercontent.com/argoproj/argo-cd/v2.14.0/manifests/install.yaml']
+    paris/control-plane v1.30.4-struct (charts/edge/templates/cluster.yaml:7:12): mismatched, ubuntu-2204-kube-v1.30.2 (a/paris.yaml:8:19) holds 1.30.2
+    paris/control-plane v1.30.4-v1.30.4 (a/paris.yaml:7:14): mismatched, ubuntu-2204-kube-v1.30.2 (a/paris.yaml:8:19) holds 1.30.2
+b/gotk.yaml # Flux Version: v2.6.4|c/gotk.yaml # Flux Version: v2.8.0
+    warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: several versions of Flux or Argo CD are pinned, whose Helms render it in two ways
+    paris/control-plane v1.30.4-map (charts/edge/templates/cluster.yaml:7:12): unknown (the Helm that renders its chart is not known)
+    paris/control-plane v1.30.4-v1.30.4 (a/paris.yaml:7:14): mismatched, ubuntu-2204-kube-v1.30.2 (a/paris.yaml:8:19) holds 1.30.2
+
+"#]],
+    );
+}
+
+/// `sub` is a chart below it: Helm wants a map there, whether it is on or not.
+#[test]
+fn a_value_that_is_no_map_where_a_dependency_has_its_own_is_refused() {
+    let cases = [
+        "{sub: x}",
+        "{sub: ~}",
+        "{sub: [], on: {sub: false}}",
+        "{sub: {deep: 1}}",
+        "{sub: {deep: {a: b}}}",
+        "{own: x}",
+        "{own: ~}",
+    ];
+    let helms = ["helm", "helm4"].map(programs::find);
+    let table = table(cases, |values| {
+        let release = RELEASE.replace("  values:\n", &format!("  values:\n    <<: {values}\n"));
+        let stage = with_chart(
+            &format!("{RIGHT}own: {{a: b}}\n"),
+            &[("paris.yaml", &release)],
+        );
+        let metadata = |name: &str| format!("apiVersion: v2\nname: {name}\nversion: 1.0.0\n");
+        let dependencies = "dependencies: [{name: sub, version: 1.x, condition: on.sub}, {name: own, version: 1.x}]\n";
+        stage.write("charts/edge/Chart.yaml", metadata("edge") + dependencies);
+        for name in ["sub", "sub/charts/deep", "own"] {
+            let last = name.rsplit('/').next().expect("a name");
+            let file = format!("charts/edge/charts/{name}/Chart.yaml");
+            stage.write(&file, metadata(last));
+        }
+        let said = said(&stage);
+        for helm in helms.iter().flatten() {
+            stage.write("values.json", values);
+            let folder = stage.path().join("charts/edge");
+            let values = stage.path().join("values.json");
+            let outcome = Command::new(helm)
+                .args(["template", "paris"])
+                .args([&folder, Path::new("-f"), &values])
+                .output()
+                .expect("helm runs");
+            let is_known = said.iter().all(|line| !line.contains("unknown"));
+            assert_eq!(
+                outcome.status.success(),
+                is_known,
+                "{values:?}: {outcome:?}"
+            );
+        }
+        said
+    });
+    assert_text(
+        &table,
+        str![[r#"
+{sub: x}
+    warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: Helm refuses its values: `sub` is no map, and a dependency is called so
+    paris/control-plane v1.30.4 (paris.yaml:8:14): unknown (its chart does not render)
+{sub: ~}
+    warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: Helm refuses its values: `sub` is no map, and a dependency is called so
+    paris/control-plane v1.30.4 (paris.yaml:8:14): unknown (its chart does not render)
+{sub: [], on: {sub: false}}
+    warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: Helm refuses its values: `sub` is no map, and a dependency is called so
+    paris/control-plane v1.30.4 (paris.yaml:8:14): unknown (its chart does not render)
+{sub: {deep: 1}}
+    warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: Helm refuses its values: `deep` is no map, and a dependency is called so
+    paris/control-plane v1.30.4 (paris.yaml:8:14): unknown (its chart does not render)
+{sub: {deep: {a: b}}}
+    paris/control-plane v1.30.4 (paris.yaml:8:14): mismatched, ubuntu-2204-kube-v1.30.2 (paris.yaml:9:19) holds 1.30.2
+{own: x}
+    warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: Helm refuses its values: `own` is no map, and a dependency is called so
+    paris/control-plane v1.30.4 (paris.yaml:8:14): unknown (its chart does not render)
+{own: ~}
+    paris/control-plane v1.30.4 (paris.yaml:8:14): mismatched, ubuntu-2204-kube-v1.30.2 (paris.yaml:9:19) holds 1.30.2
+
+"#]],
+    );
+}
+
+/// Flux makes a kustomization of a folder that has none.
+#[test]
+fn values_in_a_file_beside_a_release_are_read() {
+    let from = "  valuesFrom: [{kind: ConfigMap, name: paris-values}]\n";
+    let release = RELEASE
+        .split("  values:")
+        .next()
+        .expect("its start")
+        .to_owned()
+        + from;
+    let values = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: paris-values}\ndata: {values.yaml: 'version: ${v:=v1.30.2}'}\n";
+    let flux = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: apps, namespace: flux-system}\n\
+                spec: {path: ./apps, targetNamespace: clusters, postBuild: {substitute: {v: v1.30.9}}}\n";
+    let image = "image: {name: ubuntu-2204-kube-v1.30.2}\nversion: v1.1.1\n";
+    let plain = values.replace("${v:=v1.30.2}", "v1.30.2");
+    let stage = with_chart(
+        image,
+        &[("apps/paris.yaml", &release), ("apps/values.yaml", &plain)],
+    );
+    stage.check().is(str![[r#"
+paris/control-plane v1.30.2 (apps/values.yaml:4:31): by_name, ubuntu-2204-kube-v1.30.2 (charts/edge/values.yaml:1:15) holds 1.30.2
+
+"#]]);
+    // As Flux fills it in.
+    stage.write("apps/values.yaml", values);
+    stage.write("flux.yaml", flux);
+    stage.check().is(str![[r#"
+error[k8s-version-mismatch] paris/control-plane charts/edge/values.yaml:1:15 `ubuntu-2204-kube-v1.30.2` apps/values.yaml:4:21 `'version: ${v:=v1.30.2}'` => v1.30.9
+paris/control-plane v1.30.9 (apps/values.yaml:4:21): mismatched, ubuntu-2204-kube-v1.30.2 (charts/edge/values.yaml:1:15) holds 1.30.2
+
+"#]]);
+    // What another kustomization deploys is not beside it.
+    stage.remove("flux.yaml");
+    stage.write("apps/kustomization.yaml", "resources: [values.yaml]\n");
+    stage.check().is(str![[r#"
+warning[composition-unsupported] apps/paris.yaml:1:1 `apiVersion: helm.toolkit.fluxcd.io/v2`
+error[nothing-checked] => --allow-empty
+paris/edge: unknown (the values of its chart are not known)
+
+"#]]);
 }

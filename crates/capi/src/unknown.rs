@@ -30,6 +30,8 @@ reasons! {
     DependencyMissing "a dependency of its chart is not in the repository";
     ChartUnread "a file of its chart cannot be read";
     ValuesUnknown "the values of its chart are not known";
+    Helm "the Helm that renders its chart is not known";
+    Capabilities "what its chart renders depends on the cluster";
     ClassPatches "the patches of its ClusterClass cannot be evaluated";
     ClassRefused "Cluster API refuses a patch of its ClusterClass";
     Extension "a runtime extension may change the image of its ClusterClass";

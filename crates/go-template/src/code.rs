@@ -60,6 +60,8 @@ pub(super) struct Text {
     pub(super) codes: Vec<Code>,
     pub(super) defined: HashMap<Arc<str>, usize>,
     pub(super) constants: Vec<Constant>,
+    /// Whether a constant is the label of a secret.
+    pub(super) has_labels: bool,
     pub(super) names: Vec<Arc<str>>,
     pub(super) faults: Vec<(ErrorClass, String)>,
 }

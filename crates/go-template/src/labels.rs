@@ -210,6 +210,30 @@ mod tests {
         }
     }
 
+    /// `kind: Secret` in a chart's template, which others include and read.
+    #[test]
+    fn what_is_secret_of_a_template_is_a_label() {
+        let text = "{{ define \"s\" }}a: b\npw: SEKRET{{ end }}{{ include \"s\" . }} {{ (include \"s\" . | fromYaml).pw }} \
+                    {{ \"SEKRET\" | quote }}";
+        let at = |from: usize| {
+            let start = from + text[from..].find("SEKRET").expect("it is there");
+            start as u32..start as u32 + 6
+        };
+        let ranges = [at(0), at(40)];
+        let label = label("s.yaml", "");
+        let sealed = crate::Sealed {
+            ranges: &ranges,
+            label: &label,
+        };
+        let template = crate::parse_sealed("text", text, sealed).expect("the template is valid");
+        let budget = Budget::new(Limits::default());
+        let made = execute(&template, &Value::Nil, &NoHost, &budget).expect("it is printed");
+        assert_eq!(
+            show_labels(&made),
+            "a: b\npw: <secret s.yaml> <secret s.yaml> \"<secret s.yaml>\""
+        );
+    }
+
     #[test]
     fn a_look_at_a_secret_fails() {
         for text in [

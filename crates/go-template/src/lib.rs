@@ -33,8 +33,9 @@ pub use functions::from_json;
 pub use host::{Definition, Host, NativeTemplate, NoHost};
 pub use limits::{Budget, Limits};
 pub use machine::{execute, execute_plain, render};
-pub use parse::{parse, parse_with, parse_without};
+pub use parse::{Sealed, parse, parse_sealed, parse_with, parse_without};
 pub use rendered::Rendered;
+pub use secret::secret as secret_error;
 pub use value::Value;
 pub use yaml_tree::engine::Engine;
 

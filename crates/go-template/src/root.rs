@@ -82,13 +82,13 @@ pub struct Release {
     pub cluster: Served,
 }
 
-/// What a cluster serves, as `--kube-version` and `--api-versions` say it.
+/// What a cluster serves.
 #[derive(Clone, Debug, Default)]
 pub struct Served {
     /// The Kubernetes version; none for the one that Helm takes for the newest.
     pub version: Option<Arc<str>>,
-    /// What it serves beside Kubernetes' own: `GROUP/VERSION` or `GROUP/VERSION/KIND`.
-    pub api_versions: Vec<Arc<str>>,
+    /// Whether it serves all that a template looks for, and not Kubernetes' own alone.
+    pub has_all: bool,
 }
 
 /// `.Chart`
@@ -356,8 +356,6 @@ fn capabilities(engine: Engine, cluster: &Served) -> Value {
         _ => ("v1.34.0", "v3.19.4"),
     };
     let kubernetes = KubeVersion::new(cluster.version.as_deref().unwrap_or(newest));
-    let served = API_VERSIONS.iter().copied().map(Arc::from);
-    let served = served.chain(cluster.api_versions.iter().cloned());
     let fields = vec![
         (
             "KubeVersion",
@@ -365,7 +363,9 @@ fn capabilities(engine: Engine, cluster: &Served) -> Value {
         ),
         (
             "APIVersions",
-            Value::Object(Rc::new(ApiVersions(served.collect()))),
+            Value::Object(Rc::new(ApiVersions {
+                has_all: cluster.has_all,
+            })),
         ),
         (
             "HelmVersion",
@@ -438,7 +438,9 @@ impl Object for KubeVersion {
 
 /// `.Capabilities.APIVersions`
 #[derive(Debug)]
-struct ApiVersions(Vec<Arc<str>>);
+struct ApiVersions {
+    has_all: bool,
+}
 
 impl Object for ApiVersions {
     fn type_name(&self) -> &str {
@@ -450,11 +452,11 @@ impl Object for ApiVersions {
     }
 
     fn text(&self) -> String {
-        format!("[{}]", self.0.join(" "))
+        format!("[{}]", API_VERSIONS.join(" "))
     }
 
     fn plain(&self) -> Value {
-        Value::strings(self.0.iter().cloned())
+        Value::strings(API_VERSIONS.iter().copied())
     }
 
     fn method(&self, name: &str) -> Option<Signature> {
@@ -466,7 +468,7 @@ impl Object for ApiVersions {
 
     fn call(&self, _name: &str, arguments: &[Value]) -> Result<Value, Error> {
         Ok(Value::Bool(match arguments {
-            [Value::String(version)] => self.0.contains(version),
+            [Value::String(version)] => self.has_all || API_VERSIONS.contains(&&**version),
             _ => false,
         }))
     }

@@ -10,7 +10,7 @@ pub(super) fn error(text: &str) -> Option<Error> {
 }
 
 /// The error of a look at a text that holds a label.
-pub(super) fn secret(text: &str) -> Error {
+pub fn secret(text: &str) -> Error {
     let labels = opaque::labels(text).unwrap_or_default();
     Error::new(
         ErrorClass::Secret,

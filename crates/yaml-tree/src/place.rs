@@ -66,6 +66,16 @@ impl FromIterator<Range<u32>> for Secrets {
     }
 }
 
+impl Secrets {
+    /// These bytes; none where everything is secret.
+    pub fn ranges(&self) -> &[Range<u32>] {
+        match self {
+            Self::None | Self::Whole => &[],
+            Self::Ranges(ranges) => ranges,
+        }
+    }
+}
+
 /// A file's text never reaches a log.
 impl fmt::Debug for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -95,6 +105,18 @@ impl Source {
             secrets,
             is_hidden,
             ..self
+        }
+    }
+
+    /// The same file, of which these bytes are secret too.
+    fn hide(&self, bytes: impl Iterator<Item = Range<u32>>) -> Self {
+        let secrets = match &self.secrets {
+            Secrets::Whole => Secrets::Whole,
+            known => known.ranges().iter().cloned().chain(bytes).collect(),
+        };
+        Self {
+            secrets,
+            ..self.with_path(Arc::clone(&self.path))
         }
     }
 
@@ -130,9 +152,8 @@ impl Source {
     fn secret_texts(&self) -> Vec<&str> {
         let whole = 0..self.text.len() as u32;
         let ranges = match &self.secrets {
-            Secrets::None => &[],
             Secrets::Whole => std::slice::from_ref(&whole),
-            Secrets::Ranges(ranges) => &**ranges,
+            other => other.ranges(),
         };
         let text = |range: &Range<u32>| self.text.get(range.start as usize..range.end as usize);
         ranges.iter().filter_map(text).collect()
@@ -141,11 +162,10 @@ impl Source {
     /// A range of the text as it may be shown: with [`HIDDEN`] in place of each secret.
     pub fn display_range(&self, bytes: Range<u32>) -> String {
         let text = |start: u32, end: u32| self.text.get(start as usize..end as usize);
-        let ranges = match &self.secrets {
-            Secrets::None => &[],
-            Secrets::Whole => return HIDDEN.to_owned(),
-            Secrets::Ranges(ranges) => &**ranges,
-        };
+        if self.secrets == Secrets::Whole {
+            return HIDDEN.to_owned();
+        }
+        let ranges = self.secrets.ranges();
         let first = ranges.partition_point(|secret| secret.end <= bytes.start);
         let (mut shown, mut kept) = (String::new(), bytes.start);
         for secret in ranges[first..]
@@ -306,6 +326,23 @@ impl Sources {
         let from_top = || (Place::NONE.file.0 - 1).checked_sub(file.0);
         let facts = || self.facts.get(from_top()? as usize);
         self.shared.get(index).or_else(own).or_else(facts)
+    }
+
+    /// Hides what is written at these places too.
+    pub fn hide(&mut self, mut places: Vec<Place>) {
+        places.sort();
+        for of_file in places.chunk_by(|one, other| one.file == other.file) {
+            let (index, shared) = (of_file[0].file.0 as usize, self.shared.len());
+            let source = if index < shared {
+                Arc::make_mut(&mut self.shared).get_mut(index)
+            } else {
+                self.own.get_mut(index - shared)
+            };
+            if let Some(source) = source {
+                let bytes = of_file.iter().map(|place| place.start..place.end);
+                *source = Arc::new(source.hide(bytes));
+            }
+        }
     }
 
     /// Whether the value at a place is secret.

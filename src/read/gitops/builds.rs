@@ -23,7 +23,7 @@ use super::object::Object;
 use super::reader::LayerReader;
 use super::repositories::{Repositories, repository_name};
 use super::targets::{Folders, Input, Left, Target, file_path, inputs};
-use super::{Composition, Options, State, application, deployments};
+use super::{Composition, Options, State, application, deployments, kustomization};
 use crate::read::error::ReadError;
 
 /// What one folder builds to.
@@ -180,7 +180,18 @@ fn build_all(
     }
     for file in input.deployments.difference(&made.parts) {
         let compositions = match deployments::build(reader, file) {
-            Ok(Some(built)) => deployments::compose_each(reader, &State::default(), &built)?,
+            Ok(Some(mut built)) => {
+                let mut beside = Vec::new();
+                for path in folders.find_value_files(reader, file)? {
+                    let documents = reader.objects(&path).ok().flatten().unwrap_or_default();
+                    for document in documents.iter() {
+                        kustomization::add(reader, &mut beside, document);
+                    }
+                }
+                beside.retain(|object| !deployments::is_deploying(object));
+                built.objects.extend(beside);
+                deployments::compose_each(reader, &State::default(), &built)?
+            }
             Err(ReadError::Error(error)) => return Err(error),
             // What is no YAML is reported where manifests are read.
             Ok(None) | Err(ReadError::Finding(_)) => Vec::new(),

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use capi::secrets::Holders;
 use data_encoding::HEXLOWER;
 use oci_artifacts::sha256;
 use yaml_tree::place::Place;
@@ -15,7 +16,7 @@ use super::files::matches;
 use super::kustomization::{self, Built};
 use super::object::Object;
 use super::reader::LayerReader;
-use super::{Composition, State, UNSUPPORTED, application, application_set, release};
+use super::{Composition, Deployer, State, UNSUPPORTED, application, application_set, release};
 use crate::read::error::ReadError;
 use crate::read::tables::{argo_cd, flux};
 
@@ -351,9 +352,15 @@ fn patterns(object: &Object) -> Vec<String> {
     named.map(pattern).chain(any).collect()
 }
 
-/// The composition with the findings that were collected meanwhile.
+/// The composition with the findings that were collected meanwhile, and without the secrets that its layers make together.
 fn with_findings(mut composition: Composition, reader: &mut LayerReader<'_>) -> Composition {
     composition.findings.append(&mut reader.findings);
+    let mut holders = Holders::default();
+    composition
+        .layers
+        .iter()
+        .for_each(|layer| holders.add(&layer.tree));
+    holders.seal(&mut composition.layers, reader.sources);
     composition
 }
 
@@ -387,8 +394,9 @@ fn compose_release(
         name: shorten(name),
         namespace: target.unwrap_or(release.namespace()).to_owned(),
         place: release.tree.place,
+        deployer: Deployer::Flux,
         chart: composed.chart,
-        has_post_renderers: !release.tree.items(&["spec", "postRenderers"]).is_empty(),
+        post_renderers: release.tree.items(&["spec", "postRenderers"]).to_vec(),
         layers: composed.layers,
         missing: composed.missing,
         findings: Vec::new(),
@@ -434,8 +442,9 @@ fn compose_application(
             .unwrap_or_default()
             .to_owned(),
         place: application.tree.place,
+        deployer: Deployer::ArgoCd,
         chart: composed.chart,
-        has_post_renderers: false,
+        post_renderers: Vec::new(),
         layers: composed.layers,
         missing: composed.missing,
         findings: Vec::new(),
@@ -482,7 +491,7 @@ pub(super) fn build(reader: &mut LayerReader<'_>, path: &Path) -> Result<Option<
     }))
 }
 
-fn is_manifest(file: &Path) -> bool {
+pub(super) fn is_manifest(file: &Path) -> bool {
     file.extension()
         .is_some_and(|extension| extension == "yaml" || extension == "yml")
 }

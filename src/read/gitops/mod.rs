@@ -35,12 +35,12 @@ mod vars;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use yaml_tree::engine::Engine;
 use yaml_tree::merge::Layer;
 use yaml_tree::place::{Place, Sources};
-use yaml_tree::value::Node;
+use yaml_tree::value::{Entry, Node, Value};
 
 use crate::error::Error;
 use crate::model::finding::Finding;
@@ -62,7 +62,9 @@ pub(in crate::read) use targets::Input;
 pub(in crate::read) use variables::substitute;
 
 use crate::read::error::ReadError;
+use object::Object;
 use reader::{LayerReader, Loads};
+use transformers::Transformer;
 
 /// The group of Flux Kustomizations.
 pub(in crate::read) const FLUX: &str = "kustomize.toolkit.fluxcd.io";
@@ -88,12 +90,23 @@ pub struct Options {
     pub shared: Shared,
     /// The files that metalmark renders, which compositions do not read.
     pub own_output: Arc<OwnOutput>,
+    /// The files of which kustomizations make Secrets, found when one is first needed.
+    pub secret_files: Arc<OnceLock<BTreeSet<PathBuf>>>,
 }
 
 /// Files that many clusters share, read once: see [`share`].
 #[derive(Clone, Debug, Default)]
 pub struct Shared {
     loads: Loads,
+}
+
+/// A program that deploys charts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Deployer {
+    /// By a HelmRelease.
+    Flux,
+    /// By an Application.
+    ArgoCd,
 }
 
 /// One release and the layers of its values.
@@ -105,10 +118,12 @@ pub struct Composition {
     pub namespace: String,
     /// Where it is declared.
     pub place: Place,
+    /// What deploys it.
+    pub deployer: Deployer,
     /// The chart's folder, if it is in this repository.
     pub chart: Option<PathBuf>,
-    /// Whether its objects are changed after they were rendered: by `postRenderers`.
-    pub has_post_renderers: bool,
+    /// What changes its objects after they were rendered: `postRenderers`.
+    pub post_renderers: Vec<Node>,
     /// Its values, lowest first.
     pub layers: Vec<Layer>,
     /// What it needs and the repository does not contain.
@@ -255,6 +270,51 @@ pub fn objects(
     }
 }
 
+/// The objects of a chart as the `postRenderers` of its release change them, or why that is not known.
+///
+/// # Errors
+/// As [`cluster`].
+pub(in crate::read) fn post_render(
+    files: &dyn Files,
+    renderers: &[Node],
+    objects: Vec<Node>,
+    sources: &mut Sources,
+) -> Result<Result<Vec<Node>, Finding>, Error> {
+    let options = Options::default();
+    let mut reader = LayerReader::new(files, &options, sources);
+    let mut objects: Vec<Object> = objects.into_iter().map(Object::new).collect();
+    for renderer in renderers {
+        match change_rendered(&mut reader, renderer, &mut objects) {
+            Ok(()) => {}
+            Err(ReadError::Finding(finding)) => return Ok(Err(*finding)),
+            Err(ReadError::Error(error)) => return Err(error),
+        }
+    }
+    Ok(Ok(objects.into_iter().map(|object| object.tree).collect()))
+}
+
+/// Carries out one item of `postRenderers`.
+fn change_rendered(
+    reader: &mut LayerReader<'_>,
+    renderer: &Node,
+    objects: &mut Vec<Object>,
+) -> Result<(), ReadError> {
+    let none = Node::from_value(Value::Null);
+    let kustomize = renderer.get_path(&["kustomize"]).unwrap_or(&none);
+    let is_known = |entry: &Entry| ["patches", "images"].contains(&&*entry.key);
+    if !kustomize.entries(&[]).all(is_known) {
+        let message = "of `postRenderers`, only `patches` and `images` are carried out here";
+        let finding = reader.finding(UNSUPPORTED, message.to_owned(), renderer.place);
+        return Err(finding.into());
+    }
+    let transformers = Transformer::read_fields(kustomize, &reader.configuration);
+    let transformers = transformers.map_err(|why| reader.refusal(why, renderer.place))?;
+    for transformer in transformers {
+        transformer.apply(reader, Path::new(""), objects)?;
+    }
+    Ok(())
+}
+
 fn compositions(
     reader: &mut LayerReader<'_>,
     path: &Path,
@@ -282,8 +342,9 @@ impl Composition {
             name,
             namespace: String::new(),
             place,
+            deployer: Deployer::Flux,
             chart: None,
-            has_post_renderers: false,
+            post_renderers: Vec::new(),
             layers: Vec::new(),
             missing: Vec::new(),
             findings: Vec::new(),

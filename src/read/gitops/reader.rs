@@ -1,8 +1,8 @@
 //! Reads each file of a composition once, as objects, values or plain text, with places.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use yaml_tree::bytes::BASE64;
 use yaml_tree::engine::Engine;
@@ -63,6 +63,8 @@ pub(super) struct LayerReader<'r> {
     pub(super) repositories: Repositories,
     /// The files that metalmark renders.
     own_output: &'r OwnOutput,
+    /// The files of which kustomizations make Secrets, if they are known by now.
+    pub(super) secret_files: &'r OnceLock<BTreeSet<PathBuf>>,
 }
 
 impl<'r> LayerReader<'r> {
@@ -83,6 +85,7 @@ impl<'r> LayerReader<'r> {
             configuration: Configuration::own(),
             repositories: Repositories::default(),
             own_output: &options.own_output,
+            secret_files: &options.secret_files,
         }
     }
 

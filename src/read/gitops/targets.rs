@@ -14,7 +14,7 @@ use crate::model::finding::Finding;
 
 use super::super::files::display;
 use super::application::Environment;
-use super::deployments::Applied;
+use super::deployments::{self, Applied};
 use super::envsubst::Variables;
 use super::files::resolve_path;
 use super::kustomization::{self, Built};
@@ -150,8 +150,39 @@ impl Folders {
         ordered
     }
 
+    /// The files beside one in a folder without a kustomization that may hold values of what it deploys: Flux deploys them with it.
+    pub(super) fn find_value_files(
+        &self,
+        reader: &mut LayerReader<'_>,
+        file: &Path,
+    ) -> Result<Vec<PathBuf>, Error> {
+        let folder = file.parent().unwrap_or(Path::new(""));
+        let mut found = Vec::new();
+        if self.known.contains_key(folder) {
+            return Ok(found);
+        }
+        let is_of_values = |text: &str| {
+            let mut kinds = text.lines().filter_map(|line| line.strip_prefix("kind:"));
+            kinds.any(|kind| ["ConfigMap", "Secret"].contains(&kind.trim()))
+        };
+        for name in reader.files.folder(folder)?.unwrap_or_default() {
+            let path = folder.join(name);
+            let is_other = path != file && deployments::is_manifest(&path);
+            // What leads out of the repository is reported where manifests are read.
+            if is_other && reader.has_text(&path, is_of_values).unwrap_or(false) {
+                found.push(path);
+            }
+        }
+        Ok(found)
+    }
+
     /// The kustomization that Flux makes for a folder without one; none if no file of interest is below it.
-    fn generate(&self, folder: &Path, input: &Input<'_>) -> Option<Node> {
+    fn generate(
+        &self,
+        reader: &mut LayerReader<'_>,
+        folder: &Path,
+        input: &Input<'_>,
+    ) -> Result<Option<Node>, Error> {
         fn folder_paths<'p>(
             paths: &'p BTreeSet<PathBuf>,
             folder: &Path,
@@ -165,14 +196,21 @@ impl Folders {
             !between.any(|above| self.known.contains_key(above))
         };
         let paths = folder_paths(&self.leading, folder).chain(folder_paths(&input.files, folder));
-        let paths = paths.filter(|path| is_outer(path));
-        let resources = paths.filter_map(|path| path.strip_prefix(folder).ok());
+        let paths = paths.filter(|path| is_outer(path)).cloned();
+        let mut paths: BTreeSet<PathBuf> = paths.collect();
+        for file in folder_paths(&input.deployments, folder).filter(|path| is_outer(path)) {
+            paths.extend(self.find_value_files(reader, file)?);
+        }
+        let resources = paths
+            .iter()
+            .filter_map(|path| path.strip_prefix(folder).ok());
         let resources: Vec<Node> = resources
             .map(|path| Node::from_value(display(path)))
             .collect();
+        let is_any = !resources.is_empty();
         let mut kustomization = Node::from_value(Value::empty_map());
         set(&mut kustomization, &["resources"], Value::from(resources));
-        (!kustomization.items(&["resources"]).is_empty()).then_some(kustomization)
+        Ok(is_any.then_some(kustomization))
     }
 }
 
@@ -273,7 +311,7 @@ impl<'t> Target<'t> {
                 (node.clone(), node.place)
             }
             Some(_) => return Ok(None),
-            None => match folders.generate(&folder, input) {
+            None => match folders.generate(reader, &folder, input)? {
                 Some(generated) => (generated, flux.place),
                 None => return Ok(None),
             },

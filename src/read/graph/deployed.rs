@@ -18,7 +18,7 @@ use crate::model::finding::Finding;
 use super::super::environment;
 use super::super::files::source;
 use super::super::gitops::{self, Deploying, FLUX, Input, OwnOutput, Variables, substitute};
-use super::super::helm_charts::{GROUPS, HelmCharts, NEWEST, find_engine};
+use super::super::helm_charts::{GROUPS, HelmCharts, Pins};
 use super::super::manifests::{self, ManifestFiles};
 use super::CLUSTER_API;
 use super::eks_anywhere::EKS_ANYWHERE;
@@ -42,7 +42,7 @@ pub(super) fn collect_objects(
     read.check_names(findings);
     let unread = read.omissions();
     let options = gitops::Options {
-        engine: read.helm,
+        engine: read.pins.newest_engine(),
         own_output: Arc::clone(own_output),
         ..gitops::Options::default()
     };
@@ -51,6 +51,7 @@ pub(super) fn collect_objects(
         found,
         charts,
         texts,
+        pins,
         ..
     } = read;
     let is_template = |object: &ManifestObject| charts.has_template(path(object));
@@ -62,7 +63,7 @@ pub(super) fn collect_objects(
     };
     let (left, mut objects): (Vec<_>, Vec<_>) = found.objects.into_iter().partition(is_left);
     objects.retain(|object| !object.is_patch && !is_part(object) && !is_template(object));
-    let releases = charts.render(tree, &built.compositions, &texts, &mut sources)?;
+    let releases = charts.render(tree, &built.compositions, &texts, &pins, &mut sources)?;
     let sources = Arc::new(sources);
     let builds = built.builds.into_iter().map(|build| {
         let why = build.is_refused.then_some(Unknown::NotBuilt);
@@ -100,7 +101,8 @@ struct Repository {
     charts: HelmCharts,
     /// The files that may name a chart.
     texts: BTreeSet<PathBuf>,
-    helm: Engine,
+    /// The versions of what deploys charts.
+    pins: Pins,
 }
 
 impl Repository {
@@ -123,14 +125,8 @@ impl Repository {
         } else {
             manifests::texts(tree, paths, own_output)?
         };
-        let mut helm = engine.unwrap_or(NEWEST);
-        let mut charts = HelmCharts::load(tree, &found.charts, helm, sources)?;
-        if engine.is_none() && !charts.is_empty() {
-            helm = find_engine(tree, &texts)?.unwrap_or(NEWEST);
-            if helm != NEWEST {
-                charts = HelmCharts::load(tree, &found.charts, helm, sources)?;
-            }
-        }
+        let pins = Pins::read(tree, &texts, engine)?;
+        let charts = HelmCharts::load(tree, &found.charts, pins.newest_engine(), sources)?;
         let is_deployed = !charts.is_empty() || !found.kustomizations.is_empty();
         let deploying = is_deployed
             .then(|| collect(&Deploying::KINDS))
@@ -141,7 +137,7 @@ impl Repository {
             deploying: deploying.map_or_else(Vec::new, |deploying| deploying.objects),
             charts,
             texts,
-            helm,
+            pins,
         })
     }
 

@@ -12,7 +12,7 @@ mod origins;
 mod pinned;
 mod releases;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -34,13 +34,16 @@ use crate::model::finding::Finding;
 
 use super::error::ReadError;
 use super::files::display;
-use super::gitops::{Composition, Deploying, resolve_path};
+use super::gitops::{self, Composition, Deploying, resolve_path};
 pub(super) use kinds::{GROUPS, is_of_cluster_api};
 use kinds::{has_pools, makes_clusters};
 use load::Chart;
 use named::{Naming, namings};
-pub(super) use pinned::{NEWEST, find_engine};
+pub(super) use pinned::Pins;
 use releases::{Input, Unchecked, chart_inputs, composition_input, namespace, naming_input};
+
+/// A Kubernetes as old as that of any management cluster.
+const OLD_KUBERNETES: &str = "v1.28.0";
 
 /// The charts of a repository that make Cluster API objects, by folder.
 #[derive(Default)]
@@ -146,6 +149,7 @@ impl HelmCharts {
         tree: &dyn Files,
         compositions: &[Composition],
         files: &BTreeSet<PathBuf>,
+        pins: &Pins,
         sources: &mut Sources,
     ) -> Result<Releases, Error> {
         let mut made = Releases {
@@ -171,33 +175,71 @@ impl HelmCharts {
                 deployed.entry(folder).or_default().push(composition);
             }
         }
-        let mut inputs = Vec::new();
+        let mut of_other_helms: HashMap<(&Path, Engine), Chart> = HashMap::new();
+        for (folder, compositions) in &deployed {
+            let engines = compositions
+                .iter()
+                .flat_map(|one| pins.engines(one, sources));
+            let mut engines: Vec<Engine> = engines.collect();
+            let known = self.charts.get(*folder).map(|chart| chart.engine);
+            engines.retain(|engine| known.is_some_and(|known| known != *engine));
+            for engine in engines {
+                // What is wrong with a chart is reported already.
+                if let Ok(chart) = load::any_chart(tree, folder, engine, sources) {
+                    of_other_helms.insert((*folder, engine), chart);
+                }
+            }
+        }
+        // Each as every Helm renders it that may deploy it.
+        let mut inputs: Vec<Vec<(&Chart, Input)>> = Vec::new();
         for (folder, chart) in &self.charts {
             let compositions = deployed.get(&**folder).into_iter().flatten();
-            let composed = compositions.map(|one| composition_input(chart, one));
-            let mut own: Vec<Input> = composed.collect();
+            let of_helms = |one: &&Composition| {
+                let engines = pins.engines(one, sources).into_iter();
+                let charts = engines.map(|engine| {
+                    let other = of_other_helms.get(&(&**folder, engine));
+                    other.unwrap_or(chart)
+                });
+                let inputs = charts.map(|chart| (chart, composition_input(chart, one)));
+                inputs.collect()
+            };
+            let composed: Vec<Vec<(&Chart, Input)>> = compositions.map(of_helms).collect();
             let namings = namings.get(folder).map_or(&[][..], |all| all);
             // Beside what is composed, another mention may be anything.
-            let counts = |one: &&Naming<'_>| one.failed.is_some() || own.is_empty();
+            let counts = |one: &&Naming<'_>| one.failed.is_some() || composed.is_empty();
             let more = namings.iter().filter(counts);
-            let more: Vec<Input> = more.map(|one| naming_input(chart, one, sources)).collect();
-            own.extend(more);
+            let mut more: Vec<Input> = more.map(|one| naming_input(chart, one, sources)).collect();
             let is_part = self.parts.contains(folder) || chart.is_library;
-            if own.is_empty() && !is_part {
-                own = chart_inputs(tree, folder, chart, sources, &mut made.findings)?;
+            if composed.is_empty() && more.is_empty() && !is_part {
+                more = chart_inputs(tree, folder, chart, sources, &mut made.findings)?;
             }
-            inputs.extend(own.into_iter().map(|input| (chart, input)));
+            inputs.extend(composed);
+            inputs.extend(more.into_iter().map(|input| vec![(chart, input)]));
         }
         let mut causes: BTreeMap<Unchecked, Vec<String>> = BTreeMap::new();
-        for (chart, input) in inputs {
+        for of_helms in inputs {
+            let mut of_helms = of_helms.into_iter();
+            let Some((chart, mut input)) = of_helms.next() else {
+                continue;
+            };
             let _work = budget::enter(format!("the chart `{}`", display(&chart.folders[0])))?;
+            let newest = chart.deploy(&mut input, tree, sources)?;
+            let mut is_open = false;
+            for (chart, mut input) in of_helms {
+                let other = chart.deploy(&mut input, tree, sources)?;
+                is_open |= other.unknown != newest.unknown || !other.has_objects_of(&newest);
+            }
             let MadeObjects {
                 mut objects,
-                unknown,
-                refusal,
+                mut unknown,
+                mut refusal,
                 findings,
-            } = chart.make(&input, sources, Output::is_kept);
+            } = newest;
             made.findings.extend(findings);
+            if is_open {
+                unknown = Some(Unknown::Helm);
+                refusal = Some(chart.helm_doubt(input.place));
+            }
             if let Some(refusal) = refusal {
                 causes.entry(refusal).or_default().push(input.by);
             }
@@ -207,7 +249,9 @@ impl HelmCharts {
                 } = &input.release;
                 objects.push(placeholder(&chart.tree.chart.name, name, namespace));
             }
-            let source = sources.get(input.file).filter(|_| !objects.is_empty());
+            let source = sources
+                .get(input.place.file)
+                .filter(|_| !objects.is_empty());
             made.made.extend(source.map(|source| MadeRelease {
                 source: Arc::clone(source),
                 objects,
@@ -235,42 +279,6 @@ fn placeholder(chart: &str, release: &str, namespace: &str) -> Node {
         Entry::from_value("metadata", map(metadata)),
         Entry::from_value("spec", map([Entry::from_value("clusterName", release)])),
     ]))
-}
-
-/// The objects of the chart in a folder, as `helm template` prints them with a user's values, in the order of the templates' names:
-/// what kustomize's `helmCharts` takes. Places are those of values and templates, in `sources`. A finding is why Helm refuses the
-/// chart, or why its objects are not known.
-///
-/// # Errors
-/// A file cannot be read.
-pub fn chart_objects(
-    tree: &dyn Files,
-    folder: &Path,
-    user: &Node,
-    release: Release,
-    engine: Engine,
-    sources: &mut Sources,
-) -> Result<Result<Vec<Node>, Finding>, Error> {
-    let chart = match load::any_chart(tree, folder, engine, sources) {
-        Ok(chart) => chart,
-        Err(ReadError::Finding(finding)) => return Ok(Err(*finding)),
-        Err(ReadError::Error(error)) => return Err(error),
-    };
-    let input = Input {
-        chart: Ok(chart.tree.with_values(&chart.tree.values, user, engine)),
-        by: format!("as `{}`", release.name),
-        release,
-        file: chart.metadata,
-        is_own: false,
-    };
-    let made = chart.make(&input, sources, |_| true);
-    let refusal = { made.refusal }.map(|refusal| refusal.finding(&[input.by], sources));
-    let is_error = |finding: &Finding| finding.unless_set.is_none();
-    let found = { made.findings.into_iter() }.find(is_error);
-    Ok(match refusal.or(found) {
-        Some(finding) => Err(finding),
-        None => Ok(made.objects),
-    })
 }
 
 /// What each template of a chart renders to, by its name.
@@ -321,6 +329,43 @@ struct MadeObjects {
     findings: Vec<Finding>,
 }
 
+impl MadeObjects {
+    /// Whether both hold the same objects, wherever that is written and by whichever version of the API.
+    fn has_objects_of(&self, other: &Self) -> bool {
+        let pairs = self.objects.iter().zip(&other.objects);
+        let is_same = |(one, other): (&Node, &Node)| {
+            strip_api_versions(one)
+                .value
+                .same(&strip_api_versions(other).value)
+        };
+        self.objects.len() == other.objects.len() && { pairs }.all(is_same)
+    }
+}
+
+/// An object without any `apiVersion` in it.
+fn strip_api_versions(node: &Node) -> Node {
+    let value = match &node.value {
+        Value::List(items) => items
+            .iter()
+            .map(strip_api_versions)
+            .collect::<Vec<_>>()
+            .into(),
+        Value::Map(map) => {
+            let entries = map.iter().filter(|entry| &*entry.key != "apiVersion");
+            let entries = entries.map(|entry| Entry {
+                node: strip_api_versions(&entry.node),
+                ..entry.clone()
+            });
+            entries.collect::<Map>().into()
+        }
+        other => other.clone(),
+    };
+    Node {
+        value,
+        place: node.place,
+    }
+}
+
 /// What the chart of a release renders.
 struct Outputs {
     /// The files with Cluster API objects.
@@ -355,6 +400,68 @@ impl Chart {
         }
     }
 
+    /// The start of Chart.yaml.
+    fn place(&self) -> Place {
+        Place {
+            file: self.metadata,
+            start: 0,
+            end: 0,
+        }
+    }
+
+    /// The objects of Cluster API that a release deploys, if they are the same in each cluster.
+    fn deploy(
+        &self,
+        input: &mut Input,
+        tree: &dyn Files,
+        sources: &mut Sources,
+    ) -> Result<MadeObjects, Error> {
+        let mut made = self.deploy_here(input, tree, sources)?;
+        let text = |file: FileId| sources.get(file).map_or("", |source| &source.text);
+        let is_open = { self.templates.values() }.any(|file| text(*file).contains(".Capabilities"));
+        if input.is_own || made.unknown.is_some() || !is_open {
+            return Ok(made);
+        }
+        input.release.cluster = Served {
+            version: Some(OLD_KUBERNETES.into()),
+            has_all: true,
+        };
+        let other = self.deploy_here(input, tree, sources)?;
+        // Where it refuses such a cluster, it is in none.
+        if other.unknown.is_none() && !other.has_objects_of(&made) {
+            let why = "what it renders depends on the cluster that it is in (`.Capabilities`)";
+            made.unknown = Some(Unknown::Capabilities);
+            made.refusal = Some(self.cannot_check(why.to_owned(), input.place));
+        }
+        Ok(made)
+    }
+
+    /// The objects of Cluster API that a release deploys in one cluster.
+    fn deploy_here(
+        &self,
+        input: &Input,
+        tree: &dyn Files,
+        sources: &mut Sources,
+    ) -> Result<MadeObjects, Error> {
+        let renderers = &input.post_renderers;
+        if renderers.is_empty() {
+            return Ok(self.make(input, sources, Output::is_kept));
+        }
+        // A patch may be of any object.
+        let mut made = self.make(input, sources, |_| true);
+        let objects = std::mem::take(&mut made.objects);
+        match gitops::post_render(tree, renderers, objects, sources)? {
+            Ok(objects) => made.objects = objects,
+            Err(finding) => {
+                made.unknown = Some(Unknown::ValuesUnknown);
+                made.refusal = Some(self.cannot_check(finding.message, input.place));
+            }
+        }
+        let is_kept = |object: &Node| object.text(&["apiVersion"]).is_some_and(is_of_cluster_api);
+        made.objects.retain(is_kept);
+        Ok(made)
+    }
+
     /// The objects of a release, in the files that are wanted.
     fn make(
         &self,
@@ -378,7 +485,7 @@ impl Chart {
         self.check_schemas(&release.chart, &release.values, sources, &mut findings);
         let is_refused = { findings.iter() }.any(|finding: &Finding| finding.unless_set.is_none());
         let is_refused = is_refused || refusal.is_some();
-        let (unknown, refusal) = match self.doubt(&release.chart) {
+        let (unknown, refusal) = match self.doubt(release) {
             Some(Doubt { why, unchecked }) => (Some(why), Some(unchecked)),
             None if files.is_empty() && input.is_own && !is_refused => {
                 let why = "they make no Cluster API objects".to_owned();
@@ -399,20 +506,21 @@ impl Chart {
     }
 
     /// Why nothing that the chart renders here is what Helm renders.
-    fn doubt(&self, chart: &ChartTree) -> Option<Doubt> {
-        let place = Place {
-            file: self.metadata,
-            start: 0,
-            end: 0,
-        };
+    fn doubt(&self, release: &ChartRelease) -> Option<Doubt> {
         let doubt = |why: Unknown, said: String| Doubt {
             why,
-            unchecked: self.cannot_check(said, place),
+            unchecked: self.cannot_check(said, self.place()),
         };
         if let Some(refusal) = &self.refusal {
             return Some(doubt(Unknown::ChartRefused, refusal.clone()));
         }
-        let missing = chart.missing();
+        if let Some(key) = &release.mismatch {
+            let said = format!(
+                "Helm refuses its values: `{key}` is no map, and a dependency is called so"
+            );
+            return Some(doubt(Unknown::ChartRefused, said));
+        }
+        let missing = release.chart.missing();
         if !missing.is_empty() {
             let missing = missing.join("`, `");
             let said = format!("it depends on `{missing}`, which is not in `charts/`");
@@ -439,6 +547,16 @@ impl Chart {
             if let Some(below) = values.get_path(&[&**key]) {
                 self.check_schemas(chart, below, sources, found);
             }
+        }
+    }
+
+    /// Why nobody knows what deploys it.
+    fn helm_doubt(&self, place: Place) -> Unchecked {
+        let why =
+            "several versions of Flux or Argo CD are pinned, whose Helms render it in two ways";
+        Unchecked {
+            help: Some("set `helm` in the project file".to_owned()),
+            ..self.cannot_check(why.to_owned(), place)
         }
     }
 
@@ -588,7 +706,7 @@ impl Chart {
             start: span.start as u32,
             end: span.end as u32,
         };
-        let help = (input.file == self.metadata).then(|| {
+        let help = (input.place.file == self.metadata).then(|| {
             "add `ci/NAME-values.yaml` beside Chart.yaml, with values to check it with".to_owned()
         });
         Unchecked {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use yaml_tree::merge;
-use yaml_tree::place::{FileId, Place, Sources};
+use yaml_tree::place::{Place, Sources};
 use yaml_tree::value::{Node, Value};
 
 use crate::error::Error;
@@ -23,11 +23,13 @@ pub(super) struct Input {
     pub(super) chart: Result<ChartRelease, Unchecked>,
     pub(super) release: Release,
     /// Where it is declared.
-    pub(super) file: FileId,
+    pub(super) place: Place,
     /// For whom it is rendered, in a finding.
     pub(super) by: String,
     /// Whether nothing deploys the chart.
     pub(super) is_own: bool,
+    /// What changes its objects.
+    pub(super) post_renderers: Vec<Node>,
 }
 
 /// Why a release is not rendered.
@@ -77,7 +79,6 @@ pub(super) fn composition_input(chart: &Chart, composition: &Composition) -> Inp
             missing.key, missing.kind, missing.name
         )),
         (None, Some(finding)) => Some(finding.message.clone()),
-        _ if composition.has_post_renderers => Some("it has `postRenderers`".to_owned()),
         _ => None,
     };
     let Composition { name, place, .. } = composition;
@@ -92,9 +93,10 @@ pub(super) fn composition_input(chart: &Chart, composition: &Composition) -> Inp
             namespace: namespace(&composition.namespace).into(),
             cluster: Served::default(),
         },
-        file: place.file,
+        place: *place,
         by: format!("as `{name}` deploys it"),
         is_own: false,
+        post_renderers: composition.post_renderers.clone(),
     }
 }
 
@@ -105,17 +107,15 @@ pub(super) fn naming_input(chart: &Chart, naming: &Naming<'_>, sources: &Sources
     match naming.failed {
         Some(composition) => {
             let input = composition_input(chart, composition);
-            Input {
-                file: place.file,
-                ..input
-            }
+            Input { place, ..input }
         }
         None => Input {
             chart: Err(chart.cannot_check("what names it is not composed here".to_owned(), place)),
             release: chart.own_release(),
-            file: place.file,
+            place,
             by: format!("as `{file}` deploys it"),
             is_own: false,
+            post_renderers: Vec::new(),
         },
     }
 }
@@ -153,13 +153,14 @@ pub(super) fn chart_inputs(
     let input = |(user, by): (Node, String)| Input {
         chart: Ok({ &chart.tree }.with_values(&chart.tree.values, &user, chart.engine)),
         release: chart.own_release(),
-        file: if user.place.is_known() {
-            user.place.file
+        place: if user.place.is_known() {
+            user.place
         } else {
-            chart.metadata
+            chart.place()
         },
         by,
         is_own: true,
+        post_renderers: Vec::new(),
     };
     Ok(given.into_iter().map(input).collect())
 }

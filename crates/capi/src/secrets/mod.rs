@@ -6,12 +6,14 @@
 //! ([`yaml_tree::opaque`]). Keys of maps, lists, booleans, what is empty or zero, and the kinds and names that objects are found by
 //! stay, for they are structure.
 
+mod layers;
 mod seals;
 mod template;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ffi::OsStr;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
@@ -22,6 +24,7 @@ use yaml_tree::place::{FileId, Secrets, Source, hide_quotes};
 use yaml_tree::value::{Node, Value};
 use yaml_tree::{Documents, SyntaxError};
 
+pub use layers::Holders;
 use seals::Seals;
 pub use seals::{is_patch_of_secret, may_be_patch_of_secret};
 use template::Actions;
@@ -46,21 +49,52 @@ pub fn output_source(path: impl Into<Arc<str>>, text: impl Into<String>) -> Sour
     mark(Source::new(path, text), false)
 }
 
-/// A template, with the ranges of what is written in its Secrets. It gets no secrets; no line of one that is named after them is
-/// shown.
-pub fn template_source(path: impl Into<Arc<str>>, text: impl Into<String>) -> Source {
+/// A template of a chart.
+pub struct ChartTemplate {
+    /// Its file. No line of one that is named after secrets is shown.
+    pub source: Source,
+    /// The template, with a label in place of what is written in its Secrets: others may include and read it.
+    pub parsed: Result<go_template::Template, go_template::Error>,
+}
+
+/// Parses a template, which Helm calls by a name of its own.
+pub fn parse_template(name: &str, path: impl Into<Arc<str>>, text: &str) -> ChartTemplate {
     let source = Source::new(path, text);
-    let actions = Actions::find(&source.text);
-    let blank = actions.blank(&source.text).into_owned();
-    let is_hidden = is_named_secret(Path::new(&*source.path));
-    let written = actions.data_blocks(&source.text);
-    let read = match mark(Source::new(Arc::clone(&source.path), blank), false).secrets {
-        Secrets::Ranges(ranges) => ranges.to_vec(),
-        // What is no YAML without its actions may be with them.
-        Secrets::None | Secrets::Whole => Vec::new(),
+    let actions = Actions::find(text);
+    let blank = actions.blank(text);
+    let mut seals = Seals::for_text(&source.path, &blank);
+    if mentions_secret(&blank)
+        && let Ok(read) = yaml_tree::read(&blank, FileId(0), Engine::Helm4)
+    {
+        for mut document in read.documents {
+            seals.objects(&mut document, "");
+        }
+    }
+    // What is no YAML without its actions may be with them.
+    let written = actions.data_blocks(text);
+    let found = seals.found.iter().map(|seal| seal.range.clone());
+    let found: Vec<Range<u32>> = found.collect();
+    let marks = found.iter().chain(&seals.hidden).chain(&written).cloned();
+    let marks = marks.collect();
+    let is_open = |range: &&Range<u32>| {
+        let mut found = found.iter();
+        let is_text = !text[range.start as usize..].starts_with(['*', '&', '{', '[', '!', '%']);
+        is_text && !found.any(|known| known.start < range.end && range.start < known.end)
     };
-    let marks = read.into_iter().chain(written).collect();
-    source.with_marks(marks, is_hidden)
+    let literals = found.iter().flat_map(|range| actions.texts(text, range));
+    let written = written.iter().filter(is_open).cloned();
+    let secrets: Secrets = literals.chain(written).collect();
+    let label = label(&source.path, "");
+    let sealed = go_template::Sealed {
+        ranges: secrets.ranges(),
+        label: &label,
+    };
+    let parsed = go_template::parse_sealed(name, text, sealed);
+    let is_hidden = is_named_secret(Path::new(&*source.path));
+    ChartTemplate {
+        source: source.with_marks(marks, is_hidden),
+        parsed,
+    }
 }
 
 fn mark(mut source: Source, is_secret: bool) -> Source {
@@ -109,7 +143,8 @@ fn hide_error_quotes(mut error: SyntaxError, source: &Source) -> SyntaxError {
 /// The text of a file, with labels instead of its secrets.
 pub fn text(source: &Source) -> Cow<'_, str> {
     match &source.secrets {
-        _ if source.is_secret_file => seal_text(&source.text, &source.path, "").into(),
+        // Its keys are there, and nobody knows how they are written.
+        _ if source.is_secret_file => label(&source.path, "").into(),
         Secrets::None => Cow::Borrowed(&source.text),
         Secrets::Whole => label(&source.path, "").into(),
         Secrets::Ranges(ranges) => {

@@ -24,6 +24,47 @@ pub(super) struct Seal {
     pub(super) text: Arc<str>,
 }
 
+/// Which of a map's fields hold secrets, by what its other fields say.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Holder {
+    is_encrypted: bool,
+    is_secret: bool,
+    is_list: bool,
+    is_generator: bool,
+    is_kubeconfig: bool,
+    is_patch: bool,
+    may_be_patch: bool,
+}
+
+impl Holder {
+    pub(super) fn new(node: &Node) -> Self {
+        let kind = node.text(&["kind"]);
+        let is = |wanted: &str| kind == Some(wanted);
+        Self {
+            is_encrypted: is_encrypted(node),
+            is_secret: is("Secret"),
+            is_list: is("SecretList"),
+            is_generator: is("SecretGenerator"),
+            is_kubeconfig: is("Config") || node.get_path(&["contexts"]).is_some(),
+            is_patch: is_patch_of_secret(node),
+            may_be_patch: may_be_patch_of_secret(node),
+        }
+    }
+
+    /// What either of them says, in another layer. SOPS encrypts a file of its own.
+    pub(super) fn merge(self, other: Self) -> Self {
+        Self {
+            is_encrypted: false,
+            is_secret: self.is_secret || other.is_secret,
+            is_list: self.is_list || other.is_list,
+            is_generator: self.is_generator || other.is_generator,
+            is_kubeconfig: self.is_kubeconfig || other.is_kubeconfig,
+            is_patch: self.is_patch || other.is_patch,
+            may_be_patch: self.may_be_patch || other.may_be_patch,
+        }
+    }
+}
+
 /// Replaces the secrets of a text's documents.
 pub(super) struct Seals<'a> {
     path: &'a str,
@@ -63,20 +104,28 @@ impl<'a> Seals<'a> {
 
     /// Replaces the secrets of the objects in a node.
     pub(super) fn objects(&mut self, node: &mut Node, keys: &str) {
-        let kind = node.text(&["kind"]);
+        self.replace_secrets(Holder::new(node), node, keys);
+    }
+
+    /// Replaces the secrets of a node, and of the objects in it, that holds some as this says.
+    pub(super) fn replace_secrets(&mut self, holder: Holder, node: &mut Node, keys: &str) {
+        let Holder {
+            is_encrypted,
+            is_kubeconfig,
+            is_list,
+            is_generator,
+            is_patch,
+            may_be_patch,
+            ..
+        } = holder;
         // All that is written there: also a comment, and what a second key of the same name hides.
-        if kind == Some("Secret") || is_encrypted(node) {
+        if holder.is_secret || is_encrypted {
             self.hidden.push(node.place.start..node.place.end);
         }
-        if is_encrypted(node) {
+        if is_encrypted {
             return self.seal_data(node, keys);
         }
-        let is_secret = kind == Some("Secret") || kind.is_none() && self.is_of_secrets;
-        let is_list = kind == Some("SecretList");
-        let is_generator = kind == Some("SecretGenerator");
-        let is_kubeconfig = kind == Some("Config") || node.get_path(&["contexts"]).is_some();
-        let is_patch = is_patch_of_secret(node);
-        let may_be_patch = may_be_patch_of_secret(node);
+        let is_secret = holder.is_secret || self.is_of_secrets && node.text(&["kind"]).is_none();
         let patched = first_key(node).map(str::to_owned);
         match &mut node.value {
             Value::Map(map) => self.entries(map, keys, |seals, key, node, keys| match key {

@@ -30,12 +30,23 @@ impl Actions {
         let mut kept = 0;
         for action in &self.0 {
             blank += &text[kept..action.start];
-            let filler = if self.is_alone(text, action) {
+            let is_silent = is_silent(&text[action.clone()]);
+            let filler = if is_silent || self.is_alone(text, action) {
                 " "
             } else {
                 "x"
             };
             blank += &filler.repeat(action.len());
+            // What is behind it begins a line of YAML.
+            if is_silent
+                && blank
+                    .lines()
+                    .next_back()
+                    .is_some_and(|line| line.trim().is_empty())
+            {
+                blank.pop();
+                blank.push('\n');
+            }
             kept = action.end;
         }
         (blank + &text[kept..]).into()
@@ -89,6 +100,22 @@ impl Actions {
         Some(found)
     }
 
+    /// What is written in the range of a value, without keys and quotes: around actions, and line by line.
+    pub(super) fn texts(&self, text: &str, range: &Range<u32>) -> Vec<Range<u32>> {
+        let range = range.start as usize..range.end as usize;
+        let of_lines = || {
+            let lines = lines(text, range.clone()).into_iter();
+            lines
+                .filter_map(|line| literal(text, line, false))
+                .collect()
+        };
+        let found = self.literals(text, range.clone()).unwrap_or_else(of_lines);
+        let found = found.into_iter();
+        found
+            .map(|range| range.start as u32..range.end as u32)
+            .collect()
+    }
+
     /// What is written below `data` and `stringData` of the Secrets in a text, as people write them: of several lines of which a
     /// template keeps one, all, and also where the text is no YAML.
     pub(super) fn data_blocks(&self, text: &str) -> Vec<Range<u32>> {
@@ -107,7 +134,9 @@ impl Actions {
     /// Adds those of one document, by its lines.
     fn add_blocks(&self, text: &str, document: &[Range<usize>], found: &mut Vec<Range<u32>>) {
         let is_kind = |line: &Range<usize>| {
-            let kind = text[line.clone()].trim().strip_prefix("kind:");
+            let kind = skip_silent(&text[line.clone()])
+                .trim()
+                .strip_prefix("kind:");
             let kind = kind.map(|kind| kind.trim().trim_matches(['"', '\'']));
             kind.is_some_and(|kind| {
                 kind == "Secret" || kind.contains("{{") && kind.contains("Secret")
@@ -132,12 +161,26 @@ impl Actions {
             }
             let whole = || literal(text, line.clone(), true).into_iter().collect();
             let literals = self.literals(text, line.clone()).unwrap_or_else(whole);
-            found.extend(
-                literals
-                    .into_iter()
-                    .map(|range| range.start as u32..range.end as u32),
-            );
+            let literals = literals.into_iter();
+            found.extend(literals.map(|range| range.start as u32..range.end as u32));
         }
+    }
+}
+
+/// Whether an action prints nothing itself.
+fn is_silent(action: &str) -> bool {
+    const WORDS: [&str; 6] = ["define", "end", "if", "else", "range", "with"];
+    let inner = action.trim_start_matches(['{', '-', ' ']);
+    let word = inner.split(|letter: char| !letter.is_alphabetic()).next();
+    word.is_some_and(|word| WORDS.contains(&word))
+}
+
+/// What is behind the actions at the start of a line that print nothing.
+fn skip_silent(line: &str) -> &str {
+    let rest = line.trim_start();
+    match rest.split_once("}}") {
+        Some((action, rest)) if action.starts_with("{{") && is_silent(action) => skip_silent(rest),
+        _ => line,
     }
 }
 

@@ -1,7 +1,9 @@
 //! The list functions. No function changes its argument.
 
+use std::collections::HashMap;
+
 use super::super::function::{Call, Function, Type};
-use super::super::{Error, ErrorClass, Value};
+use super::super::{Error, ErrorClass, Value, print};
 use super::convert::{self, deep_equal};
 
 const ANY: &[Type] = &[Type::Any];
@@ -116,9 +118,14 @@ fn contains(items: &[Value], searched: &Value) -> Result<bool, Error> {
 }
 
 fn uniq(call: &mut Call<'_>) -> Result<Value, Error> {
-    let mut items: Vec<Value> = Vec::new();
+    let (mut items, mut known) = (Vec::new(), HashMap::<String, Vec<Value>>::new());
     for item in &convert::list(call, 0)?.items {
-        if !contains(&items, item)? {
+        // What is equal is printed alike, but for the sign of a zero.
+        let printed = print::value(item)?;
+        let alike = known.entry(printed.trim_start_matches('-').to_owned());
+        let alike = alike.or_default();
+        if !contains(alike, item)? {
+            alike.push(item.clone());
             items.push(item.clone());
         }
     }

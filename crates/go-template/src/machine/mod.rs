@@ -156,6 +156,9 @@ impl<'h> Machine<'h> {
         caller: Caller,
     ) -> Result<(), Error> {
         self.budget.enter()?;
+        if template.text.has_labels {
+            self.budget.note_label();
+        }
         let dot = Operand::plain(dot);
         self.frames.push(Frame {
             template,

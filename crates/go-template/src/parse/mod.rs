@@ -10,9 +10,10 @@ mod operand;
 mod pipeline;
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
 
-use super::code::{Operation, Template, Text};
+use super::code::{Constant, Operation, Template, Text};
 use super::function::Function;
 use super::lexer::{self, Token, TokenKind};
 use super::literal;
@@ -50,6 +51,33 @@ pub fn parse_with(
     missing: &'static [&'static str],
     own: &'static [Function],
 ) -> Result<Template, Error> {
+    parse_as(name, text, missing, own, Sealed::default())
+}
+
+/// What of a template's text is secret, and the label that is in its place.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Sealed<'s> {
+    /// In order and apart from each other.
+    pub ranges: &'s [Range<u32>],
+    /// A label of [`yaml_tree::opaque`].
+    pub label: &'s str,
+}
+
+/// Parses a template of which some text is secret: it prints and passes along a label instead.
+///
+/// # Errors
+/// As [`parse`].
+pub fn parse_sealed(name: &str, text: &str, sealed: Sealed<'_>) -> Result<Template, Error> {
+    parse_as(name, text, &[], &[], sealed)
+}
+
+fn parse_as(
+    name: &str,
+    text: &str,
+    missing: &'static [&'static str],
+    own: &'static [Function],
+    sealed: Sealed<'_>,
+) -> Result<Template, Error> {
     if u32::try_from(text.len()).is_err() {
         let message = "a template must be shorter than 4 GiB";
         return Err(Error::new(ErrorClass::Limit, message));
@@ -59,6 +87,7 @@ pub fn parse_with(
         text,
         missing,
         own,
+        sealed,
         tokens: tokens.list,
         fault: tokens.fault,
         position: 0,
@@ -71,6 +100,19 @@ pub fn parse_with(
     parser.finish()
 }
 
+impl Sealed<'_> {
+    /// What is secret of a token.
+    fn parts(self, token: Token) -> impl Iterator<Item = Range<u32>> {
+        let first = self
+            .ranges
+            .partition_point(|range| range.end <= token.start);
+        let inside = self.ranges[first..].iter();
+        let inside = inside.take_while(move |range| range.start < token.end);
+        let part = move |range: &Range<u32>| range.start.max(token.start)..range.end.min(token.end);
+        inside.map(part).collect::<Vec<_>>().into_iter()
+    }
+}
+
 /// The state of a parse.
 struct Parser<'t> {
     text: &'t str,
@@ -78,6 +120,7 @@ struct Parser<'t> {
     missing: &'static [&'static str],
     /// The functions that exist beside all others.
     own: &'static [Function],
+    sealed: Sealed<'t>,
     tokens: Vec<Token>,
     fault: String,
     position: usize,
@@ -108,7 +151,22 @@ impl Parser<'_> {
 
     fn plain_text(&mut self, token: Token) {
         let is_blank = self.source(token).trim().is_empty();
-        self.emit(Operation::Text(token.start, token.end), token);
+        let mut kept = token.start;
+        for range in self.sealed.parts(token) {
+            self.emit(Operation::Text(kept, range.start), token);
+            let label = self
+                .tables
+                .constant(Constant::String(self.sealed.label.into()));
+            let span = Token {
+                start: range.start,
+                end: range.end,
+                ..token
+            };
+            self.emit(Operation::Constant(label), span);
+            self.emit(Operation::Print, span);
+            kept = range.end;
+        }
+        self.emit(Operation::Text(kept, token.end), token);
         self.builder().is_empty &= is_blank;
     }
 
@@ -230,6 +288,7 @@ impl Parser<'_> {
             text: self.text.into(),
             codes,
             defined: self.defined,
+            has_labels: !self.sealed.ranges.is_empty(),
             constants: self.tables.constants,
             names: self.tables.names,
             faults: self.tables.faults,

@@ -197,6 +197,9 @@ impl Parser<'_> {
             TokenKind::Number => literal::number(source).map(Literal::Number),
             TokenKind::Complex => literal::complex(source).map(Literal::Number),
             TokenKind::CharacterConstant => literal::character(source).map(Literal::Number),
+            _ if self.sealed.parts(token).next().is_some() => {
+                Ok(Literal::String(self.sealed.label.into()))
+            }
             _ => literal::string(source).map(|text| Literal::String(text.into())),
         };
         parsed.map_err(|message| self.error(token, message))
