@@ -574,7 +574,7 @@ fn what_only_the_cluster_knows_leaves_unknown_what_it_decides() {
         "{{ .Capabilities.KubeVersion.Version }}",
         "{{ if semverCompare \"<1.20\" .Capabilities.KubeVersion.Version }}v1.29.1{{ else }}v1.30.2{{ end }}",
         "{{ if semverCompare \"<1.30-0\" .Capabilities.KubeVersion.Version }}{{ fail \"too old\" }}{{ end }}v1.30.2",
-        "v1.30.2\n  # {{ .Capabilities.APIVersions.Has \"x.io/v1/Y\" | ternary \"a\" \"b\" }}",
+        "v1.30.2\n  annotations: {a: {{ .Capabilities.KubeVersion.Version }}}",
     ];
     let table = table(cases, |version| {
         let stage = with_chart(RIGHT, &[("paris.yaml", RELEASE)]);
@@ -596,7 +596,7 @@ fn what_only_the_cluster_knows_leaves_unknown_what_it_decides() {
 {{ if semverCompare "<1.30-0" .Capabilities.KubeVersion.Version }}{{ fail "too old" }}{{ end }}v1.30.2
     paris/control-plane v1.30.2 (charts/edge/templates/cluster.yaml:7:107): by_name, ubuntu-2204-kube-v1.30.2 (paris.yaml:8:19) holds 1.30.2
 v1.30.2
-  # {{ .Capabilities.APIVersions.Has "x.io/v1/Y" | ternary "a" "b" }}
+  annotations: {a: {{ .Capabilities.KubeVersion.Version }}}
     paris/control-plane v1.30.2 (charts/edge/templates/cluster.yaml:7:12): by_name, ubuntu-2204-kube-v1.30.2 (paris.yaml:8:19) holds 1.30.2
 
 "#]],

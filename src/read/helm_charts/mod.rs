@@ -330,30 +330,24 @@ struct MadeObjects {
 }
 
 impl MadeObjects {
-    /// Whether both hold the same objects, wherever that is written and by whichever version of the API.
+    /// Whether both hold the same objects, wherever they are written.
     fn has_objects_of(&self, other: &Self) -> bool {
         let pairs = self.objects.iter().zip(&other.objects);
-        let is_same = |(one, other): (&Node, &Node)| {
-            strip_api_versions(one)
-                .value
-                .same(&strip_api_versions(other).value)
-        };
+        let is_same =
+            |(one, other): (&Node, &Node)| strip_marks(one).value.same(&strip_marks(other).value);
         self.objects.len() == other.objects.len() && { pairs }.all(is_same)
     }
 }
 
-/// An object without any `apiVersion` in it.
-fn strip_api_versions(node: &Node) -> Node {
+/// An object without what says nothing of its machines: each `apiVersion`, and annotations.
+fn strip_marks(node: &Node) -> Node {
     let value = match &node.value {
-        Value::List(items) => items
-            .iter()
-            .map(strip_api_versions)
-            .collect::<Vec<_>>()
-            .into(),
+        Value::List(items) => items.iter().map(strip_marks).collect::<Vec<_>>().into(),
         Value::Map(map) => {
-            let entries = map.iter().filter(|entry| &*entry.key != "apiVersion");
+            let is_mark = |entry: &Entry| ["apiVersion", "annotations"].contains(&&*entry.key);
+            let entries = map.iter().filter(|entry| !is_mark(entry));
             let entries = entries.map(|entry| Entry {
-                node: strip_api_versions(&entry.node),
+                node: strip_marks(&entry.node),
                 ..entry.clone()
             });
             entries.collect::<Map>().into()
