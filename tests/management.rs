@@ -111,10 +111,10 @@ an expression that yields a map
 one that fails
     error[expression-error] edge chart/values.yaml:9:13 `'{{ fail "never needed" }}'` edge/release.yaml:13:29 `{{ .Values.cluster.broken }}`
     error[no-image-matches] edge/control-plane edge/release.yaml:13:87 `{os: ubuntu}`
-    edge/control-plane: unknown (no image resolved)
+    edge/control-plane: unknown (its selector is wrong)
 a file that is given for the object
     error[no-image-matches] edge/control-plane edge/release.yaml:13:42 `{os: ubuntu}` state.yaml:1:24 `v1.29.15+rke2r1` => ubuntu-noble-plain-rke2-1-31-8 | k8s-version: 1.31.8+rke2r1 | 1.29.15\+rke2r1
-    edge/control-plane v1.29.15+rke2r1 (state.yaml:1:24): unknown (no image resolved)
+    edge/control-plane v1.29.15+rke2r1 (state.yaml:1:24): unknown (no image matches its selector)
 
 "#]],
     );
@@ -162,16 +162,16 @@ fn of_two_management_clusters_the_project_names_one() {
 
     error[value-missing] edge edge/release.yaml:13:14 `{` => cluster.k8s_version | ConfigMap/mgmt-cluster-state-values | state: | management: …
     error[no-image-matches] edge/control-plane edge/release.yaml:13:42 `{os: ubuntu}`
-    edge/control-plane: unknown (no image resolved)
+    edge/control-plane: unknown (its selector is wrong)
     = help: `ConfigMap/mgmt-cluster-state-values` may hold it, which exists only at run time: give it as a file under `state:`, or name the cluster that provides it: `management: …`
 , management: other
     error[no-image-matches] edge/control-plane edge/release.yaml:13:42 `{os: ubuntu}` chart/values.yaml:8:18 `'{{ .Values.versions.current }}'` => ubuntu-noble-plain-rke2-1-31-8 | cluster.k8s_version: v1.31.8+rke2r1
-    edge/control-plane v1.30.12+rke2r1 (chart/values.yaml:8:18): unknown (no image resolved)
+    edge/control-plane v1.30.12+rke2r1 (chart/values.yaml:8:18): unknown (no image matches its selector)
 , management: othr
     error[value-missing] edge edge/release.yaml:13:14 `{` => cluster.k8s_version | ConfigMap/mgmt-cluster-state-values | state: | management: …
     error[no-image-matches] edge/control-plane edge/release.yaml:13:42 `{os: ubuntu}`
     error[project-file] => other
-    edge/control-plane: unknown (no image resolved)
+    edge/control-plane: unknown (its selector is wrong)
     = help: `ConfigMap/mgmt-cluster-state-values` may hold it, which exists only at run time: give it as a file under `state:`, or name the cluster that provides it: `management: …`
     error[project-file]: there is no cluster `othr` to be the management cluster
 

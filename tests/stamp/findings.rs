@@ -327,7 +327,7 @@ another name
     error[reference-dangling] MachinePool `w` refers to Metal3MachineTemplate `m`, which is not there
       a.yaml:10:156
       cluster: c, pool w
-      help: write `name: m-1`
+      help: name a template that is there, or add it
 newer than the control plane
     error[version-skew] node pool `w` runs Kubernetes `v1.34.1`, newer than its control plane's `v1.33.4`
       a.yaml:20:67
