@@ -236,7 +236,7 @@ goes (gone)
 images newly served
   + noble-30  size unknown  https://images.example/noble-30.raw
 
-no machine is re-provisioned, 1 cluster new, 1 cluster gone, 1 cluster replaced, 1 cluster as before
+6 machines deleted, 6 machines provisioned, 1 cluster new, 1 cluster gone, 1 cluster replaced, 1 cluster as before
 
 "#]]);
     let json = stage

@@ -41,14 +41,20 @@ pub fn impact(
     let change = compare::sides(sides, today, |_, _| ())?;
     let judged = &change.fleet_check.judged;
     let checked = change.fleet_check.results.len();
-    print(&change.impact, judged, checked, options, terminal)?;
+    // Only a comment leaves out what was there before.
+    let before = match options.format {
+        CommentFormat::Markdown => change.before.fleet.check(|_, _, _| Ok(()))?.judged,
+        CommentFormat::Human | CommentFormat::Json => Vec::new(),
+    };
+    let findings = [&before, judged].map(Vec::as_slice);
+    print(&change.impact, findings, checked, options, terminal)?;
     Ok(change.fleet_check.verdict())
 }
 
-/// The result goes to stdout, findings beside it to stderr.
+/// The result goes to stdout, findings of the later side beside it to stderr.
 fn print(
     impact: &Impact,
-    judged: &[Judged],
+    [before, judged]: [&[Judged]; 2],
     checked: usize,
     options: &ImpactOptions,
     terminal: &mut Terminal,
@@ -60,7 +66,7 @@ fn print(
             Format::Human
         }
         CommentFormat::Markdown => {
-            impact.markdown(judged, out)?;
+            impact.markdown(before, judged, out)?;
             Format::Human
         }
         CommentFormat::Json => {

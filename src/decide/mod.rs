@@ -4,6 +4,7 @@
 pub mod component_choice;
 pub mod identity;
 pub mod matching;
+pub mod object_changes;
 pub mod plan;
 pub mod pool_counts;
 pub mod proof;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use capi::image::ImageKey;
 use capi::labels::Labels;
 use capi::location::Location;
+use capi::objects::ManifestObject;
 use capi::unknown::Unknown;
 use yaml_tree::place::{Located, Place};
 use yaml_tree::value::Node;
@@ -70,6 +71,21 @@ pub struct Cluster {
     pub capm3: Option<Located<Arc<str>>>,
     /// What its ClusterClass says of upgrades.
     pub upgrades: Upgrades,
+    /// The objects that make it, where manifests do.
+    pub objects: Vec<ClusterObject>,
+}
+
+/// An object that a cluster or one of its node pools is made from.
+#[derive(Clone, Debug)]
+pub struct ClusterObject {
+    /// The node pool; none where it is the whole cluster.
+    pub pool: Option<PoolName>,
+    /// Whether Cluster API makes a copy of it for the cluster, as of what a ClusterClass names.
+    pub is_copied: bool,
+    /// Where a template that is not copied has its name.
+    pub place: Place,
+    /// The object as it is deployed. Its places are those of its own text.
+    pub object: ManifestObject,
 }
 
 /// The minors that Cluster API takes a cluster through by itself.

@@ -170,7 +170,8 @@ mod tests {
             booted: Some(Booted {
                 key: None,
                 uri: None,
-                url: url.into(),
+                url: Some(url.into()),
+                name: None,
                 checksum: checksum.map(Arc::from),
             }),
             ..machine(image)

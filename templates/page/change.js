@@ -1,6 +1,6 @@
 // What a change does: which machines are replaced, what is before and after, which findings come and go.
 
-const ROLLOUTS = { roll: ["rolls", "↻"], "in-place": ["in place", "="] };
+const ROLLOUTS = { roll: ["rolls", "↻"], unknown: ["not known", "?"], refused: ["refused", "✕"], "in-place": ["in place", "="], propagated: ["in place", "="] };
 const KINDS = { added: "new", removed: "gone", renamed: "renamed", replaced: "replaced", changed: "" };
 
 function changePage() {

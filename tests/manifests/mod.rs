@@ -13,7 +13,7 @@ mod pairs;
 mod plain;
 mod pools;
 mod providers;
-mod references;
+pub(crate) mod references;
 mod releases;
 mod sets;
 mod unread;

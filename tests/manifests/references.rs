@@ -174,7 +174,7 @@ stamps: [{kind: OpenStackMachineTemplate, image: ubuntu-noble-plain-kubeadm-1-31
 }
 
 /// What `impact` says of a change of the manifest; nothing where there is no git.
-pub(super) fn impacts(before: &str, changes: &[(&str, String)]) -> Option<String> {
+pub(crate) fn impacts(before: &str, changes: &[(&str, String)]) -> Option<String> {
     let project = manifest(before).commit("Add a cluster")?;
     let impact = |(name, after): &(&str, String)| {
         project.write("edge.yaml", after);
@@ -231,16 +231,18 @@ no change
     no machine is re-provisioned, 1 cluster as before
 another image
     edge
-      control-plane  in place: existing machines stay as they are, later ones differ
-      edge-md        in place: existing machines stay as they are, later ones differ
-    no machine is re-provisioned, 0 clusters as before
+      control-plane  refused by its webhook: nothing changes, and the sync fails
+                       image       ubuntu-2204-kube-v1.31.8 → ubuntu-2204-efi-kube-v1.31.8
+      edge-md        refused by its webhook: nothing changes, and the sync fails
+                       image       ubuntu-2204-kube-v1.31.8 → ubuntu-2204-efi-kube-v1.31.8
+    no machine is re-provisioned, refused by webhooks in 2 pools, 0 clusters as before
     error[template-edited-in-place]: OpenStackMachineTemplate `edge` changes under the same name, and its webhook refuses changes below `spec.template.spec`
       --> edge.yaml:28:18
        |
     28 | metadata: {name: edge}
        |                  ^^^^
     29 | spec: {template: {spec: {image: {filter: {name: ubuntu-2204-efi-kube-v1.31.8}}}}}
-       |                                                 ---------------------------- `image.filter.name` changes
+       |                                                 ---------------------------- `spec.template.spec.image.filter.name` changes
        |
        = cluster: edge, pool control-plane
        = also in pools: edge-md
@@ -248,16 +250,18 @@ another image
     1 error in 1 cluster
 another setting
     edge
-      control-plane  in place: existing machines stay as they are, later ones differ
-      edge-md        in place: existing machines stay as they are, later ones differ
-    no machine is re-provisioned, 0 clusters as before
+      control-plane  refused by its webhook: nothing changes, and the sync fails
+                       OpenStackMachineTemplate/edge spec.template.spec.flavor  none → big
+      edge-md        refused by its webhook: nothing changes, and the sync fails
+                       OpenStackMachineTemplate/edge spec.template.spec.flavor  none → big
+    no machine is re-provisioned, refused by webhooks in 2 pools, 0 clusters as before
     error[template-edited-in-place]: OpenStackMachineTemplate `edge` changes under the same name, and its webhook refuses changes below `spec.template.spec`
       --> edge.yaml:28:18
        |
     28 | metadata: {name: edge}
        |                  ^^^^
     29 | spec: {template: {spec: {flavor: big, image: {filter: {name: ubuntu-2204-kube-v1.31.8}}}}}
-       |                                  --- `flavor` changes
+       |                                  --- `spec.template.spec.flavor` changes
        |
        = cluster: edge, pool control-plane
        = also in pools: edge-md
@@ -265,19 +269,33 @@ another setting
     1 error in 1 cluster
 another name, and all references to it
     edge
-      control-plane  3 machines re-provisioned, by roll: its machine template changes
-      edge-md        all machines re-provisioned, by roll: its machine template changes
+      control-plane  3 machines re-provisioned, by roll
+                       image       ubuntu-2204-kube-v1.31.8 → ubuntu-2204-efi-kube-v1.31.8
+                       KubeadmControlPlane/edge-cp spec.machineTemplate.infrastructureRef.name  edge → edge-2
+      edge-md        all machines re-provisioned, by roll
+                       image       ubuntu-2204-kube-v1.31.8 → ubuntu-2204-efi-kube-v1.31.8
+                       MachineDeployment/edge-md spec.template.spec.infrastructureRef.name  edge → edge-2
     3 machines and one whole pool in 1 cluster re-provisioned, 0 clusters as before
 another name, the same content
     edge
       control-plane  3 machines re-provisioned, by roll: its machine template changes
+                       KubeadmControlPlane/edge-cp spec.machineTemplate.infrastructureRef.name  edge → edge-2
       edge-md        all machines re-provisioned, by roll: its machine template changes
+                       MachineDeployment/edge-md spec.template.spec.infrastructureRef.name  edge → edge-2
     3 machines and one whole pool in 1 cluster re-provisioned, 0 clusters as before
 another kind of that name
     edge
-      control-plane  in place: existing machines stay as they are, later ones differ
-      edge-md        in place: existing machines stay as they are, later ones differ
-    no machine is re-provisioned, 0 clusters as before
+      control-plane  3 machines re-provisioned, by roll
+                       image       ubuntu-2204-kube-v1.31.8 → none
+                       KubeadmControlPlane/edge-cp spec.machineTemplate.infrastructureRef.kind  OpenStackMachineTemplate → AzureMachineTemplate
+                       AzureMachineTemplate/edge  none → an object
+                       OpenStackMachineTemplate/edge  an object → none
+      edge-md        all machines re-provisioned, by roll
+                       image       ubuntu-2204-kube-v1.31.8 → none
+                       MachineDeployment/edge-md spec.template.spec.infrastructureRef.kind  OpenStackMachineTemplate → AzureMachineTemplate
+                       AzureMachineTemplate/edge  none → an object
+                       OpenStackMachineTemplate/edge  an object → none
+    3 machines and one whole pool in 1 cluster re-provisioned, 0 clusters as before
 another version
     edge
       control-plane  3 machines re-provisioned, by roll
@@ -329,8 +347,9 @@ fn a_machine_pool_whose_image_is_edited_is_no_template_that_rolls_nothing() {
         str![[r#"
 another image
     edge
-      edge-md  in place: existing machines stay as they are, later ones differ
-    no machine is re-provisioned, 0 clusters as before
+      edge-md  all machines re-provisioned, by roll
+                 image       /images/a → /images/b
+    one whole pool in 1 cluster re-provisioned, 0 clusters as before
 
 "#]],
     );
@@ -376,7 +395,7 @@ another digest
     28 | ...e: edge}
        |       ^^^^
     29 | ...e: {spec: {image: {url: 'https://images.example.org/a.raw', checksum: '1111111111111111111111111111111111111111111111111111111111111111'}}}}
-       |                                                                          ------------------------------------------------------------------ `image.checksum` changes
+       |                                                                          ------------------------------------------------------------------ `spec.template.spec.image.checksum` changes
        |
        = cluster: edge, pool control-plane
        = also in pools: edge-md
@@ -404,7 +423,7 @@ a URL
     28 | metadata: {name: edge}
        |                  ^^^^
     29 | spec: {template: {spec: {image: {url: 'https://images.example.org/a.raw', checksum: 'https://images.example.org/SHA256SUMS'}}}}
-       |                                                                                     --------------------------------------- `image.checksum` changes
+       |                                                                                     --------------------------------------- `spec.template.spec.image.checksum` changes
        |
        = cluster: edge, pool control-plane
        = also in pools: edge-md
@@ -432,7 +451,7 @@ a digest instead of a URL
     28 | ...e: edge}
        |       ^^^^
     29 | ...e: {spec: {image: {url: 'https://images.example.org/a.raw', checksum: '0000000000000000000000000000000000000000000000000000000000000000'}}}}
-       |                                                                          ------------------------------------------------------------------ `image.checksum` changes
+       |                                                                          ------------------------------------------------------------------ `spec.template.spec.image.checksum` changes
        |
        = cluster: edge, pool control-plane
        = also in pools: edge-md
@@ -451,7 +470,7 @@ another URL
     28 | metadata: {name: edge}
        |                  ^^^^
     29 | spec: {template: {spec: {image: {url: 'https://images.example.org/a.raw', checksum: 'https://images.example.org/sums'}}}}
-       |                                                                                     --------------------------------- `image.checksum` changes
+       |                                                                                     --------------------------------- `spec.template.spec.image.checksum` changes
        |
        = cluster: edge, pool control-plane
        = also in pools: edge-md

@@ -207,7 +207,7 @@ images newly served
 images no longer served
   - noble-30  size unknown  https://images.example/noble-30.raw
 
-0 machines and one whole pool in 1 cluster re-provisioned, 0 clusters as before
+one whole pool in 1 cluster re-provisioned, 0 clusters as before
 error[version-downgrade]: `control-plane` would go back from Kubernetes `v1.30.12+rke2r1` to `v1.29.15+rke2r1`
  --> edge.yaml:2:16
   |
@@ -251,7 +251,7 @@ images newly served
 images no longer served
   - noble-29  size unknown  https://images.example/noble-29.raw
 
-0 machines and one whole pool in 1 cluster re-provisioned, 0 clusters as before
+one whole pool in 1 cluster re-provisioned, 0 clusters as before
 error[version-skip]: the control plane would go from Kubernetes `v1.29.15+rke2r1` to `v1.31.8+rke2r1`, past 1.30
  --> edge.yaml:2:16
   |
@@ -296,7 +296,7 @@ images newly served
 images no longer served
   - noble-31  size unknown  https://images.example/noble-31.raw
 
-0 machines and one whole pool in 1 cluster re-provisioned, 0 clusters as before
+one whole pool in 1 cluster re-provisioned, 0 clusters as before
 error[image-replaced-in-place]: another image would be at `https://images.example/noble-31.raw`: its checksum goes from `293d6172dccb` to `31a831a831a8`
  --> catalog.yaml:4:133
   |

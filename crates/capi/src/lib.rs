@@ -5,6 +5,7 @@
 
 #![warn(missing_docs)]
 
+pub mod changes;
 pub mod image;
 pub mod labels;
 pub mod location;

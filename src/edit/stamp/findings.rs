@@ -9,7 +9,7 @@ use crate::rules;
 
 use super::plan::{FieldChange, ObjectResult, Plan, TemplateChange};
 use super::request::may_boot;
-use super::since::immutable_path;
+use super::since::{immutable_path, machine_answer};
 
 /// Looks at every object and the result for it.
 pub fn findings(objects: &[ManifestObject], plan: &Plan) -> Vec<Finding> {
@@ -81,7 +81,7 @@ fn edit_in_place(object: &ManifestObject, result: &ObjectResult) -> Option<Findi
     };
     immutable_path(object)?;
     let kind = providers::find_for_object(&object.api_version, &object.kind).map(|(_, kind)| kind);
-    let (why, level) = rules::not_applied(kind);
+    let (why, level) = rules::not_applied(machine_answer(object));
     let is_manual = !result.changes.iter().any(|change| change.overwrites);
     let gets = if is_manual {
         "changes under the same name"

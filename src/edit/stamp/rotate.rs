@@ -9,7 +9,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use capi::objects::{ManifestObject, Reference, Text, references};
-use capi::providers;
 use yaml_tree::edit::{Edit, Step, Target, edit, node_at};
 use yaml_tree::engine::Engine;
 use yaml_tree::place::{FileId, Source};
@@ -22,6 +21,7 @@ use crate::rules;
 
 use super::past::{Past, base};
 use super::plan::Plan;
+use super::since::machine_answer;
 
 /// The longest name of an object.
 const LONGEST_NAME: usize = 253;
@@ -183,8 +183,7 @@ fn missing_patch(
     };
     let patch = referring.iter().find(|reference| is_of_patch(reference))?;
     let object = &objects[index];
-    let kind = providers::find_for_object(&object.api_version, &object.kind).map(|(_, kind)| kind);
-    let (why, level) = rules::not_applied(kind);
+    let (why, level) = rules::not_applied(machine_answer(object));
     let message = format!(
         "the kept copy of {} loses its patches to `{name}`, {why}",
         object.title()

@@ -3,14 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use capi::changes::{self, Answer, Effect};
 use capi::objects::{ManifestObject, objects};
-use capi::providers::{self, InPlaceChange};
 use yaml_tree::place::Source;
 
 use super::plan::{FieldChange, Plan, TemplateChange};
 
-/// The group of the bootstrap providers' templates, whose changes roll no machine either.
-const BOOTSTRAP: &str = "bootstrap.cluster.x-k8s.io";
 /// What machines are made from.
 const MACHINE: &str = "spec.template.spec";
 
@@ -65,16 +63,18 @@ pub fn record_changes(
 /// Below which path a change of an object under its own name does not reach its machines; none where it does, and for kinds
 /// that make none. Of Cluster API: <https://cluster-api.sigs.k8s.io/tasks/updating-machine-templates>.
 pub fn immutable_path(object: &ManifestObject) -> Option<&'static str> {
-    let group = object.group();
-    if group == BOOTSTRAP && object.kind.ends_with("ConfigTemplate") {
-        return Some(MACHINE);
+    let answer = machine_answer(object);
+    match answer.effect {
+        Effect::Refused => Some(answer.row),
+        Effect::InPlace if object.kind.ends_with("Template") => Some(MACHINE),
+        _ => None,
     }
-    let (_, kind) = providers::find_for_object(&object.api_version, &object.kind)?;
-    match kind.change {
-        InPlaceChange::Rolls => None,
-        InPlaceChange::Ignored => kind.is_template().then_some(MACHINE),
-        InPlaceChange::Refused(path) => Some(path),
-    }
+}
+
+/// What a change of what machines are made from does, in a template.
+pub(super) fn machine_answer(object: &ManifestObject) -> Answer {
+    let path: Vec<&str> = MACHINE.split('.').collect();
+    changes::answer(object, &path)
 }
 
 fn read(text: &str) -> Vec<ManifestObject> {

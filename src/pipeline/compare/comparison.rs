@@ -1,8 +1,11 @@
 //! Compares the clusters of both sides one by one.
 
+use std::collections::BTreeMap;
+
 use parking_lot::Mutex;
 
 use crate::error::Error;
+use crate::model::cluster::ClusterOrigin;
 use crate::model::cluster_view::ClusterView;
 use crate::model::date::Date;
 use crate::model::finding::Finding;
@@ -12,6 +15,8 @@ use crate::read::{ClusterEntry, Workspace};
 use crate::render::Renderer;
 use crate::report::impact::{self, ClusterChange, ImpactKind, Served};
 use crate::rules::{ChangeInput, Side};
+
+use super::values::{self, ValuesSide};
 
 /// One side of the change.
 pub(crate) struct End {
@@ -56,16 +61,21 @@ pub(super) struct Comparison<'a> {
     pub(super) renderers: (Renderer<'a>, Renderer<'a>),
     pub(super) commit: &'a str,
     pub(super) served: Mutex<(Served, Served)>,
+    /// The clusters of the later side, by name.
+    pub(super) entries: BTreeMap<&'a str, &'a ClusterEntry>,
 }
 
 impl Comparison<'_> {
     /// A cluster that exists after the change; what its change breaks are findings.
+    ///
+    /// # Errors
+    /// A layer of its values cannot be read.
     pub(super) fn cluster(
         &self,
         old: Option<&ClusterEntry>,
         view: &ClusterView,
         findings: &mut Vec<Finding>,
-    ) -> Compared {
+    ) -> Result<Compared, Error> {
         let stamps = self.renderers.1.stamps(view, &mut Vec::new());
         let after = Side {
             view,
@@ -86,7 +96,7 @@ impl Comparison<'_> {
                     _ => None,
                 };
                 let change = Some(impact::whole(&after, ImpactKind::Added));
-                return Compared { change, note };
+                return Ok(Compared { change, note });
             }
         };
         self.serve(Some(&old_view), None);
@@ -106,7 +116,25 @@ impl Comparison<'_> {
             let new = self.renderers.1.cluster(view, &mut Vec::new());
             impact::keeps_names(&old, &new)
         };
-        let change = impact::cluster(&input, is_in_place);
+        let is_of_values = view.cluster.origin == ClusterOrigin::Values;
+        let entries = old.zip(self.entries.get(&*view.cluster.name));
+        let values = match entries.filter(|_| is_of_values) {
+            Some((old, new)) => {
+                let before = ValuesSide {
+                    workspace: &self.before.fleet.workspace,
+                    entry: old,
+                    view: &old_view,
+                };
+                let after = ValuesSide {
+                    workspace: &self.after.fleet.workspace,
+                    entry: new,
+                    view,
+                };
+                values::changes(&before, &after)?
+            }
+            None => Vec::new(),
+        };
+        let change = impact::cluster(&input, is_in_place, values);
         let is_same = change
             .as_ref()
             .is_none_or(|change| change.change != ImpactKind::Replaced);
@@ -114,7 +142,7 @@ impl Comparison<'_> {
             let settings = &self.after.fleet.workspace.settings;
             findings.extend(check::change(&input, settings));
         }
-        Compared { change, note: None }
+        Ok(Compared { change, note: None })
     }
 
     /// A cluster that is gone.

@@ -2,6 +2,7 @@
 
 mod comparison;
 mod sides;
+mod values;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -61,10 +62,13 @@ pub(crate) fn sides<T: Send>(
         after: &after,
         commit: &commit,
         served: Mutex::default(),
+        entries: { after.fleet.workspace.clusters.iter() }
+            .map(|entry| (&*entry.name, entry))
+            .collect(),
     };
     let fleet_check = after.fleet.check(|view, checked, findings| {
         let old = pairs.find_before(&view.cluster);
-        let compared = comparison.cluster(old, view, findings);
+        let compared = comparison.cluster(old, view, findings)?;
         Ok((compared, keep(view, checked)))
     })?;
     let (compared, fleet_check) = fleet_check.split();

@@ -6,6 +6,7 @@
 //! the reason.
 
 mod class_patches;
+mod closure;
 mod dangling;
 mod deployed;
 mod eks_anywhere;
@@ -270,6 +271,7 @@ fn read_clusters(
 ) -> Vec<FoundCluster> {
     let graph = Graph::new(objects, stamped, shared);
     let mut found: BTreeMap<Owner<'_>, Vec<usize>> = BTreeMap::new();
+    let mut named: BTreeMap<Owner<'_>, Vec<usize>> = BTreeMap::new();
     let own = objects.iter().enumerate();
     for (index, object) in own.filter(|(_, object)| !object.is_patch) {
         let is_cluster = is_of_group(object, CLUSTER_API) && &*object.kind == "Cluster";
@@ -277,6 +279,8 @@ fn read_clusters(
             found.entry(Owner::Object(index)).or_default();
         } else if is_pool(object) {
             found.entry(graph.owner(index)).or_default().push(index);
+        } else if object.has_cluster_name() {
+            named.entry(graph.owner(index)).or_default().push(index);
         }
     }
     let mut clusters: Vec<FoundCluster> = found
@@ -291,7 +295,7 @@ fn read_clusters(
             FoundCluster {
                 name,
                 folder: folder.to_owned(),
-                read: graph.cluster(owner, pools),
+                read: graph.cluster(owner, pools, named.get(owner).map_or(&[], Vec::as_slice)),
             }
         })
         .filter(|found| !found.read.cluster.pools.is_empty())
@@ -453,12 +457,15 @@ impl<'a> Graph<'a> {
         }
     }
 
-    fn cluster(&self, owner: &Owner<'_>, pools: &[usize]) -> ClusterRead {
+    /// A cluster of its owner, its node pools, and other objects that name it.
+    fn cluster(&self, owner: &Owner<'_>, pools: &[usize], named: &[usize]) -> ClusterRead {
         let mut reader = PoolReader {
             graph: self,
             sources: self.shared.sources.clone(),
             findings: Vec::new(),
+            added: BTreeSet::new(),
         };
+        let mut class = None;
         let mut cluster = Cluster {
             origin: ClusterOrigin::Manifests,
             ..Cluster::default()
@@ -473,7 +480,7 @@ impl<'a> Graph<'a> {
                     reader.eks_anywhere(*index, &mut cluster)
                 } else {
                     cluster.endpoint = Some(Box::new(reader.endpoint(*index)));
-                    reader.topology(*index, &mut cluster);
+                    class = reader.topology(*index, &mut cluster);
                     reader.require_fields(&cluster_api::CLUSTER, *index, &mut cluster.pools);
                 }
             }
@@ -488,6 +495,12 @@ impl<'a> Graph<'a> {
         {
             reader.push_unknown(*index, &mut cluster);
         }
+        let members = [pools, named].concat();
+        let own = match owner {
+            Owner::Object(index) => Some(*index),
+            Owner::Name(..) => None,
+        };
+        reader.objects(own, class, &members, &mut cluster);
         cluster
             .pools
             .sort_by(|a, b| (&a.name, a.place.start).cmp(&(&b.name, b.place.start)));

@@ -1,5 +1,6 @@
 //! The node pools of one cluster: what each object declares about its machines.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use capi::location::Location;
@@ -50,6 +51,17 @@ pub(super) struct PoolReader<'g, 'a> {
     pub(super) sources: Sources,
     /// What is wrong with it.
     pub(super) findings: Vec<Finding>,
+    /// Which objects it is made from, as far as they are known.
+    pub(super) added: BTreeSet<usize>,
+}
+
+/// The node pool of a control plane or of workers.
+pub(super) fn pool_name(object: &ManifestObject) -> PoolName {
+    if is_control_plane(object) {
+        PoolName::ControlPlane
+    } else {
+        PoolName::MachineDeployment(Arc::clone(&object.name))
+    }
 }
 
 impl PoolReader<'_, '_> {
@@ -114,11 +126,7 @@ impl PoolReader<'_, '_> {
         if is_leader {
             cluster.bootstrap_provider.clone_from(&bootstrap_provider);
         }
-        let name = if is_leader {
-            PoolName::ControlPlane
-        } else {
-            PoolName::MachineDeployment(Arc::clone(&object.name))
-        };
+        let name = pool_name(object);
         let version = version_node(object).and_then(|(_, node)| self.version(index, node));
         if is_leader && template == Template::Unnamed {
             // A hosted control plane has no machines of its own; its workers are compared with its version.

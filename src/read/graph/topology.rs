@@ -18,11 +18,9 @@ use super::{CLUSTER_API, Template};
 use crate::read::tables::cluster_api::CLASS;
 
 impl<'a> PoolReader<'_, 'a> {
-    /// The pools of a Cluster whose topology names a class.
-    pub(super) fn topology(&mut self, index: usize, cluster: &mut Cluster) {
-        let Some(topology) = Topology::from_cluster(self.graph.objects, index) else {
-            return;
-        };
+    /// The pools of a Cluster whose topology names a class, and that class.
+    pub(super) fn topology(&mut self, index: usize, cluster: &mut Cluster) -> Option<usize> {
+        let topology = Topology::from_cluster(self.graph.objects, index)?;
         let name = Name {
             kind: "ClusterClass",
             group: Some(CLUSTER_API),
@@ -41,6 +39,7 @@ impl<'a> PoolReader<'_, 'a> {
         if let Some(class) = class {
             self.require_fields(&CLASS, class, &mut cluster.pools);
         }
+        class
     }
 
     fn machines(

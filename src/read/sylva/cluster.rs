@@ -54,6 +54,7 @@ pub(super) fn cluster(
         endpoint: None,
         capm3: None,
         upgrades: Upgrades::Single,
+        objects: Vec::new(),
     };
     let Some(branch) = report.answer(root.child("cluster")) else {
         let help = "describe the cluster under `cluster:`";

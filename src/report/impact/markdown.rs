@@ -1,69 +1,132 @@
-//! The impact of a change, as a comment on a merge request.
+//! The impact of a change, as a comment on a merge request: what the change does, and what it adds; the rest is counted. Code
+//! hosts refuse a comment of more than 65,536 characters, so the lists end before.
 
+use std::collections::BTreeSet;
 use std::io;
 
 use super::{Impact, PoolChange, ServedImage, words};
 use crate::model::finding::Judged;
 use crate::model::rule::Level;
 use crate::printer::{Printer, Safe};
+use crate::report::quantity;
 
-/// Writes the sum first, then tables: most readers stop at the sum.
-pub(super) fn write(impact: &Impact, judged: &[Judged], out: &mut Printer) -> io::Result<()> {
-    out.markup(&Safe::concat([
+/// The most bytes of all lists together.
+const ROOM: usize = 50_000;
+
+/// Writes the sum first, then what changes, and then the errors that were not there before.
+pub(super) fn write(
+    impact: &Impact,
+    before: &[Judged],
+    after: &[Judged],
+    out: &mut Printer,
+) -> io::Result<()> {
+    let mut lists = Lists { out, room: ROOM };
+    lists.out.markup(&Safe::concat([
         "### What this change does\n\n**".into(),
         Safe::markdown(&words::sum(impact)),
         "**\n".into(),
     ]))?;
-    let mut errors = judged
+    let notes = impact
+        .notes
         .iter()
-        .filter(|judged| judged.level == Level::Error)
-        .peekable();
-    if errors.peek().is_some() {
-        out.markup(&"\n".into())?;
-    }
-    for judged in errors {
-        out.markup(&error(judged))?;
-    }
-    for note in &impact.notes {
-        out.markup(&Safe::concat([
-            "\n> ".into(),
-            Safe::markdown(note),
-            "\n".into(),
-        ]))?;
-    }
-    if !impact.clusters.is_empty() {
-        out.markup(&"\n| cluster | pool | machines | change |\n|---|---|---|---|\n".into())?;
-    }
-    for group in words::groups(impact) {
+        .map(|note| Safe::concat(["\n> ".into(), Safe::markdown(note), "\n".into()]));
+    lists.write("", notes.collect(), "note")?;
+    let rows = words::groups(impact).into_iter().flat_map(|group| {
         let head = words::head(&group);
         let pools = group.first().map_or(&[][..], |change| &change.pools);
-        if pools.is_empty() {
-            out.markup(&Safe::concat([
-                "| ".into(),
-                Safe::markdown(&head),
-                " | | | |\n".into(),
-            ]))?;
-        }
-        for pool in pools {
-            out.markup(&row(&head, pool))?;
-        }
-    }
-    images("\nNewly served:\n\n", &impact.served.added, out)?;
-    images("\nNo longer served:\n\n", &impact.served.removed, out)?;
+        let alone = pools
+            .is_empty()
+            .then(|| Safe::concat(["| ".into(), Safe::markdown(&head), " | | | |\n".into()]));
+        let rows: Vec<Safe> = pools.iter().map(|pool| row(&head, pool)).collect();
+        alone.into_iter().chain(rows)
+    });
+    let head = "\n| cluster | pool | machines | change |\n|---|---|---|---|\n";
+    lists.write(head, rows.collect(), "row")?;
+    errors(before, after, &mut lists)?;
+    let added = impact.served.added.iter().map(image).collect();
+    lists.write("\nNewly served:\n\n", added, "image")?;
+    let removed = impact.served.removed.iter().map(image).collect();
+    lists.write("\nNo longer served:\n\n", removed, "image")?;
     if impact.served.download > 0 {
-        out.markup(&Safe::concat([
+        lists.out.markup(&Safe::concat([
             "\n".into(),
             Safe::markdown(&words::bytes(impact.served.download)),
             " to download.\n".into(),
         ]))?;
     }
     let short = impact.against.get(..10).unwrap_or(&impact.against);
-    out.markup(&Safe::concat([
+    lists.out.markup(&Safe::concat([
         "\n<sub>Against ".into(),
         Safe::markdown(short),
         ", ".into(),
         Safe::markdown(&impact.base),
         ".</sub>\n".into(),
+    ]))
+}
+
+/// Writes lists as far as there is room.
+struct Lists<'a> {
+    out: &'a mut Printer,
+    /// The bytes that are left.
+    room: usize,
+}
+
+impl Lists<'_> {
+    /// Writes a list below its head, and how many items had no room.
+    fn write(&mut self, head: &'static str, items: Vec<Safe>, what: &str) -> io::Result<()> {
+        if items.is_empty() {
+            return Ok(());
+        }
+        self.out.markup(&head.into())?;
+        let count = items.len();
+        for (index, item) in items.iter().enumerate() {
+            match self.room.checked_sub(item.as_str().len()) {
+                Some(room) => self.room = room,
+                None => {
+                    let left = quantity(count - index, &format!("further {what}"));
+                    let left = Safe::markdown(&left);
+                    return self
+                        .out
+                        .markup(&Safe::concat(["\nAnd ".into(), left, ".\n".into()]));
+                }
+            }
+            self.out.markup(item)?;
+        }
+        Ok(())
+    }
+}
+
+/// The errors that the change adds, each once, and how many there were before.
+fn errors(before: &[Judged], after: &[Judged], lists: &mut Lists<'_>) -> io::Result<()> {
+    fn keys(judged: &[Judged]) -> impl Iterator<Item = (String, &Judged)> {
+        let errors = judged.iter().filter(|judged| judged.level == Level::Error);
+        errors.map(|judged| {
+            let finding = &judged.finding;
+            let path = finding.labels.first().map(|label| &label.spot.source.path);
+            let path = path.map_or("", |path| &**path);
+            let key = format!("{} {path} {}", finding.rule.as_str(), finding.message);
+            (key, judged)
+        })
+    }
+    let known: BTreeSet<String> = keys(before).map(|(key, _)| key).collect();
+    let mut met = BTreeSet::new();
+    let mut added = Vec::new();
+    for (key, judged) in keys(after) {
+        let is_known = known.contains(&key);
+        if met.insert(key) && !is_known {
+            added.push(error(judged));
+        }
+    }
+    let old = met.len() - added.len();
+    lists.write("\nErrors that it adds:\n\n", added, "error")?;
+    if old == 0 {
+        return Ok(());
+    }
+    let count = quantity(old, "error");
+    lists.out.markup(&Safe::concat([
+        "\n".into(),
+        Safe::markdown(&count),
+        " as before.\n".into(),
     ]))
 }
 
@@ -89,9 +152,9 @@ fn error(judged: &Judged) -> Safe {
 fn row(head: &str, pool: &PoolChange) -> Safe {
     let edits = words::edits(pool).into_iter();
     let mut changes: Vec<Safe> = edits
-        .map(|(what, (from, to))| {
+        .map(|words::Line { what, from, to }| {
             Safe::concat([
-                what.into(),
+                Safe::markdown(&what),
                 " ".into(),
                 Safe::markdown_code(&from),
                 " → ".into(),
@@ -99,6 +162,7 @@ fn row(head: &str, pool: &PoolChange) -> Safe {
             ])
         })
         .collect();
+    changes.extend(words::further(pool).map(|further| Safe::markdown(&further)));
     if !pool.skipped.is_empty() {
         let skipped = Safe::markdown(&pool.skipped.join(", "));
         changes.push(Safe::concat(["⚠️ skips ".into(), skipped]));
@@ -116,25 +180,17 @@ fn row(head: &str, pool: &PoolChange) -> Safe {
     ])
 }
 
-fn images(head: &'static str, images: &[ServedImage], out: &mut Printer) -> io::Result<()> {
-    if images.is_empty() {
-        return Ok(());
-    }
-    out.markup(&head.into())?;
-    for image in images {
-        let size = image
-            .download
-            .map_or("size unknown".to_owned(), words::bytes);
-        let from = image.uri.as_deref().map(Safe::markdown_code);
-        let from = from.map(|uri| Safe::concat([", ".into(), uri]));
-        out.markup(&Safe::concat([
-            "- ".into(),
-            Safe::markdown_code(&image.key),
-            " (".into(),
-            Safe::markdown(&size),
-            from.unwrap_or_default(),
-            ")\n".into(),
-        ]))?;
-    }
-    Ok(())
+fn image(image: &ServedImage) -> Safe {
+    let size = image.download;
+    let size = size.map_or("size unknown".to_owned(), words::bytes);
+    let from = image.uri.as_deref().map(Safe::markdown_code);
+    let from = from.map(|uri| Safe::concat([", ".into(), uri]));
+    Safe::concat([
+        "- ".into(),
+        Safe::markdown_code(&image.key),
+        " (".into(),
+        Safe::markdown(&size),
+        from.unwrap_or_default(),
+        ")\n".into(),
+    ])
 }

@@ -1,9 +1,10 @@
 //! Computes the impact of a change on a cluster's machines from both sides, compared by meaning.
 //!
-//! Cluster API replaces a machine when its control plane or machine deployment refers to another machine template, or requires
-//! another Kubernetes version (<https://cluster-api.sigs.k8s.io/tasks/updating-machine-templates>). A template that is changed
-//! under its name replaces none: what exists stays, and only machines that are made later have the change.
+//! Of manifests, whole objects are compared, and [`capi::changes`] knows what each difference does. Of values, what is rendered of
+//! them is: another machine template or version rolls a pool, and a template that is changed under its name does not. What their
+//! charts make of other values is not known.
 
+mod field;
 mod markdown;
 mod pool;
 
@@ -24,7 +25,8 @@ use crate::model::manifest::ManifestFile;
 use crate::printer::Printer;
 use crate::rules::ChangeInput;
 
-pub use pool::{Booted, Cause, Edit, Machines, PoolChange, Rollout};
+pub use field::{FieldChange, Rollout};
+pub use pool::{Booted, Cause, Edit, Machines, PoolChange, WHOLE};
 
 pub(in crate::report) mod words;
 
@@ -51,9 +53,14 @@ impl Impact {
         write(self, out)
     }
 
-    /// Prints it as a comment on a merge request, with the errors of the later side.
-    pub fn markdown(&self, judged: &[Judged], out: &mut Printer) -> io::Result<()> {
-        markdown::write(self, judged, out)
+    /// Prints it as a comment on a merge request, with the findings of both sides.
+    pub fn markdown(
+        &self,
+        before: &[Judged],
+        after: &[Judged],
+        out: &mut Printer,
+    ) -> io::Result<()> {
+        markdown::write(self, before, after, out)
     }
 }
 
@@ -88,8 +95,12 @@ pub enum ImpactKind {
 }
 
 /// What a change does to a cluster that is on both sides; none where it does nothing. `in_place` says that the machine
-/// templates keep their names.
-pub fn cluster(input: &ChangeInput<'_>, in_place: bool) -> Option<ClusterChange> {
+/// templates keep their names, and `values` what else of its values changes.
+pub fn cluster(
+    input: &ChangeInput<'_>,
+    in_place: bool,
+    values: Vec<FieldChange>,
+) -> Option<ClusterChange> {
     let (before, after) = (&input.before.view.cluster, &input.after.view.cluster);
     let cluster = Arc::clone(&after.name);
     let object = |cluster: &crate::model::cluster::Cluster| {
@@ -109,7 +120,7 @@ pub fn cluster(input: &ChangeInput<'_>, in_place: bool) -> Option<ClusterChange>
             pools: gone.into_iter().chain(come).collect(),
         });
     }
-    let pools = pool::changes(input, in_place);
+    let pools = pool::changes(input, in_place, values);
     let is_renamed = before.name != after.name;
     if pools.is_empty() && !is_renamed {
         return None;
@@ -202,8 +213,11 @@ fn write(impact: &Impact, out: &mut dyn Write) -> io::Result<()> {
 
 fn write_pool(pool: &PoolChange, width: usize, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "  {:width$}  {}", pool.pool, words::machines(pool))?;
-    for (what, (from, to)) in words::edits(pool) {
+    for words::Line { what, from, to } in words::edits(pool) {
         writeln!(out, "  {:width$}    {what:<10}  {from} → {to}", "")?;
+    }
+    if let Some(further) = words::further(pool) {
+        writeln!(out, "  {:width$}    {further}", "")?;
     }
     if !pool.skipped.is_empty() {
         let skipped = pool.skipped.join(", ");

@@ -2,14 +2,18 @@
 
 use std::sync::Arc;
 
+use capi::changes::Effect;
 use capi::providers::{self, Stamp, Template};
 use capi::unknown::Unknown;
 use serde::Serialize;
 use yaml_tree::json::{Html, to_json};
 use yaml_tree::opaque::is_opaque;
+use yaml_tree::place::Located;
 
 use super::ImpactKind;
-use crate::model::cluster::{ClusterOrigin, Pool, PoolName};
+use super::field::{FieldChange, Rollout};
+use crate::decide::object_changes::{ObjectChange, object_changes};
+use crate::model::cluster::{Choice, ClusterOrigin, Pool, PoolName};
 use crate::model::cluster_view::ClusterView;
 use crate::model::judgement::Grade;
 use crate::model::version::Version;
@@ -18,7 +22,7 @@ use crate::rules::{ChangeInput, Side};
 /// What happens to one node pool.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PoolChange {
-    /// `control-plane` or the machine deployment.
+    /// `control-plane` or the machine deployment; [`WHOLE`] of what no single pool has.
     pub pool: String,
     /// What happens.
     pub change: ImpactKind,
@@ -45,9 +49,31 @@ pub struct PoolChange {
     /// The Kubernetes minors that an upgrade of the control plane leaves out.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub skipped: Vec<String>,
+    /// The fields of its objects that change.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<FieldChange>,
 }
 
+/// The name instead of a node pool's where a change concerns all of them, or none alone.
+pub const WHOLE: &str = "whole cluster";
+
 impl PoolChange {
+    fn new(pool: String, change: ImpactKind) -> Self {
+        Self {
+            pool,
+            change,
+            image: None,
+            kubernetes: None,
+            replicas: None,
+            machines: None,
+            rollout: None,
+            judgment: None,
+            because: Vec::new(),
+            skipped: Vec::new(),
+            changes: Vec::new(),
+        }
+    }
+
     /// The existing machines that are replaced; none where none is.
     pub fn machines_to_roll(&self) -> Option<Machines> {
         let rolls = self.change == ImpactKind::Changed && self.rollout == Some(Rollout::Roll);
@@ -80,7 +106,11 @@ pub struct Booted {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub uri: Option<Arc<str>>,
     /// Where machines fetch it.
-    pub url: Arc<str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub url: Option<Arc<str>>,
+    /// The name that its provider knows it by.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<Arc<str>>,
     /// The checksum that is stamped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub checksum: Option<Arc<str>>,
@@ -94,14 +124,38 @@ impl Booted {
         Self {
             key: stamp.key.clone(),
             uri: uri.map(|uri| Arc::clone(uri.value.text())),
-            url: Arc::clone(&stamp.url),
+            url: Some(Arc::clone(&stamp.url)),
+            name: None,
             checksum: stamp.checksum.clone(),
         }
     }
 
+    /// What a machine template names itself; none where it names nothing.
+    fn from_choice(choice: &Choice) -> Option<Self> {
+        let text =
+            |text: &Option<Located<Arc<str>>>| text.as_ref().map(|text| Arc::clone(&text.value));
+        let booted = Self {
+            key: None,
+            uri: None,
+            url: text(&choice.url),
+            name: text(&choice.name),
+            checksum: text(&choice.checksum),
+        };
+        (booted.url.is_some() || booted.name.is_some()).then_some(booted)
+    }
+
     /// Whether machines fetch another image: what is stamped differs. The key alone moves nothing, and neither does the reference.
     pub fn is_other(&self, before: &Self) -> bool {
-        (&before.url, &before.checksum) != (&self.url, &self.checksum)
+        let fetched = |booted: &Self| {
+            let Self {
+                url,
+                name,
+                checksum,
+                ..
+            } = booted.clone();
+            [url, name, checksum]
+        };
+        fetched(before) != fetched(self)
     }
 }
 
@@ -120,18 +174,6 @@ fn all_machines<S: serde::Serializer>(to: S) -> Result<S::Ok, S::Error> {
     to.serialize_str("all")
 }
 
-/// How existing machines get a change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Rollout {
-    /// They are replaced one after the other.
-    Roll,
-    /// They do not change; only later machines have it.
-    InPlace,
-    /// It is not known whether they do.
-    Unknown,
-}
-
 /// What makes machines be replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -142,17 +184,34 @@ pub enum Cause {
     Kubernetes,
     /// Another setting of the machine template.
     MachineTemplate,
+    /// Another setting of another object.
+    Field,
     /// Another text of a secret that decides one of these, perhaps.
     Secret,
 }
 
-/// The pools of a cluster on both sides that change, in their order; those that are gone come last.
-pub(super) fn changes(input: &ChangeInput<'_>, in_place: bool) -> Vec<PoolChange> {
+/// The pools of a cluster on both sides that change, in their order; those that are gone come last, and then what no single pool
+/// has. `values` is what changes of those.
+pub(super) fn changes(
+    input: &ChangeInput<'_>,
+    in_place: bool,
+    values: Vec<FieldChange>,
+) -> Vec<PoolChange> {
     let (before, after) = (&input.before, &input.after);
+    let mut of_objects = object_changes(&before.view.cluster, &after.view.cluster);
     let mut changes = Vec::new();
     for new in pools(after) {
-        match pools(before).find(|old| old.pool().name == new.pool().name) {
-            Some(old) => changes.extend(pool_change(old, new, in_place)),
+        let name = &new.pool().name;
+        let is_its = |change: &ObjectChange<'_>| match &change.pool {
+            Some(pool) => pool == name,
+            None => change.answer.effect == Effect::Rolls,
+        };
+        match pools(before).find(|old| old.pool().name == *name) {
+            Some(old) => {
+                let own = of_objects.iter().filter(|change| is_its(change));
+                let own: Vec<&ObjectChange<'_>> = own.collect();
+                changes.extend(pool_change(old, new, in_place, &own));
+            }
             None => changes.push(one_sided_change(new, ImpactKind::Added)),
         }
     }
@@ -160,6 +219,44 @@ pub(super) fn changes(input: &ChangeInput<'_>, in_place: bool) -> Vec<PoolChange
         if pools(after).all(|new| new.pool().name != old.pool().name) {
             changes.push(one_sided_change(old, ImpactKind::Removed));
         }
+    }
+    let all_roll = { changes.iter() }.filter(|pool| pool.machines_to_roll().is_some());
+    let all_roll = all_roll.count() == pools(after).count();
+    // Those of a hosted control plane are no machines of ours.
+    let is_of_pool = |name: &PoolName| {
+        let mut pools = pools(before).chain(pools(after));
+        pools.any(|pool| pool.pool().name == *name)
+    };
+    of_objects.retain(|change| match &change.pool {
+        Some(pool) => !is_of_pool(pool),
+        None => change.answer.effect != Effect::Rolls,
+    });
+    let rest = of_objects.iter().map(|change| {
+        let field = FieldChange::from_object(change);
+        match change.pool {
+            Some(_) => field.forget_machines(),
+            None => field,
+        }
+    });
+    let rest: Vec<FieldChange> = rest.chain(values).collect();
+    let rollout = rest.iter().filter_map(|change| change.rollout).max();
+    let is_said = match rollout {
+        // What is nothing to machines is listed where nothing else is.
+        None => rest.is_empty() || !changes.is_empty(),
+        Some(rollout) => all_roll && rollout == Rollout::Unknown,
+    };
+    if !is_said {
+        let is_secret = rest.iter().any(|change| change.is_secret);
+        changes.push(PoolChange {
+            rollout,
+            because: vec![if is_secret {
+                Cause::Secret
+            } else {
+                Cause::Field
+            }],
+            changes: rest,
+            ..PoolChange::new(WHOLE.to_owned(), ImpactKind::Changed)
+        });
     }
     changes
 }
@@ -183,54 +280,62 @@ fn one_sided_change(pool: PoolSide<'_>, change: ImpactKind) -> PoolChange {
         _ => (Edit::new(None, image), Edit::new(None, version)),
     };
     PoolChange {
-        pool: pool.pool().name.to_string(),
-        change,
         image: Some(image).filter(|image| image.from != image.to),
         kubernetes: Some(kubernetes).filter(|kubernetes| kubernetes.from != kubernetes.to),
-        replicas: None,
         machines: Some(pool.machines()),
-        rollout: None,
         judgment: (change == ImpactKind::Added).then(|| pool.grade()),
-        because: Vec::new(),
-        skipped: Vec::new(),
+        ..PoolChange::new(pool.pool().name.to_string(), change)
     }
 }
 
-/// What happens to a pool that is on both sides; none where nothing does.
-fn pool_change(old: PoolSide<'_>, new: PoolSide<'_>, in_place: bool) -> Option<PoolChange> {
-    let mut because = causes(old, new);
-    let is_open = [old, new].iter().any(|side| side.depends_on_secret());
-    let is_open = is_open && !old.has_same_secrets(new);
-    if is_open {
-        because.push(Cause::Secret);
-    }
-    let replicas = Edit::new(old.replicas(), new.replicas());
-    if because.is_empty() && replicas.from == replicas.to {
-        return None;
-    }
-    // A version is the control plane's own: no template can keep it from rolling.
-    let named = old
-        .pool()
-        .template
-        .as_ref()
-        .zip(new.pool().template.as_ref());
-    let keeps_name = named.is_some_and(|(old, new)| old.name.value == new.name.value);
-    let stays = (in_place || keeps_name) && !because.contains(&Cause::Kubernetes);
-    let rollout = match (because.as_slice(), stays) {
-        ([], _) => None,
-        ([Cause::Secret], _) => Some(Rollout::Unknown),
-        (_, true) if !is_open => Some(Rollout::InPlace),
-        _ => Some(Rollout::Roll),
-    };
+/// What happens to a pool that is on both sides; none where nothing does. `fields` is what changes of its objects.
+fn pool_change(
+    old: PoolSide<'_>,
+    new: PoolSide<'_>,
+    in_place: bool,
+    fields: &[&ObjectChange<'_>],
+) -> Option<PoolChange> {
     let image = Edit::new(old.image(), new.image());
     let kubernetes = Edit::new(old.version(), new.version());
+    let replicas = Edit::new(old.replicas(), new.replicas());
+    let mut because = Vec::new();
+    if is_another_image(&image) {
+        because.push(Cause::Image);
+    }
+    if is_another_version(&kubernetes) {
+        because.push(Cause::Kubernetes);
+    }
+    // What is made of its choices rolls it, where no object says so itself. A version is the control plane's own: no template
+    // can keep it from rolling.
+    if because.first() != Some(&Cause::Image) && old.template() != new.template() {
+        because.push(Cause::MachineTemplate);
+    }
+    let made = match because.as_slice() {
+        [] => Effect::NoEffect,
+        _ if new.has_own_objects() => Effect::NoEffect,
+        because if in_place && !because.contains(&Cause::Kubernetes) => Effect::InPlace,
+        _ => Effect::Rolls,
+    };
+    because.extend(causes(fields, &because));
+    let is_open = [old, new].iter().any(|side| side.depends_on_secret());
+    let is_open = is_open && !old.has_same_secrets(new);
+    if is_open || fields.iter().any(|field| field.is_secret) {
+        because.push(Cause::Secret);
+    }
+    if because.is_empty() && fields.is_empty() && replicas.from == replicas.to {
+        return None;
+    }
+    let effects = fields.iter().map(|field| field.answer.effect);
+    let rollout = match effects.fold(made, Effect::max) {
+        Effect::NoEffect if is_open => Some(Rollout::Unknown),
+        Effect::InPlace if is_open => Some(Rollout::Roll),
+        effect => Rollout::from_effect(effect),
+    };
     let skipped = match new.pool().name {
         PoolName::ControlPlane => minors_between(&kubernetes),
         PoolName::MachineDeployment(_) => Vec::new(),
     };
     Some(PoolChange {
-        pool: new.pool().name.to_string(),
-        change: ImpactKind::Changed,
         image: because.contains(&Cause::Image).then_some(image),
         kubernetes: because.contains(&Cause::Kubernetes).then_some(kubernetes),
         replicas: Some(replicas).filter(|replicas| replicas.from != replicas.to),
@@ -239,31 +344,30 @@ fn pool_change(old: PoolSide<'_>, new: PoolSide<'_>, in_place: bool) -> Option<P
         judgment: Some(new.grade()),
         because,
         skipped,
+        changes: fields
+            .iter()
+            .map(|field| FieldChange::from_object(field))
+            .collect(),
+        ..PoolChange::new(new.pool().name.to_string(), ImpactKind::Changed)
     })
 }
 
-/// What makes the machines of a pool another kind of machines.
-fn causes(old: PoolSide<'_>, new: PoolSide<'_>) -> Vec<Cause> {
-    let mut because = Vec::new();
-    let is_another_image = is_another_image(&Edit::new(old.image(), new.image()));
-    if is_another_image {
-        because.push(Cause::Image);
+/// What else makes the machines of a pool another kind of machines, beside what is known.
+fn causes(fields: &[&ObjectChange<'_>], known: &[Cause]) -> Option<Cause> {
+    let mut cause = None;
+    for field in fields {
+        let is_version = field.path.last().is_some_and(|key| key == "version");
+        if field.answer.effect == Effect::NoEffect || field.is_secret || is_version {
+            continue;
+        }
+        let is_key = |key: &String| key.starts_with("infrastructure");
+        let kind = &field.object.object.kind;
+        if !kind.ends_with("MachineTemplate") && !field.path.iter().any(is_key) {
+            return Some(Cause::Field);
+        }
+        cause = Some(Cause::MachineTemplate).filter(|_| !known.contains(&Cause::Image));
     }
-    if is_another_version(&Edit::new(old.version(), new.version())) {
-        because.push(Cause::Kubernetes);
-    }
-    let named = old
-        .pool()
-        .template
-        .as_ref()
-        .zip(new.pool().template.as_ref());
-    let is_edited = named.is_some_and(|(old, new)| {
-        old.name.value != new.name.value || !old.spec.value.same(&new.spec.value)
-    });
-    if !is_another_image && (is_edited || old.template() != new.template()) {
-        because.push(Cause::MachineTemplate);
-    }
-    because
+    cause
 }
 
 /// Whether machines get another image, or one where they had none.
@@ -322,8 +426,17 @@ impl<'a> PoolSide<'a> {
     }
 
     fn image(self) -> Option<Booted> {
-        let stamp = self.side.stamps.get(self.index)?.as_ref()?;
-        Some(Booted::from_stamp(self.side.view, stamp))
+        match self.side.stamps.get(self.index)? {
+            Some(stamp) => Some(Booted::from_stamp(self.side.view, stamp)),
+            None => Booted::from_choice(&self.pool().choice),
+        }
+    }
+
+    /// Whether objects of its own say what becomes of its machines.
+    fn has_own_objects(self) -> bool {
+        let pool = Some(&self.pool().name);
+        let mut objects = self.side.view.cluster.objects.iter();
+        objects.any(|object| object.pool.as_ref() == pool && !object.is_copied)
     }
 
     /// Whether both have the same secrets. Of what manifests build it is not known which were read.
@@ -336,10 +449,8 @@ impl<'a> PoolSide<'a> {
     /// Whether a secret decides a part of what its machines are.
     fn depends_on_secret(self) -> bool {
         let pool = self.pool();
-        let spec = pool.template.as_ref().map(|template| &template.spec);
-        let mut trees = [&pool.settings].into_iter().chain(spec);
         pool.unknown == Some(Unknown::Secret)
-            || trees.any(|tree| is_opaque(&to_json(&tree.value, Html::Plain)))
+            || is_opaque(&to_json(&pool.settings.value, Html::Plain))
     }
 
     /// The machine template's content as it would be rendered; none of a provider that is not known.

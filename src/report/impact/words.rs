@@ -1,12 +1,16 @@
 //! The sentences that the text and the Markdown of an impact share. Clusters with the same change are grouped.
 
+use super::field::cut;
 use super::{
-    Booted, Cause, ClusterChange, Edit, Impact, ImpactKind, Machines, PoolChange, Rollout,
+    Booted, Cause, ClusterChange, Edit, FieldChange, Impact, ImpactKind, Machines, PoolChange,
+    Rollout, WHOLE,
 };
 use crate::report::quantity;
 
 /// How many names of clusters are listed before they are only counted.
 const NAMED: usize = 12;
+/// How many fields of a pool's objects are listed before they are only counted.
+const FIELDS: usize = 6;
 
 /// Clusters that change alike, in the order of the first of them.
 pub(in crate::report) fn groups(impact: &Impact) -> Vec<Vec<&ClusterChange>> {
@@ -73,29 +77,106 @@ pub(in crate::report) fn machines(pool: &PoolChange) -> String {
         (_, Some(Rollout::InPlace)) => {
             "in place: existing machines stay as they are, later ones differ".to_owned()
         }
-        (_, Some(Rollout::Unknown)) => {
+        (_, Some(Rollout::Propagated)) => {
+            "in place: existing machines get the change and are not replaced".to_owned()
+        }
+        (_, Some(Rollout::Refused)) => {
+            "refused by its webhook: nothing changes, and the sync fails".to_owned()
+        }
+        (_, Some(Rollout::Unknown)) if pool.because.contains(&Cause::Secret) => {
             "not known: it depends on a secret that may change".to_owned()
         }
+        (_, Some(Rollout::Unknown))
+            if pool.changes.iter().any(|field| field.object == "values") =>
+        {
+            "not known: what the charts make of these values is not compared".to_owned()
+        }
+        (_, Some(Rollout::Unknown)) => "not known whether machines are re-provisioned".to_owned(),
         _ => "no machine is re-provisioned".to_owned(),
     }
 }
 
-/// What changes of a pool, with its name.
-pub(in crate::report) fn edits(pool: &PoolChange) -> Vec<(&'static str, (String, String))> {
+/// What changes, from one text to another.
+pub(in crate::report) struct Line {
+    pub(in crate::report) what: String,
+    pub(in crate::report) from: String,
+    pub(in crate::report) to: String,
+}
+
+/// What changes of a pool, with its name. Its fields follow, but for those that say the same.
+pub(in crate::report) fn edits(pool: &PoolChange) -> Vec<Line> {
+    let mut lines = summary(pool);
+    let fields = fields(pool).into_iter().take(FIELDS);
+    lines.extend(fields.map(|field| {
+        let text = |text: &Option<String>| text.clone().unwrap_or_else(|| "none".to_owned());
+        let (from, to) = if field.is_secret {
+            ("a secret".to_owned(), "perhaps another".to_owned())
+        } else {
+            (text(&field.from), text(&field.to))
+        };
+        let what = format!("{} {}", field.object, field.field);
+        Line {
+            what: what.trim_end().to_owned(),
+            from,
+            to,
+        }
+    }));
+    lines
+}
+
+/// How many fields are not among the lines.
+pub(in crate::report) fn further(pool: &PoolChange) -> Option<String> {
+    let left = fields(pool).len().saturating_sub(FIELDS);
+    (left > 0).then(|| format!("and {}", quantity(left, "further field")))
+}
+
+/// The fields that the summary of a pool does not say already, what matters most first.
+fn fields(pool: &PoolChange) -> Vec<&FieldChange> {
+    let mut known: Vec<[Option<String>; 2]> = Vec::new();
+    for line in summary(pool) {
+        known.push([Some(line.from), Some(line.to)]);
+    }
+    if let Some(image) = &pool.image {
+        let texts = |booted: &Option<Booted>| {
+            let booted = booted.as_ref();
+            let url = booted.and_then(|booted| booted.url.as_deref());
+            let sum = booted.and_then(|booted| booted.checksum.as_deref());
+            [url, sum].map(|text| text.map(cut))
+        };
+        let [[url, sum], [next_url, next_sum]] = [texts(&image.from), texts(&image.to)];
+        known.extend([[url, next_url], [sum, next_sum]]);
+    }
+    let is_new = |field: &&FieldChange| !known.contains(&[field.from.clone(), field.to.clone()]);
+    let mut fields: Vec<&FieldChange> = pool.changes.iter().filter(is_new).collect();
+    fields.sort_by_key(|field| std::cmp::Reverse(field.rollout));
+    fields
+}
+
+fn summary(pool: &PoolChange) -> Vec<Line> {
     let image = pool.image.as_ref().map(|edit| ("image", self::image(edit)));
     let kubernetes = pool.kubernetes.as_ref();
     let kubernetes = kubernetes.map(|edit| ("kubernetes", self::edit(edit)));
     let replicas = pool.replicas.as_ref();
     let replicas = replicas.map(|edit| ("replicas", self::edit(edit)));
-    [image, kubernetes, replicas]
-        .into_iter()
-        .flatten()
-        .collect()
+    let lines = [image, kubernetes, replicas].into_iter().flatten();
+    let line = |(what, (from, to)): (&str, (String, String))| Line {
+        what: what.to_owned(),
+        from,
+        to,
+    };
+    lines.map(line).collect()
 }
 
 /// From one image to another, by what differs.
 pub(in crate::report) fn image(edit: &Edit<Booted>) -> (String, String) {
-    let name = |booted: &Booted| booted.key.as_deref().unwrap_or(&booted.url).to_owned();
+    fn location(booted: &Booted) -> &str {
+        let text = booted.url.as_deref().or(booted.name.as_deref());
+        text.unwrap_or_default()
+    }
+    let name = |booted: &Booted| {
+        let key = booted.key.as_deref();
+        key.unwrap_or_else(|| location(booted)).to_owned()
+    };
     let (from, to) = match (&edit.from, &edit.to) {
         (Some(from), Some(to)) => (from, to),
         (from, to) => {
@@ -107,11 +188,14 @@ pub(in crate::report) fn image(edit: &Edit<Booted>) -> (String, String) {
         return (name(from), name(to));
     }
     if from.uri != to.uri {
-        let uri = |booted: &Booted| booted.uri.as_deref().unwrap_or(&booted.url).to_owned();
+        let uri = |booted: &Booted| {
+            let uri = booted.uri.as_deref();
+            uri.unwrap_or_else(|| location(booted)).to_owned()
+        };
         return (uri(from), uri(to));
     }
-    if from.url != to.url {
-        return (from.url.to_string(), to.url.to_string());
+    if location(from) != location(to) {
+        return (location(from).to_owned(), location(to).to_owned());
     }
     let sum = |booted: &Booted| {
         let sum = booted.checksum.as_deref().unwrap_or("no checksum");
@@ -126,42 +210,85 @@ pub(in crate::report) fn edit<T: std::fmt::Display>(edit: &Edit<T>) -> (String, 
     (shown(&edit.from), shown(&edit.to))
 }
 
-/// The summary in one line.
-pub(in crate::report) fn sum(impact: &Impact) -> String {
-    let mut parts = Vec::new();
-    let pools = impact.clusters.iter().flat_map(|change| &change.pools);
-    let open = pools.filter(|pool| pool.rollout == Some(Rollout::Unknown));
-    let open = open.count();
-    let (mut machines, mut clusters, mut unknown) = (0_usize, 0_usize, 0_usize);
-    for change in &impact.clusters {
-        let rolled = change
-            .pools
-            .iter()
-            .filter(|pool| pool.rollout == Some(Rollout::Roll));
-        let mut is_rolled = false;
-        for pool in rolled {
-            is_rolled = true;
+/// The machines of some pools: those whose number is known, and how many pools there are whose number is not.
+#[derive(Default)]
+struct Count {
+    machines: usize,
+    pools: usize,
+}
+
+impl Count {
+    fn new<'p>(pools: impl Iterator<Item = &'p PoolChange>) -> Self {
+        let mut count = Self::default();
+        for pool in pools {
             match pool.machines {
-                Some(Machines::Number(number)) => machines += number as usize,
-                _ => unknown += 1,
+                Some(Machines::Number(number)) => count.machines += number as usize,
+                _ => count.pools += 1,
             }
         }
-        clusters += usize::from(is_rolled);
+        count
     }
-    if machines + unknown > 0 {
-        let further = match unknown {
-            0 => String::new(),
-            1 => " and one whole pool".to_owned(),
-            many => format!(" and {many} whole pools"),
+
+    /// In words; none where there is none.
+    fn words(&self) -> Option<String> {
+        let machines = (self.machines > 0).then(|| quantity(self.machines, "machine"));
+        let pools = match self.pools {
+            0 => None,
+            1 => Some("one whole pool".to_owned()),
+            many => Some(format!("{many} whole pools")),
         };
-        let (machines, clusters) = (quantity(machines, "machine"), quantity(clusters, "cluster"));
-        parts.push(format!("{machines}{further} in {clusters} re-provisioned"));
-    } else if open == 0 {
-        parts.push("no machine is re-provisioned".to_owned());
+        let parts: Vec<String> = machines.into_iter().chain(pools).collect();
+        (!parts.is_empty()).then(|| parts.join(" and "))
     }
-    if open > 0 {
-        let pools = quantity(open, "pool");
+}
+
+/// The summary in one line. That no machine is replaced is said where every difference is known to replace none.
+pub(in crate::report) fn sum(impact: &Impact) -> String {
+    if impact.clusters.is_empty() && impact.unchanged == 0 {
+        return "there is no cluster to compare".to_owned();
+    }
+    let mut parts = Vec::new();
+    let pools = || impact.clusters.iter().flat_map(|change| &change.pools);
+    let is_rolled = |pool: &&PoolChange| pool.rollout == Some(Rollout::Roll);
+    let is = |kind: ImpactKind| move |pool: &&PoolChange| pool.change == kind;
+    let rolled = Count::new(pools().filter(is_rolled)).words();
+    let deleted = Count::new(pools().filter(is(ImpactKind::Removed))).words();
+    let added = Count::new(pools().filter(is(ImpactKind::Added))).words();
+    let unknown = pools().filter(|pool| pool.rollout == Some(Rollout::Unknown));
+    let (secret, open): (Vec<_>, Vec<_>) =
+        unknown.partition(|pool| pool.because.contains(&Cause::Secret));
+    match &rolled {
+        Some(machines) => {
+            let clusters = { impact.clusters.iter() }
+                .filter(|change| change.pools.iter().any(|pool| is_rolled(&pool)));
+            let clusters = quantity(clusters.count(), "cluster");
+            parts.push(format!("{machines} in {clusters} re-provisioned"));
+        }
+        None if deleted.is_none() && secret.is_empty() && open.is_empty() => {
+            parts.push("no machine is re-provisioned".to_owned());
+        }
+        None => {}
+    }
+    parts.extend(deleted.map(|machines| format!("{machines} deleted")));
+    parts.extend(added.map(|machines| format!("{machines} provisioned")));
+    let (whole, open): (Vec<&PoolChange>, Vec<_>) =
+        open.into_iter().partition(|pool| pool.pool == WHOLE);
+    for (count, word) in [(open.len(), "pool"), (whole.len(), "whole cluster")] {
+        if count > 0 {
+            parts.push(format!("not known of {}", quantity(count, word)));
+        }
+    }
+    if !secret.is_empty() {
+        let pools = quantity(secret.len(), "pool");
         parts.push(format!("not known of {pools}, which a secret decides"));
+    }
+    let refused = pools().filter(|pool| pool.rollout == Some(Rollout::Refused));
+    match refused.count() {
+        0 => {}
+        count => parts.push(format!(
+            "refused by webhooks in {}",
+            quantity(count, "pool")
+        )),
     }
     let of = |kind: ImpactKind| {
         impact

@@ -41,7 +41,7 @@ struct PoolRow {
     /// What happens to its machines, in words.
     machines: String,
     /// What changes, from and to.
-    edits: Vec<(&'static str, String, String)>,
+    edits: Vec<(String, String, String)>,
     skipped: Vec<String>,
 }
 
@@ -116,7 +116,7 @@ fn pool(pool: &impact::PoolChange) -> PoolRow {
         change: pool.change,
         rollout: pool.rollout,
         machines: impact::words::machines(pool),
-        edits: edits.map(|(what, (from, to))| (what, from, to)).collect(),
+        edits: edits.map(|line| (line.what, line.from, line.to)).collect(),
         skipped: pool.skipped.clone(),
     }
 }

@@ -184,6 +184,12 @@ impl ManifestObject {
         Some(name)
     }
 
+    /// Whether it is another object of Cluster API that names its cluster, and that no other object need refer to.
+    pub fn has_cluster_name(&self) -> bool {
+        let of_cluster_api = self.group() == "cluster.x-k8s.io" && &*self.kind != "Cluster";
+        of_cluster_api && !self.is_patch && self.cluster_name().is_some()
+    }
+
     /// Whether it is a template that other objects refer to by name, and whose changes do not reach the objects made from it.
     pub fn is_template(&self) -> bool {
         let group = self.group();
@@ -281,13 +287,13 @@ fn find_versions<'o>(
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use std::sync::Arc;
 
     use super::{ManifestObject, objects};
     use yaml_tree::place::Source;
 
-    pub(super) fn read(text: &str) -> Vec<ManifestObject> {
+    pub(crate) fn read(text: &str) -> Vec<ManifestObject> {
         let found = objects(&Arc::new(Source::new("a.yaml", text)));
         found.expect("YAML").objects
     }

@@ -1,0 +1,236 @@
+//! What differs between the objects of a cluster before and after a change, and what each difference does to the machines that
+//! exist. Nothing of them is passed over: what the table of [`capi::changes`] does not know is not known.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use capi::changes::{self, Answer, Effect};
+use capi::objects::ManifestObject;
+use yaml_tree::value::{Node, Value};
+
+use crate::model::cluster::{Cluster, ClusterObject, PoolName};
+
+/// One difference.
+#[derive(Clone, Debug)]
+pub struct ObjectChange<'a> {
+    /// The node pool whose machines it is about; none where it is about all.
+    pub pool: Option<PoolName>,
+    /// The object after the change, or before it where it is gone.
+    pub object: &'a ClusterObject,
+    /// Its keys and items; empty where the whole object comes or goes.
+    pub path: Vec<String>,
+    /// The value that was there.
+    pub from: Option<&'a Node>,
+    /// The value that will be.
+    pub to: Option<&'a Node>,
+    /// What it does.
+    pub answer: Answer,
+    /// Whether both are the text of a secret that may change.
+    pub is_secret: bool,
+    /// Whether the object has the same name on both sides.
+    pub is_in_place: bool,
+}
+
+/// A field that differs.
+pub struct Difference<'n> {
+    /// Its keys and items.
+    pub path: Vec<String>,
+    /// The value that was there.
+    pub from: Option<&'n Node>,
+    /// The value that will be.
+    pub to: Option<&'n Node>,
+    /// Whether both are the text of a secret that may change.
+    pub is_secret: bool,
+}
+
+/// Everything that differs, by objects in their order.
+pub fn object_changes<'a>(before: &'a Cluster, after: &'a Cluster) -> Vec<ObjectChange<'a>> {
+    let mut changes = Vec::new();
+    for pair in pairs(&before.objects, &after.objects) {
+        let [Some(was), Some(is)] = pair else {
+            changes.extend(one_sided_change(pair));
+            continue;
+        };
+        let is_in_place = was.object.name == is.object.name;
+        let is_versioned = was.object.api_version != is.object.api_version;
+        let found = differences(Some(&was.object.node), Some(&is.object.node));
+        changes.extend(found.into_iter().filter_map(|found| {
+            if found.path == ["metadata", "name"] {
+                return None;
+            }
+            let path: Vec<&str> = found.path.iter().map(String::as_str).collect();
+            let mut answer = changes::answer(&is.object, &path);
+            let kinds = ["MachineTemplate", "ConfigTemplate"];
+            let is_template = kinds.iter().any(|kind| is.object.kind.ends_with(kind));
+            let is_spec = path.first() == Some(&"spec");
+            answer.effect = match answer.effect {
+                // Fields have other names in another version.
+                effect if is_versioned && is_spec && effect != Effect::NoEffect => Effect::NotKnown,
+                Effect::Contents if is_listed(before, found.from) && is_listed(after, found.to) => {
+                    Effect::NoEffect
+                }
+                Effect::Contents => Effect::NotKnown,
+                // What refers to it gets what is made of it now.
+                _ if !is_in_place && is_spec && is_template => Effect::Rolls,
+                _ if !is_in_place && is_spec => Effect::NotKnown,
+                // Cluster API makes a new copy of it.
+                Effect::InPlace if is.is_copied => Effect::Rolls,
+                effect => effect,
+            };
+            if found.is_secret {
+                if !matches!(answer.effect, Effect::Rolls | Effect::NotKnown) {
+                    return None;
+                }
+                answer.effect = Effect::NotKnown;
+            }
+            Some(ObjectChange {
+                pool: is.pool.clone().or_else(|| pool_at(&is.object, &path)),
+                object: is,
+                from: found.from,
+                to: found.to,
+                is_secret: found.is_secret,
+                answer,
+                is_in_place,
+                path: found.path,
+            })
+        }));
+    }
+    changes
+}
+
+/// An object that comes or goes under what refers to it.
+fn one_sided_change(pair: Pair<'_>) -> Option<ObjectChange<'_>> {
+    let [from, to] = pair;
+    let object = to.or(from)?;
+    Some(ObjectChange {
+        pool: object.pool.clone(),
+        object,
+        path: Vec::new(),
+        from: from.map(|from| &from.object.node),
+        to: to.map(|to| &to.object.node),
+        answer: changes::answer(&object.object, &[]),
+        is_secret: false,
+        is_in_place: false,
+    })
+}
+
+/// Whether a value is the name of an object of a cluster.
+fn is_listed(cluster: &Cluster, name: Option<&Node>) -> bool {
+    let name = name.and_then(|name| name.value.as_str());
+    let mut objects = cluster.objects.iter();
+    name.is_some_and(|name| objects.any(|object| object.object.name == *name))
+}
+
+/// The node pool that a field of a whole cluster describes.
+fn pool_at(object: &ManifestObject, path: &[&str]) -> Option<PoolName> {
+    if &*object.kind != "Cluster" {
+        return None;
+    }
+    let worker = match path {
+        ["spec", "topology", "controlPlane", ..] | ["spec", "controlPlaneConfiguration", ..] => {
+            return Some(PoolName::ControlPlane);
+        }
+        ["spec", "topology", "workers", _, item, ..]
+        | ["spec", "workerNodeGroupConfigurations", item, ..] => item,
+        _ => return None,
+    };
+    let name = worker.strip_prefix('[')?.strip_suffix(']')?;
+    Some(PoolName::MachineDeployment(name.into()))
+}
+
+/// An object on both sides.
+type Pair<'a> = [Option<&'a ClusterObject>; 2];
+
+/// The objects of both sides: those of one name are one, and of the rest those of one kind, in their order.
+fn pairs<'a>(before: &'a [ClusterObject], after: &'a [ClusterObject]) -> Vec<Pair<'a>> {
+    let mut pairs: Vec<Pair<'a>> = after.iter().map(|new| [None, Some(new)]).collect();
+    let mut left: Vec<&ClusterObject> = before.iter().collect();
+    let is_kind = |old: &ClusterObject, new: &ClusterObject| {
+        let (one, other) = (&old.object, &new.object);
+        old.pool == new.pool && one.kind == other.kind && one.group() == other.group()
+    };
+    let is_same = |old: &ClusterObject, new: &ClusterObject| {
+        let (one, other) = (&old.object, &new.object);
+        is_kind(old, new) && one.name == other.name && one.namespace == other.namespace
+    };
+    let steps: [&dyn Fn(&ClusterObject, &ClusterObject) -> bool; 2] = [&is_same, &is_kind];
+    for is_it in steps {
+        for pair in &mut pairs {
+            let [None, Some(new)] = *pair else { continue };
+            let found = left.iter().position(|old| is_it(old, new));
+            pair[0] = found.map(|found| left.remove(found));
+        }
+    }
+    pairs.extend(left.into_iter().map(|old| [Some(old), None]));
+    pairs
+}
+
+/// Every field that differs, and every secret.
+pub fn differences<'n>(old: Option<&'n Node>, new: Option<&'n Node>) -> Vec<Difference<'n>> {
+    let mut found = Vec::new();
+    compare([old, new], &mut Vec::new(), &mut found);
+    found
+}
+
+/// A value on both sides.
+type Values<'n> = [Option<&'n Node>; 2];
+
+fn compare<'n>(values: Values<'n>, path: &mut Vec<String>, found: &mut Vec<Difference<'n>>) {
+    // For the API server, null is as good as nothing.
+    let values = values.map(|node| node.filter(|node| !node.value.is_null()));
+    if let Some(children) = children(values) {
+        for (part, values) in children {
+            path.push(part);
+            compare(values, path, found);
+            path.pop();
+        }
+        return;
+    }
+    let [from, to] = values;
+    let is_same = match values {
+        [Some(from), Some(to)] => from.value.same(&to.value),
+        [from, to] => from.is_none() && to.is_none(),
+    };
+    let is_secret = is_same && to.is_some_and(|to| to.opaque().is_some());
+    if !is_same || is_secret {
+        found.push(Difference {
+            path: path.clone(),
+            from,
+            to,
+            is_secret,
+        });
+    }
+}
+
+/// What is below both values, where they are compared part by part: the keys of maps, and the items of lists by their names, or
+/// in their order where they are as many.
+fn children(values: Values<'_>) -> Option<BTreeMap<String, Values<'_>>> {
+    let mut parts: BTreeMap<String, Values<'_>> = BTreeMap::new();
+    for (side, node) in values.iter().enumerate() {
+        let Some(node) = node else { continue };
+        match &node.value {
+            Value::Map(map) => {
+                for entry in map.iter() {
+                    parts.entry(entry.key.to_string()).or_default()[side] = Some(&entry.node);
+                }
+            }
+            Value::List(items) => {
+                let names: Option<BTreeSet<&str>> =
+                    items.iter().map(|item| item.text(&["name"])).collect();
+                let has_names = names.is_some_and(|names| names.len() == items.len());
+                for (index, item) in items.iter().enumerate() {
+                    let name = item.text(&["name"]).filter(|_| has_names);
+                    let part =
+                        name.map_or_else(|| format!("[{index}]"), |name| format!("[{name}]"));
+                    parts.entry(part).or_default()[side] = Some(item);
+                }
+            }
+            _ => return None,
+        }
+    }
+    let is_map = |node: &Node| matches!(node.value, Value::Map(_));
+    let is_one_kind = match values {
+        [Some(one), Some(other)] => is_map(one) == is_map(other),
+        _ => true,
+    };
+    (is_one_kind && !parts.is_empty()).then_some(parts)
+}

@@ -1,0 +1,106 @@
+//! What changes of a cluster's values beside what is rendered of them: what their charts make of it is not known.
+
+use capi::providers;
+use yaml_tree::value::Node;
+
+use crate::decide::object_changes::differences;
+use crate::error::Error;
+use crate::evaluate::{Evaluator, TemplateCache};
+use crate::model::cluster::PoolName;
+use crate::model::cluster_view::ClusterView;
+use crate::read::{self, ClusterEntry, ClusterValues, Workspace};
+use crate::report::impact::FieldChange;
+use crate::report::values::{ValuePath, ValueQuery};
+
+/// The key of everything that describes a cluster.
+const CLUSTER: &str = "cluster";
+
+/// How a level selects its image, which is compared as it is resolved.
+const CHOICES: [&str; 8] = [
+    "image_key",
+    "image_name",
+    "machine_image_checksum",
+    "machine_image_checksum_type",
+    "machine_image_format",
+    "machine_image_url",
+    "os_image_key",
+    "os_image_selector",
+];
+
+/// A cluster on one side.
+pub(super) struct ValuesSide<'a> {
+    pub(super) workspace: &'a Workspace,
+    pub(super) entry: &'a ClusterEntry,
+    pub(super) view: &'a ClusterView,
+}
+
+/// The values of a cluster that change, but for those that are compared otherwise.
+///
+/// # Errors
+/// A layer cannot be read.
+pub(super) fn changes(
+    before: &ValuesSide<'_>,
+    after: &ValuesSide<'_>,
+) -> Result<Vec<FieldChange>, Error> {
+    let read = |side: &ValuesSide<'_>| read::values(side.workspace, side.entry);
+    let (old, new) = (read(before)?, read(after)?);
+    let has_same_secrets = old.sources.has_same_secrets(&new.sources);
+    if has_same_secrets && old.tree.value.same(&new.tree.value) {
+        return Ok(Vec::new());
+    }
+    let (was, is) = (evaluate(before, &old)?, evaluate(after, &new)?);
+    let has_pool = |name: &str| {
+        let name = PoolName::MachineDeployment(name.into());
+        let mut sides = [before, after].into_iter();
+        sides.all(|side| side.view.cluster.pools.iter().any(|pool| pool.name == name))
+    };
+    let found = differences(was.as_ref(), is.as_ref()).into_iter();
+    let is_reported = |path: &[&str]| match path {
+        ["machine_deployments", name, ..] if !has_pool(name) => true,
+        path => is_compared(path),
+    };
+    let changes = found.filter(|found| {
+        let path: Vec<&str> = found.path.iter().map(String::as_str).collect();
+        !(found.is_secret && has_same_secrets) && !is_reported(&path)
+    });
+    Ok(changes
+        .map(|mut found| {
+            found.path.insert(0, CLUSTER.to_owned());
+            FieldChange::from_values(&found)
+        })
+        .collect())
+}
+
+/// What describes the cluster, evaluated as far as that is possible.
+fn evaluate(side: &ValuesSide<'_>, values: &ClusterValues) -> Result<Option<Node>, Error> {
+    let path = ValuePath::parse(CLUSTER)?;
+    let templates = TemplateCache::default();
+    let evaluator = Evaluator::new(&values.tree, &values.options, &templates);
+    let query = ValueQuery::new(&side.entry.name, &path, values, &evaluator);
+    let mut failures = Vec::new();
+    let found = query.evaluate(&mut failures).ok().flatten();
+    // What fails is left out, and may differ.
+    let raw = values.tree.get_path(&[CLUSTER]);
+    Ok(if failures.is_empty() {
+        found
+    } else {
+        raw.cloned()
+    })
+}
+
+/// Whether a value below `cluster` is compared by what it makes of the node pools.
+fn is_compared(path: &[&str]) -> bool {
+    let below = match path {
+        ["control_plane" | "machine_deployment_default", below @ ..]
+        | ["machine_deployments", _, below @ ..] => below,
+        path => path,
+    };
+    match (path, below) {
+        (["name" | "namespace" | "k8s_version" | "control_plane_replicas"], _)
+        | (["machine_deployments", _, "replicas"], _) => true,
+        (_, [infra, key, ..]) => providers::find(infra).is_some_and(|provider| {
+            CHOICES.contains(key) || provider.data().settings.contains(key)
+        }),
+        _ => false,
+    }
+}

@@ -1,0 +1,120 @@
+//! The objects that a cluster is made from: those that its own ones refer to, and what these refer to.
+
+use std::collections::BTreeSet;
+
+use yaml_tree::Step;
+use yaml_tree::place::Place;
+
+use crate::model::cluster::{Cluster, ClusterObject, PoolName};
+
+use super::machines::{Machines, Topology};
+use super::pools::{PoolReader, pool_name};
+use super::{Graph, is_pool};
+
+impl Graph<'_> {
+    /// An object, and everything that it leads to, each once.
+    fn closure(&self, roots: impl IntoIterator<Item = usize>) -> Vec<usize> {
+        let mut found: Vec<usize> = roots.into_iter().collect();
+        let mut known: BTreeSet<usize> = found.iter().copied().collect();
+        let mut next = 0;
+        while let Some(from) = found.get(next) {
+            let references = self.references.get(from).into_iter().flatten();
+            let led_to = references.filter_map(|reference| reference.to);
+            let is_part = |to: &usize| {
+                let object = &self.objects[*to];
+                &*object.kind != "Cluster" && !is_pool(object) && !object.is_patch
+            };
+            let new = led_to.filter(is_part).filter(|to| known.insert(*to));
+            let new: Vec<usize> = new.collect();
+            found.extend(new);
+            next += 1;
+        }
+        found
+    }
+}
+
+impl PoolReader<'_, '_> {
+    /// Adds what a cluster is made from: its own object, if there is one, its node pools, and those that name it.
+    pub(super) fn objects(
+        &mut self,
+        owner: Option<usize>,
+        class: Option<usize>,
+        members: &[usize],
+        cluster: &mut Cluster,
+    ) {
+        let graph = self.graph;
+        for member in members {
+            let object = &graph.objects[*member];
+            let pool = is_pool(object).then(|| pool_name(object));
+            self.add(graph.closure([*member]), pool, false, cluster);
+        }
+        let topology = owner.and_then(|owner| Topology::from_cluster(graph.objects, owner));
+        if let (Some(class), Some(topology)) = (class, topology) {
+            for machines in topology.machines() {
+                let pool = match machines {
+                    Machines::ControlPlane(_) => Some(PoolName::ControlPlane),
+                    Machines::Workers(..) => {
+                        let name = machines.text("name").cloned();
+                        name.map(PoolName::MachineDeployment)
+                    }
+                };
+                let part = graph.class_part(class, machines);
+                self.add(graph.closure(part), pool, true, cluster);
+            }
+            self.add(graph.closure([class]), None, true, cluster);
+        }
+        self.add(graph.closure(owner), None, false, cluster);
+    }
+
+    /// Adds objects; for the whole cluster those alone that no node pool has.
+    fn add(
+        &mut self,
+        indexes: Vec<usize>,
+        pool: Option<PoolName>,
+        is_copied: bool,
+        cluster: &mut Cluster,
+    ) {
+        for index in indexes {
+            let object = &self.graph.objects[index];
+            if pool.is_none() && !self.added.insert(index) {
+                continue;
+            }
+            self.added.insert(index);
+            let place = if object.is_template() && !is_copied {
+                self.place(object, object.name_place())
+            } else {
+                Place::NONE
+            };
+            cluster.objects.push(ClusterObject {
+                pool: pool.clone(),
+                is_copied,
+                place,
+                object: object.clone(),
+            });
+        }
+    }
+}
+
+impl Graph<'_> {
+    /// What a class refers to for machines.
+    fn class_part(&self, class: usize, machines: Machines<'_>) -> Vec<usize> {
+        let object = &self.objects[class];
+        let own: Vec<Step> = match machines {
+            Machines::ControlPlane(_) => ["spec", "controlPlane"].map(Step::from).to_vec(),
+            Machines::Workers(list, _) => {
+                let name = machines.text("class").map(|name| &**name);
+                let classes = object.node.items(&["spec", "workers", list]);
+                let is_it = |item: &_| yaml_tree::value::Node::text(item, &["class"]) == name;
+                let Some(index) = classes.iter().position(is_it) else {
+                    return Vec::new();
+                };
+                let steps = ["spec", "workers", list].map(Step::from).into_iter();
+                steps.chain([Step::Index(index)]).collect()
+            }
+        };
+        let begin: Vec<Step> = object.steps.iter().cloned().chain(own).collect();
+        let references = self.references.get(&class).into_iter().flatten();
+        let own = references.filter(|reference| reference.steps.starts_with(&begin));
+        own.filter_map(|reference| reference.to).collect()
+    }
+}

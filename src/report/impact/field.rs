@@ -1,0 +1,121 @@
+//! A field of an object that changes, as people and machines read it.
+
+use capi::changes::Effect;
+use serde::Serialize;
+use yaml_tree::json::{Html, to_json};
+use yaml_tree::opaque::is_opaque;
+use yaml_tree::value::{Node, Value};
+
+use crate::decide::object_changes::{Difference, ObjectChange};
+
+/// How many characters of a value are printed.
+const LONGEST: usize = 60;
+
+/// How existing machines get a change, the strongest last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Rollout {
+    /// They get it without being replaced.
+    Propagated,
+    /// They do not change; only later machines have it.
+    InPlace,
+    /// They do not: a webhook refuses the change.
+    Refused,
+    /// It is not known whether they do.
+    Unknown,
+    /// They are replaced one after the other.
+    Roll,
+}
+
+impl Rollout {
+    /// How machines get what has this effect; none where nothing reaches them.
+    pub(super) fn from_effect(effect: Effect) -> Option<Self> {
+        match effect {
+            Effect::NoEffect => None,
+            Effect::Propagated => Some(Self::Propagated),
+            Effect::InPlace => Some(Self::InPlace),
+            Effect::Refused => Some(Self::Refused),
+            Effect::Contents | Effect::NotKnown => Some(Self::Unknown),
+            Effect::Rolls => Some(Self::Roll),
+        }
+    }
+}
+
+/// One field that changes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FieldChange {
+    /// The object, as `Kind/name`; `values` of a cluster's values.
+    pub object: String,
+    /// Its keys, with dots between them; empty where the whole object comes or goes.
+    pub field: String,
+    /// What was there, shortened; none where nothing was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// What will be there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub to: Option<String>,
+    /// How existing machines get it; none where that is nothing to them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rollout: Option<Rollout>,
+    /// Whether both are a secret that may change.
+    #[serde(skip)]
+    pub is_secret: bool,
+}
+
+impl FieldChange {
+    pub(super) fn from_object(change: &ObjectChange<'_>) -> Self {
+        let object = &change.object.object;
+        let text = |node: &Node| match change.path.as_slice() {
+            [] => "an object".to_owned(),
+            _ => text(node),
+        };
+        Self {
+            object: format!("{}/{}", object.kind, object.name),
+            field: join(&change.path),
+            from: change.from.map(text),
+            to: change.to.map(text),
+            rollout: Rollout::from_effect(change.answer.effect),
+            is_secret: change.is_secret,
+        }
+    }
+
+    /// A value of a cluster, of which nobody knows what its charts make.
+    pub fn from_values(difference: &Difference<'_>) -> Self {
+        Self {
+            object: "values".to_owned(),
+            field: join(&difference.path),
+            from: difference.from.map(text),
+            to: difference.to.map(text),
+            rollout: Some(Rollout::Unknown),
+            is_secret: difference.is_secret,
+        }
+    }
+
+    /// The same, where it is nothing to any machine.
+    pub(super) fn forget_machines(self) -> Self {
+        Self {
+            rollout: None,
+            ..self
+        }
+    }
+}
+
+fn join(path: &[String]) -> String {
+    path.join(".").replace(".[", "[")
+}
+
+/// A value in one line.
+fn text(node: &Node) -> String {
+    match &node.value {
+        Value::String(text) => cut(text),
+        value => cut(&to_json(value, Html::Plain)),
+    }
+}
+
+/// A text, cut where it is long. A label of a secret stays whole.
+pub(super) fn cut(text: &str) -> String {
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) if !is_opaque(text) => format!("{}…", &text[..end]),
+        _ => text.to_owned(),
+    }
+}

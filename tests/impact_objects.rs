@@ -1,0 +1,670 @@
+//! `impact` is closed over objects: whatever differs is classified, and no machine is said to stay where nobody knows.
+
+use proptest::prelude::*;
+use serde_json::Value;
+use snapbox::str;
+
+use super::manifests::references::impacts;
+use super::support::manifests::{GOOD, INFRASTRUCTURE, cluster, infrastructure, manifest, object};
+use super::support::stage::{assert_text, project};
+
+/// A cluster whose workers have a bootstrap configuration; `template` is the kind of its machine template.
+fn edge(template: &str) -> String {
+    cluster("v1.31.8", GOOD)
+        .replace("OpenStackMachineTemplate", template)
+        .replace(
+            "      version: v1.31.8\n",
+            "      version: v1.31.8\n      bootstrap: {configRef: {apiVersion: bootstrap.cluster.x-k8s.io/v1beta1, kind: KubeadmConfigTemplate, name: b}}\n",
+        )
+        + &["b", "b2"]
+            .map(|name| {
+                object(
+                    &format!("bootstrap.cluster.x-k8s.io/v1beta1 KubeadmConfigTemplate {name}"),
+                    "spec: {template: {spec: {verbosity: 1}}}",
+                )
+            })
+            .concat()
+}
+
+/// Each change of a text, by its name.
+fn edits<'n>(text: &str, edits: &[(&'n str, &str, &str)]) -> Vec<(&'n str, String)> {
+    let edited = |(name, from, to): &(&'n str, &str, &str)| {
+        let edited = text.replacen(from, to, 1);
+        assert_ne!(edited, text, "{name}");
+        (*name, edited)
+    };
+    edits.iter().map(edited).collect()
+}
+
+#[test]
+fn whatever_differs_between_objects_is_classified() {
+    let before = edge("OpenStackMachineTemplate");
+    let changes = edits(
+        &before,
+        &[
+            (
+                "bootstrap commands of the control plane",
+                "  replicas: 3\n",
+                "  replicas: 3\n  kubeadmConfigSpec: {preKubeadmCommands: [x]}\n",
+            ),
+            (
+                "a roll at a time",
+                "  replicas: 3\n",
+                "  replicas: 3\n  rolloutAfter: 2026-01-01T00:00:00Z\n",
+            ),
+            (
+                "what the webhook refuses",
+                "  replicas: 3\n",
+                "  replicas: 3\n  kubeadmConfigSpec: {clusterConfiguration: {networking: {dnsDomain: x}}}\n",
+            ),
+            (
+                "a field that nobody knows",
+                "  replicas: 3\n",
+                "  replicas: 3\n  novel: 1\n",
+            ),
+            (
+                "a timeout that is propagated",
+                "  machineTemplate:\n",
+                "  machineTemplate:\n    nodeDrainTimeout: 10s\n",
+            ),
+            (
+                "a label of an object",
+                "{name: edge-md}",
+                "{name: edge-md, labels: {a: b}}",
+            ),
+            (
+                "another bootstrap configuration",
+                "KubeadmConfigTemplate, name: b}",
+                "KubeadmConfigTemplate, name: b2}",
+            ),
+            (
+                "a failure domain",
+                "      bootstrap:",
+                "      failureDomain: a\n      bootstrap:",
+            ),
+            ("another number", "  replicas: 3\n", "  replicas: 5\n"),
+            (
+                "a bootstrap configuration in place",
+                "verbosity: 1",
+                "verbosity: 2",
+            ),
+            (
+                "null instead of nothing",
+                "  replicas: 3\n",
+                "  replicas: 3\n  rolloutAfter: null\n",
+            ),
+        ],
+    );
+    let Some(impacts) = impacts(&before, &changes) else {
+        return;
+    };
+    assert_text(
+        &impacts,
+        str![[r#"
+bootstrap commands of the control plane
+    edge
+      control-plane  3 machines re-provisioned, by roll
+                       KubeadmControlPlane/edge-cp spec.kubeadmConfigSpec.preKubeadmCommands[0]  none → x
+    3 machines in 1 cluster re-provisioned, 0 clusters as before
+a roll at a time
+    edge
+      control-plane  3 machines re-provisioned, by roll
+                       KubeadmControlPlane/edge-cp spec.rolloutAfter  none → 2026-01-01T00:00:00Z
+    3 machines in 1 cluster re-provisioned, 0 clusters as before
+what the webhook refuses
+    edge
+      control-plane  refused by its webhook: nothing changes, and the sync fails
+                       KubeadmControlPlane/edge-cp spec.kubeadmConfigSpec.clusterConfiguration.networking.dnsDomain  none → x
+    no machine is re-provisioned, refused by webhooks in 1 pool, 0 clusters as before
+a field that nobody knows
+    edge
+      control-plane  not known whether machines are re-provisioned
+                       KubeadmControlPlane/edge-cp spec.novel  none → 1
+    not known of 1 pool, 0 clusters as before
+a timeout that is propagated
+    edge
+      control-plane  in place: existing machines get the change and are not replaced
+                       KubeadmControlPlane/edge-cp spec.machineTemplate.nodeDrainTimeout  none → 10s
+    no machine is re-provisioned, 0 clusters as before
+a label of an object
+    edge
+      edge-md  no machine is re-provisioned
+                 MachineDeployment/edge-md metadata.labels.a  none → b
+    no machine is re-provisioned, 0 clusters as before
+another bootstrap configuration
+    edge
+      edge-md  all machines re-provisioned, by roll
+                 MachineDeployment/edge-md spec.template.spec.bootstrap.configRef.name  b → b2
+    one whole pool in 1 cluster re-provisioned, 0 clusters as before
+a failure domain
+    edge
+      edge-md  all machines re-provisioned, by roll
+                 MachineDeployment/edge-md spec.template.spec.failureDomain  none → a
+    one whole pool in 1 cluster re-provisioned, 0 clusters as before
+another number
+    edge
+      control-plane  no machine is re-provisioned
+                       replicas    3 → 5
+    no machine is re-provisioned, 0 clusters as before
+a bootstrap configuration in place
+    edge
+      edge-md  in place: existing machines stay as they are, later ones differ
+                 KubeadmConfigTemplate/b spec.template.spec.verbosity  1 → 2
+    no machine is re-provisioned, 0 clusters as before
+    warning[template-edited-in-place]: KubeadmConfigTemplate `b` changes under the same name, and no machine that runs is replaced
+      --> edge.yaml:34:18
+       |
+    34 | metadata: {name: b}
+       |                  ^ `spec.template.spec.verbosity` changes
+       |
+       = cluster: edge, pool edge-md
+       = help: give it another name, and write that into what refers to it
+    1 warning in 1 cluster
+null instead of nothing
+    no machine is re-provisioned, 1 cluster as before
+
+"#]],
+    );
+}
+
+/// A template of a kind whose image is not read, with one field.
+fn template(kind: &str, name: &str, field: &str) -> String {
+    object(
+        &format!("{INFRASTRUCTURE} {kind} {name}"),
+        &format!("spec: {{template: {{spec: {{{field}}}}}}}"),
+    )
+}
+
+#[test]
+fn a_reference_to_another_template_rolls_whatever_its_kind_is() {
+    for (kind, one, two) in [
+        (
+            "ProxmoxMachineTemplate",
+            "templateID: 100",
+            "templateID: 101",
+        ),
+        ("VCDMachineTemplate", "template: a", "template: b"),
+        ("UnheardMachineTemplate", "image: a", "image: a"),
+    ] {
+        let templates = template(kind, "t1", one) + &template(kind, "t2", two);
+        let text = |name: &str| {
+            let text = edge("OpenStackMachineTemplate");
+            let own = infrastructure("OpenStackMachineTemplate", "edge");
+            assert!(text.contains(&own), "{text}");
+            text.replace(&own, &infrastructure(kind, name)) + &templates
+        };
+        let Some(impacts) = impacts(&text("t1"), &[(kind, text("t2"))]) else {
+            return;
+        };
+        assert!(impacts.contains("re-provisioned, by roll"), "{impacts}");
+        assert!(
+            impacts.contains("infrastructureRef.name  t1 → t2"),
+            "{impacts}"
+        );
+        assert!(
+            !impacts.contains("no machine is re-provisioned"),
+            "{impacts}"
+        );
+    }
+}
+
+#[test]
+fn the_rule_and_impact_say_the_same_of_a_template_edited_in_place() {
+    let kinds = [
+        "AWSMachineTemplate",
+        "NutanixMachineTemplate",
+        "CloudStackMachineTemplate",
+        "ProxmoxMachineTemplate",
+        "OscMachineTemplate",
+        "VCDMachineTemplate",
+        "UnheardMachineTemplate",
+    ];
+    let mut screen = String::new();
+    for kind in kinds {
+        let text = |value: &str| {
+            let own = infrastructure("OpenStackMachineTemplate", "edge");
+            edge("OpenStackMachineTemplate").replace(&own, &infrastructure(kind, "t"))
+                + &template(kind, "t", &format!("template: {value}"))
+        };
+        let Some(impacts) = impacts(&text("a"), &[(kind, text("b"))]) else {
+            return;
+        };
+        let is_answer = |line: &&str| {
+            line.contains("edge-md ") || line.contains("template-edited") || !line.starts_with(' ')
+        };
+        screen.extend(
+            impacts
+                .lines()
+                .filter(is_answer)
+                .map(|line| format!("{line}\n")),
+        );
+    }
+    assert_text(
+        &screen,
+        str![[r#"
+AWSMachineTemplate
+      edge-md        refused by its webhook: nothing changes, and the sync fails
+    error[template-edited-in-place]: AWSMachineTemplate `t` changes under the same name, and its webhook refuses changes below `spec.template.spec`
+NutanixMachineTemplate
+      edge-md        in place: existing machines stay as they are, later ones differ
+    warning[template-edited-in-place]: NutanixMachineTemplate `t` changes under the same name, and no machine that runs is replaced
+CloudStackMachineTemplate
+      edge-md        refused by its webhook: nothing changes, and the sync fails
+    error[template-edited-in-place]: CloudStackMachineTemplate `t` changes under the same name, and its webhook refuses changes below `spec.template.spec.template`
+ProxmoxMachineTemplate
+      edge-md        refused by its webhook: nothing changes, and the sync fails
+    error[template-edited-in-place]: ProxmoxMachineTemplate `t` changes under the same name, and its webhook refuses changes below `spec`
+OscMachineTemplate
+      edge-md        refused by its webhook: nothing changes, and the sync fails
+    error[template-edited-in-place]: OscMachineTemplate `t` changes under the same name, and its webhook refuses changes below `spec.template.spec`
+VCDMachineTemplate
+      edge-md        in place: existing machines stay as they are, later ones differ
+    warning[template-edited-in-place]: VCDMachineTemplate `t` changes under the same name, and no machine that runs is replaced
+UnheardMachineTemplate
+      edge-md        not known whether machines are re-provisioned
+
+"#]],
+    );
+}
+
+#[test]
+fn the_image_of_every_provider_is_shown() {
+    let images = [
+        (
+            "VSphereMachineTemplate",
+            "template: ubuntu-2204-kube-v1.31.8",
+            "template: ubuntu-2404-kube-v1.31.8",
+        ),
+        ("AWSMachineTemplate", "ami: {id: ami-1}", "ami: {id: ami-2}"),
+        (
+            "GCPMachineTemplate",
+            "image: projects/p/global/images/a",
+            "image: projects/p/global/images/b",
+        ),
+        (
+            "AzureMachineTemplate",
+            "image: {id: /images/a}",
+            "image: {id: /images/b}",
+        ),
+        (
+            "DockerMachineTemplate",
+            "customImage: 'kindest/node:v1.31.8'",
+            "customImage: 'kindest/node:v1.31.9'",
+        ),
+    ];
+    let mut screen = String::new();
+    for (kind, one, two) in images {
+        let text = |name: &str| {
+            let own = infrastructure("OpenStackMachineTemplate", "edge");
+            edge("OpenStackMachineTemplate").replace(&own, &infrastructure(kind, name))
+                + &template(kind, "t1", one)
+                + &template(kind, "t2", two)
+        };
+        let Some(impacts) = impacts(&text("t1"), &[(kind, text("t2"))]) else {
+            return;
+        };
+        let is_image = |line: &&str| line.contains("image  ") || !line.starts_with(' ');
+        let lines = impacts.lines().filter(is_image).take(2);
+        screen.extend(lines.map(|line| format!("{line}\n")));
+    }
+    assert_text(
+        &screen,
+        str![[r#"
+VSphereMachineTemplate
+                       image       ubuntu-2204-kube-v1.31.8 → ubuntu-2404-kube-v1.31.8
+AWSMachineTemplate
+                       image       ami-1 → ami-2
+GCPMachineTemplate
+                       image       projects/p/global/images/a → projects/p/global/images/b
+AzureMachineTemplate
+                       image       /images/a → /images/b
+DockerMachineTemplate
+                       image       kindest/node:v1.31.8 → kindest/node:v1.31.9
+
+"#]],
+    );
+}
+
+#[test]
+fn a_cluster_that_goes_or_is_replaced_counts_its_machines() {
+    let own = edge("OpenStackMachineTemplate");
+    let other = own.replace("edge", "other");
+    let replaced = own.replace("{name: edge}", "{name: edge, namespace: prod}");
+    let changes = [
+        ("gone", other.clone()),
+        ("replaced", replaced + "---\n" + &other),
+    ];
+    let Some(impacts) = impacts(&(own + "---\n" + &other), &changes) else {
+        return;
+    };
+    let sums = impacts
+        .lines()
+        .filter(|line| line.contains("cluster") && line.contains(','));
+    let sums: Vec<&str> = sums.map(str::trim).collect();
+    assert_text(
+        &sums.join("\n"),
+        str![[r#"
+3 machines and one whole pool deleted, 1 cluster gone, 1 cluster as before
+edge (the cluster `/edge` goes, another one comes)
+3 machines and one whole pool deleted, 3 machines and one whole pool provisioned, 1 cluster replaced, 1 cluster as before
+"#]],
+    );
+}
+
+/// A class with one template, and a cluster of it.
+const CLASS: &str = "\
+apiVersion: cluster.x-k8s.io/v1beta1
+kind: Cluster
+metadata: {name: edge}
+spec:
+  topology:
+    class: plain
+    version: v1.30.2
+    variables: [{name: a, value: 1}]
+    controlPlane: {replicas: 3}
+    workers: {machineDeployments: [{class: worker, name: md-0, replicas: 2}]}
+---
+apiVersion: cluster.x-k8s.io/v1beta1
+kind: ClusterClass
+metadata: {name: plain}
+spec:
+  controlPlane:
+    machineInfrastructure: {ref: {apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: Metal3MachineTemplate, name: cp}}
+  workers:
+    machineDeployments:
+    - class: worker
+      template:
+        infrastructure: {ref: {apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: Metal3MachineTemplate, name: w}}
+---
+apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
+kind: Metal3MachineTemplate
+metadata: {name: cp}
+spec: {template: {spec: {image: {url: 'http://i/ubuntu-2204-kube-v1.30.2.raw', checksum: 'http://i/a.sha256sum'}}}}
+---
+apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
+kind: Metal3MachineTemplate
+metadata: {name: w}
+spec: {template: {spec: {nodeReuse: false, image: {url: 'http://i/ubuntu-2204-kube-v1.30.2.raw', checksum: 'http://i/a.sha256sum'}}}}
+";
+
+#[test]
+fn the_templates_of_a_class_count_by_their_contents() {
+    let mut changes = edits(
+        CLASS,
+        &[
+            (
+                "a setting of the workers' template",
+                "nodeReuse: false",
+                "nodeReuse: true",
+            ),
+            (
+                "a failure domain",
+                "name: md-0,",
+                "name: md-0, failureDomain: a,",
+            ),
+            ("a value of a variable", "value: 1", "value: 2"),
+            (
+                "a roll at a time",
+                "    class: plain\n",
+                "    class: plain\n    rolloutAfter: 2026-01-01T00:00:00Z\n",
+            ),
+            (
+                "patches of the class",
+                "  workers:\n    machine",
+                "  patches: []\n  workers:\n    machine",
+            ),
+            (
+                "one worker more",
+                "replicas: 2}",
+                "replicas: 2}, {class: worker, name: md-1, replicas: 1}",
+            ),
+        ],
+    );
+    let renamed = CLASS.replace("name: w}", "name: w2}");
+    changes.push(("equal contents under another name", renamed));
+    let renamed = CLASS
+        .replace("name: w}", "name: w2}")
+        .replace("nodeReuse: false", "nodeReuse: true");
+    changes.push(("other contents under another name", renamed));
+    let Some(impacts) = impacts(CLASS, &changes) else {
+        return;
+    };
+    assert_text(
+        &impacts,
+        str![[r#"
+a setting of the workers' template
+    edge
+      md-0  2 machines re-provisioned, by roll: its machine template changes
+              Metal3MachineTemplate/w spec.template.spec.nodeReuse  false → true
+    2 machines in 1 cluster re-provisioned, 0 clusters as before
+a failure domain
+    edge
+      md-0  2 machines re-provisioned, by roll
+              Cluster/edge spec.topology.workers.machineDeployments[md-0].failureDomain  none → a
+    2 machines in 1 cluster re-provisioned, 0 clusters as before
+a value of a variable
+    edge
+      whole cluster  not known whether machines are re-provisioned
+                       Cluster/edge spec.topology.variables[a].value  1 → 2
+    not known of 1 whole cluster, 0 clusters as before
+a roll at a time
+    edge
+      control-plane  3 machines re-provisioned, by roll
+                       Cluster/edge spec.topology.rolloutAfter  none → 2026-01-01T00:00:00Z
+      md-0           2 machines re-provisioned, by roll
+                       Cluster/edge spec.topology.rolloutAfter  none → 2026-01-01T00:00:00Z
+    5 machines in 1 cluster re-provisioned, 0 clusters as before
+patches of the class
+    edge
+      whole cluster  not known whether machines are re-provisioned
+                       ClusterClass/plain spec.patches  none → []
+    not known of 1 whole cluster, 0 clusters as before
+one worker more
+    edge
+      md-1  1 machine provisioned
+              image       none → http://i/ubuntu-2204-kube-v1.30.2.raw
+              kubernetes  none → v1.30.2
+    no machine is re-provisioned, 1 machine provisioned, 0 clusters as before
+equal contents under another name
+    edge
+      whole cluster  no machine is re-provisioned
+                       ClusterClass/plain spec.workers.machineDeployments[0].template.infrastructure.ref.name  w → w2
+    no machine is re-provisioned, 0 clusters as before
+other contents under another name
+    edge
+      md-0  2 machines re-provisioned, by roll: its machine template changes
+              Metal3MachineTemplate/w2 spec.template.spec.nodeReuse  false → true
+    2 machines in 1 cluster re-provisioned, 0 clusters as before
+
+"#]],
+    );
+}
+
+#[test]
+fn values_whose_effect_nobody_knows_are_not_denied() {
+    let values = |more: &str| {
+        format!(
+            "cluster:\n  k8s_version: v1.31.8+rke2r1\n  capi_providers: {{infra_provider: capm3, bootstrap_provider: cabpr}}\n  \
+             control_plane_replicas: 3\n  capm3: {{image_key: noble}}\n{more}"
+        )
+    };
+    let before = values("  rke2: {nodes: '{{ .Values.count }}'}\ncount: 1\nother: 1\n");
+    let Some(stage) = project()
+        .catalog(&["noble rke2 1.31.8+rke2r1"])
+        .cluster("edge", &before)
+        .commit("before")
+    else {
+        return;
+    };
+    let cases = [
+        (
+            "what its charts read",
+            values(
+                "  rke2: {nodes: '{{ .Values.count }}'}\n  sysctls: {a: b}\ncount: 1\nother: 1\n",
+            ),
+        ),
+        (
+            "through an expression",
+            values("  rke2: {nodes: '{{ .Values.count }}'}\ncount: 2\nother: 1\n"),
+        ),
+        (
+            "elsewhere",
+            values("  rke2: {nodes: '{{ .Values.count }}'}\ncount: 1\nother: 2\n"),
+        ),
+    ];
+    let mut screen = String::new();
+    for (name, text) in cases {
+        stage.write("edge.yaml", text);
+        let shown = stage.run("impact --against HEAD").exit(0).outcome.stdout;
+        let lines = shown.lines().skip(1).filter(|line| !line.is_empty());
+        screen += &format!("{name}\n{}\n", lines.collect::<Vec<_>>().join("\n"));
+    }
+    assert_text(
+        &screen,
+        str![[r#"
+what its charts read
+edge
+  whole cluster  not known: what the charts make of these values is not compared
+                   values cluster.sysctls.a  none → b
+not known of 1 whole cluster, 0 clusters as before
+through an expression
+edge
+  whole cluster  not known: what the charts make of these values is not compared
+                   values cluster.rke2.nodes  1 → 2
+not known of 1 whole cluster, 0 clusters as before
+elsewhere
+no machine is re-provisioned, 1 cluster as before
+
+"#]],
+    );
+}
+
+#[test]
+fn a_comment_has_what_the_change_adds_and_is_never_too_long() {
+    let clusters = |version: &str, count: usize| -> String {
+        let one = |index: usize| {
+            let text = cluster(version, GOOD).replace("edge", &format!("edge{index}"));
+            format!(
+                "---\n{}",
+                text.replace("replicas: 3", &format!("replicas: {}", index + 3))
+            )
+        };
+        (0..count).map(one).collect()
+    };
+    let Some(stage) = manifest(clusters("v1.30.1", 2)).commit("before") else {
+        return;
+    };
+    stage.write(
+        "edge.yaml",
+        clusters("v1.30.1", 2).replace("replicas: 3", "replicas: 5"),
+    );
+    let comment = stage.run("impact --against HEAD --output markdown");
+    comment.exit(1).stdout(str![[r#"
+### What this change does
+
+**no machine is re-provisioned, 1 cluster as before**
+
+| cluster | pool | machines | change |
+|---|---|---|---|
+| edge0 | `control-plane` | no machine is re-provisioned | replicas `3` → `5` |
+
+1 error as before.
+
+<sub>Against df969d18bf, `HEAD`.</sub>
+
+"#]]);
+    stage.write("edge.yaml", clusters("v1.32.1", 400));
+    let long = stage.run("impact --against HEAD --output markdown").outcome;
+    assert!(
+        long.stdout.chars().count() < 60_000,
+        "{}",
+        long.stdout.len()
+    );
+    assert!(long.stdout.contains("further row"), "{}", long.stdout);
+}
+
+/// The paths to every scalar of a document.
+fn leaves(value: &Value, path: &str, found: &mut Vec<String>) {
+    match value {
+        Value::Object(map) => {
+            for (key, value) in map {
+                leaves(value, &format!("{path}/{key}"), found);
+            }
+        }
+        Value::Array(items) => {
+            for (index, value) in items.iter().enumerate() {
+                leaves(value, &format!("{path}/{index}"), found);
+            }
+        }
+        _ => found.push(path.to_owned()),
+    }
+}
+
+/// The objects of a cluster with more fields than the others here, as JSON.
+fn objects() -> Vec<Value> {
+    let text = edge("Metal3MachineTemplate")
+        .replace(
+            "  replicas: 3\n",
+            "  replicas: 3\n  kubeadmConfigSpec: {preKubeadmCommands: [x], files: [{path: /a, content: b}]}\n  other: {a: [1, {b: c}]}\n",
+        )
+        .replace("{name: edge-cp}", "{name: edge-cp, annotations: {a: b}}");
+    text.split("---\n")
+        .filter(|text| !text.trim().is_empty())
+        .map(|text| yaml_value(text))
+        .collect()
+}
+
+fn yaml_value(text: &str) -> Value {
+    let read = yaml_tree::read(
+        text,
+        yaml_tree::place::FileId(0),
+        yaml_tree::engine::Engine::Kubectl,
+    );
+    let node = &read.expect("YAML").documents[0];
+    let json = yaml_tree::json::to_json(&node.value, yaml_tree::json::Html::Plain);
+    serde_json::from_str(&json).expect("JSON")
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
+
+    /// A random edit of any field is never without a word: the objects are equal, or each field has its answer.
+    #[test]
+    fn no_edit_of_a_built_object_is_denied(picks in proptest::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>(), any::<bool>()), 4)) {
+        let objects = objects();
+        let print = |objects: &[Value]| {
+            let texts = objects.iter().map(|object| format!("---\n{object}\n"));
+            texts.collect::<String>()
+        };
+        let Some(stage) = manifest(print(&objects)).commit("before") else {
+            return Ok(());
+        };
+        for (object, field, removes) in picks {
+            let mut edited = objects.clone();
+            let object = object.get(&mut edited.iter().enumerate().map(|(index, _)| index).collect::<Vec<_>>()).to_owned();
+            let mut paths = Vec::new();
+            leaves(&edited[object], "", &mut paths);
+            let path = field.get(&paths).clone();
+            let (parent, key) = path.rsplit_once('/').expect("a path");
+            let is_name = path.ends_with("/kind") || path.ends_with("/apiVersion") || path == "/metadata/name";
+            let value = edited[object].pointer_mut(parent).expect("a parent");
+            match value {
+                Value::Object(map) if removes && !is_name => { map.remove(key); }
+                Value::Object(map) => { map.insert(key.to_owned(), Value::from("edited")); }
+                other => { other[key.parse::<usize>().expect("an index")] = Value::from("edited"); }
+            }
+            stage.write("edge.yaml", print(&edited));
+            let shown = stage.run("impact --against HEAD --output json").outcome.stdout;
+            let impact: Value = serde_json::from_str(&shown).expect("JSON");
+            let sum = stage.run("impact --against HEAD").outcome.stdout;
+            let clusters = impact["clusters"].as_array().expect("a list");
+            let pools = clusters.iter().flat_map(|cluster| cluster["pools"].as_array().expect("a list"));
+            let reaches = pools.clone().any(|pool| {
+                pool["rollout"] == "roll" || pool["rollout"] == "unknown" || pool["change"] != "changed"
+            });
+            let is_denied = sum.contains("no machine is re-provisioned");
+            prop_assert!(!clusters.is_empty() || objects[object]["metadata"]["name"] == "b2", "{path}: {sum}");
+            prop_assert!(!is_denied || !reaches, "{path}: {sum}");
+        }
+    }
+}
