@@ -167,6 +167,71 @@ null instead of nothing
     );
 }
 
+/// What `impact` says of one change of the cluster.
+fn sum(from: &str, to: &str) -> Option<String> {
+    let before = edge("OpenStackMachineTemplate");
+    let changes = edits(&before, &[("it", from, to)]);
+    impacts(&before, &changes)
+}
+
+#[test]
+fn fields_of_two_api_versions_are_not_compared() {
+    let own = "apiVersion: controlplane.cluster.x-k8s.io/v1beta1\nkind: KubeadmControlPlane\nmetadata: {name: edge-cp}\nspec:\n";
+    let new = own.replace("v1beta1", "v1beta2");
+    let (Some(alone), Some(both)) = (
+        sum(own, &new),
+        sum(own, &format!("{new}  rollout: {{after: x}}\n")),
+    ) else {
+        return;
+    };
+    assert!(
+        alone.contains("no machine is re-provisioned, 0 clusters"),
+        "{alone}"
+    );
+    assert!(both.contains("not known of 1 pool"), "{both}");
+}
+
+#[test]
+fn a_hosted_control_plane_has_no_machines_that_roll() {
+    let text = |version: &str| {
+        edge("OpenStackMachineTemplate")
+            .replace("KubeadmControlPlane", "KamajiControlPlane")
+            .replacen("  version: v1.31.8\n", &format!("  version: {version}\n"), 1)
+            .replacen("  machineTemplate:\n    infrastructureRef:", "  other:", 1)
+            .replacen("other: {apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: OpenStackMachineTemplate, name: edge}", "other: 1", 1)
+    };
+    let Some(impacts) = impacts(&text("v1.31.8"), &[("it", text("v1.31.9"))]) else {
+        return;
+    };
+    let line = "KamajiControlPlane/edge-cp spec.version  v1.31.8 → v1.31.9";
+    assert!(impacts.contains(line), "{impacts}");
+    assert!(
+        impacts.contains("no machine is re-provisioned, 0 clusters"),
+        "{impacts}"
+    );
+}
+
+#[test]
+fn an_object_in_another_namespace_is_not_the_same() {
+    let Some(impacts) = sum("{name: edge-cp}\n", "{name: edge-cp, namespace: x}\n") else {
+        return;
+    };
+    let denial = "no machine is re-provisioned";
+    assert!(
+        !impacts.contains(denial) || impacts.contains("deleted"),
+        "{impacts}"
+    );
+}
+
+#[test]
+fn nothing_is_denied_where_no_cluster_is_compared() {
+    let Some(stage) = project().settings("clusters: []").commit("before") else {
+        return;
+    };
+    let shown = stage.run("impact --against HEAD").outcome.stdout;
+    assert!(shown.contains("there is no cluster to compare"), "{shown}");
+}
+
 /// A template of a kind whose image is not read, with one field.
 fn template(kind: &str, name: &str, field: &str) -> String {
     object(
@@ -610,7 +675,7 @@ fn objects() -> Vec<Value> {
         .replace("{name: edge-cp}", "{name: edge-cp, annotations: {a: b}}");
     text.split("---\n")
         .filter(|text| !text.trim().is_empty())
-        .map(|text| yaml_value(text))
+        .map(yaml_value)
         .collect()
 }
 
@@ -641,7 +706,7 @@ proptest! {
         };
         for (object, field, removes) in picks {
             let mut edited = objects.clone();
-            let object = object.get(&mut edited.iter().enumerate().map(|(index, _)| index).collect::<Vec<_>>()).to_owned();
+            let object = object.index(edited.len());
             let mut paths = Vec::new();
             leaves(&edited[object], "", &mut paths);
             let path = field.get(&paths).clone();

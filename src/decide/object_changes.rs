@@ -144,16 +144,13 @@ type Pair<'a> = [Option<&'a ClusterObject>; 2];
 fn pairs<'a>(before: &'a [ClusterObject], after: &'a [ClusterObject]) -> Vec<Pair<'a>> {
     let mut pairs: Vec<Pair<'a>> = after.iter().map(|new| [None, Some(new)]).collect();
     let mut left: Vec<&ClusterObject> = before.iter().collect();
-    let is_kind = |old: &ClusterObject, new: &ClusterObject| {
-        let (one, other) = (&old.object, &new.object);
-        old.pool == new.pool && one.kind == other.kind && one.group() == other.group()
-    };
-    let is_same = |old: &ClusterObject, new: &ClusterObject| {
-        let (one, other) = (&old.object, &new.object);
-        is_kind(old, new) && one.name == other.name && one.namespace == other.namespace
-    };
-    let steps: [&dyn Fn(&ClusterObject, &ClusterObject) -> bool; 2] = [&is_same, &is_kind];
-    for is_it in steps {
+    for by_name in [true, false] {
+        let is_it = |old: &ClusterObject, new: &ClusterObject| {
+            let (one, other) = (&old.object, &new.object);
+            let is_kind = one.kind == other.kind && one.group() == other.group();
+            let is_name = one.name == other.name && one.namespace == other.namespace;
+            old.pool == new.pool && is_kind && (is_name || !by_name)
+        };
         for pair in &mut pairs {
             let [None, Some(new)] = *pair else { continue };
             let found = left.iter().position(|old| is_it(old, new));

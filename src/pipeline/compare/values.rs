@@ -61,7 +61,7 @@ pub(super) fn changes(
     };
     let changes = found.filter(|found| {
         let path: Vec<&str> = found.path.iter().map(String::as_str).collect();
-        !(found.is_secret && has_same_secrets) && !is_reported(&path)
+        !(is_reported(&path) || found.is_secret && has_same_secrets)
     });
     Ok(changes
         .map(|mut found| {
