@@ -345,7 +345,7 @@ fn empty_view() -> ClusterView {
         bundles: Arc::default(),
         selections: Vec::new(),
         bundle_outcomes: Vec::new(),
-        judgements: Vec::new(),
+        judgments: Vec::new(),
         schemes: Default::default(),
         registries: Arc::default(),
         served: Vec::new(),

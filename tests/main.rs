@@ -29,7 +29,7 @@ mod impact_objects;
 mod init;
 mod instructions;
 mod journey;
-mod judgements;
+mod judgments;
 mod killed;
 mod layers;
 mod layout;

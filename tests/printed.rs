@@ -526,17 +526,17 @@ fn no_command_prints_a_secret_or_what_somebody_obeys() {
     assert_text(
         &accounts,
         str![[r#"
-check: 1, stdout: human concise statistics json sarif gitlab junit github markdown
+check: 1, stdout: human concise json sarif gitlab junit github markdown
 check --report sarif=sarif.report --report markdown=markdown.report --report junit=junit.report: 1, stdout, junit, markdown, sarif: human markdown
 render: 1, stderr: human
-render: 1, stdout: concise statistics json sarif gitlab junit github markdown
+render: 1, stdout: concise json sarif gitlab junit github markdown
 render --check: 1, stderr: human
 render --check: 1, stdout: markdown
 render --stdout: 1, stderr: human markdown
 lock: 1, stderr: human json
 lock --check: 1, stdout: human json
 verify: 2, stderr: human json
-update 9.9.9 --images metalmark.yaml --check: 2, stderr: human concise statistics json sarif gitlab junit github markdown
+update 9.9.9 --images metalmark.yaml --check: 2, stderr: human concise json sarif gitlab junit github markdown
 update 9.9.9: 2, stderr: human markdown
 clusters: 0, stdout: human json yaml
 images: 0, stdout: human json yaml
@@ -564,7 +564,7 @@ values edge-hostile --origin: 0, stdout: yaml json
 plan --to 1.32: 1, stdout, stderr: human json markdown
 plan --to 1.32 --output json: 1, stdout, stderr: -
 stamp: 1, stderr: human
-stamp: 1, stdout: concise statistics json sarif gitlab junit github markdown
+stamp: 1, stdout: concise json sarif gitlab junit github markdown
 stamp --check: 1, stderr: human
 stamp --check: 1, stdout: markdown
 stamp --set-version: 1, stderr: human
@@ -587,10 +587,10 @@ init --pre-commit --dry-run: 0, stdout, stderr: -
 schema: 0, stdout: -
 man: 0, stdout: -
 completions bash: 0, stdout: -
-bundle pack manifests --to out.tgz: 1, stderr: human concise statistics json sarif gitlab junit github markdown
+bundle pack manifests --to out.tgz: 1, stderr: human concise json sarif gitlab junit github markdown
 bundle pack --to out.tgz: 1, stderr: human markdown
 bundle pack hostile.yaml --to out.tgz: 1, stderr: human markdown
-bundle unpack good.tgz --to unpacked: 1, stderr: human concise statistics json sarif gitlab junit github markdown
+bundle unpack good.tgz --to unpacked: 1, stderr: human concise json sarif gitlab junit github markdown
 bundle inspect good.tgz: 1, stdout, stderr: human json
 bundle push manifests oci://HOST/faulty:1 --sign-key key.pem: 2, stderr: -
 bundle push manifests oci://HOST/b:1: 1, stderr: human json
@@ -664,25 +664,25 @@ fn no_command_that_succeeds_prints_a_secret() {
     assert_text(
         &accounts,
         str![[r#"
-check: 0, stdout: human concise statistics json sarif gitlab junit github markdown
+check: 0, stdout: human concise json sarif gitlab junit github markdown
 impact: 0, stdout, stderr: human json markdown
 images: 0, stdout: human json yaml
 explain mgmt: 0, stdout: human json
 values mgmt: 0, stdout: yaml json
 plan --to 1.32: 1, stdout: human json markdown
-stamp --check: 0, stdout, stderr: human concise statistics json
+stamp --check: 0, stdout, stderr: human concise json
 stamp --check: 0, stdout: sarif gitlab junit github markdown
-render --check: 1, stdout, stderr: human concise statistics json
+render --check: 1, stdout, stderr: human concise json
 render --check: 1, stdout: sarif gitlab junit github markdown
 lock: 0, stdout, stderr: human json
-render: 0, stdout, stderr: human concise statistics json
+render: 0, stdout, stderr: human concise json
 render: 0, stdout: sarif gitlab junit github markdown
 verify: 0, stdout: human json
 page --to page.report: 0, page: -
 cmp generate: 0, stdout, stderr: -
-bundle pack --to out.tgz: 0, stdout, stderr: human concise statistics json sarif gitlab junit github markdown
+bundle pack --to out.tgz: 0, stdout, stderr: human concise json sarif gitlab junit github markdown
 bundle inspect out.tgz: 0, stdout, stderr: human json
-bundle unpack out.tgz --to unpacked: 0, stdout, stderr: human concise statistics json sarif gitlab junit github markdown
+bundle unpack out.tgz --to unpacked: 0, stdout, stderr: human concise json sarif gitlab junit github markdown
 bundle push out.tgz oci://HOST/b:1: 0, stdout, stderr: human
 bundle push out.tgz oci://HOST/b:1: 0, stdout: json
 
@@ -716,7 +716,7 @@ fn no_summary_of_an_update_is_markup_of_somebody() {
     assert_text(
         &accounts,
         str![[r#"
-update 0.4.13 --release-notes notes.md --summary markdown.report --check: 1, stderr, markdown: human concise statistics json sarif gitlab junit github markdown
+update 0.4.13 --release-notes notes.md --summary markdown.report --check: 1, stderr, markdown: human concise json sarif gitlab junit github markdown
 update 0.4.13 --release-notes notes.md --summary markdown.report --fix: 1, stdout, stderr, markdown: human markdown
 
 "#]],

@@ -23,7 +23,7 @@ pub struct CheckOptions {
     /// Accept a run that checks no node pool.
     #[arg(long)]
     pub allow_empty: bool,
-    /// Which judgements fail the run.
+    /// Which judgments fail the run.
     #[command(flatten)]
     pub gate: GateOption,
     /// Where findings go.

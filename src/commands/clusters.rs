@@ -1,4 +1,4 @@
-//! `metalmark clusters`: clusters and node pools, each with its judgement.
+//! `metalmark clusters`: clusters and node pools, each with its judgment.
 
 use std::io::Write as _;
 
@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::model::cluster_view::{ClusterView, SelectedPool};
 use crate::model::date::Date;
 use crate::model::finding::Subject;
-use crate::model::judgement::Grade;
+use crate::model::judgment::Grade;
 use crate::model::policy;
 use crate::model::version::Version;
 use crate::pipeline::fleet::Fleet;
@@ -31,8 +31,8 @@ pub struct ClustersOptions {
     #[arg(long, value_name = "PROVIDER")]
     pub provider: Option<String>,
     /// List node pools that are judged so; may be given several times.
-    #[arg(long, value_name = "JUDGEMENT", value_parser = grades(&Grade::ALL))]
-    pub judgement: Vec<Grade>,
+    #[arg(long, value_name = "JUDGMENT", value_parser = grades(&Grade::ALL))]
+    pub judgment: Vec<Grade>,
     /// List node pools that are to run this Kubernetes version; `1.33` is any patch of it.
     #[arg(long, value_name = "VERSION", value_parser = version)]
     pub k8s_version: Option<Version>,
@@ -108,7 +108,7 @@ impl ClustersOptions {
         let runs = runs.and_then(|runs| Version::parse(&runs.value));
         let is_of = |wanted: &Version| runs.as_ref().is_some_and(|runs| wanted.admits(runs));
         (self.names.is_empty() || self.names.iter().any(is_named))
-            && (self.judgement.is_empty() || self.judgement.contains(&it.judgement.grade()))
+            && (self.judgment.is_empty() || self.judgment.contains(&it.judgment.grade()))
             && self.k8s_version.iter().all(is_of)
             && { self.provider.iter() }
                 .all(|wanted| provider.is_some_and(|provider| *provider.value == **wanted))

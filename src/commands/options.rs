@@ -3,7 +3,7 @@
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
-use crate::model::judgement::Grade;
+use crate::model::judgment::Grade;
 use crate::model::lock::Locking;
 use crate::model::policy::Policy;
 use crate::model::shard::Shard;
@@ -27,11 +27,11 @@ impl FrozenOption {
     }
 }
 
-/// Which judgements of node pools fail a run.
+/// Which judgments of node pools fail a run.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub struct GateOption {
     /// Exit 1 where a node pool is judged so or worse: `by-name` accepts proven ones alone. Stronger than `policy.fail_on`.
-    #[arg(long, value_name = "JUDGEMENT", value_parser = grades(&Grade::GATES))]
+    #[arg(long, value_name = "JUDGMENT", value_parser = grades(&Grade::GATES))]
     pub fail_on: Option<Grade>,
 }
 
@@ -41,10 +41,10 @@ impl GateOption {
     }
 }
 
-/// One of these judgements, by its name.
+/// One of these judgments, by its name.
 pub(super) fn grades(known: &'static [Grade]) -> impl TypedValueParser<Value = Grade> {
     PossibleValuesParser::new(known.iter().map(|grade| grade.name()))
-        .try_map(|name| Grade::parse(&name).ok_or("no judgement"))
+        .try_map(|name| Grade::parse(&name).ok_or("no judgment"))
 }
 
 /// Which part of the clusters is processed.

@@ -12,7 +12,7 @@ use yaml_tree::place::Located;
 use crate::model::checksum::{ChecksumKind, KINDS};
 use crate::model::cluster::{Choice, Pool};
 use crate::model::cluster_view::ClusterView;
-use crate::model::judgement::Disagreement;
+use crate::model::judgment::Disagreement;
 use crate::model::name::{NameSchemes, key_of, same_value};
 use crate::model::selection::{PoolImage, Selection};
 use crate::model::version::Version;

@@ -19,7 +19,7 @@ use crate::model::cluster::{Pool, PoolName};
 use crate::model::cluster_view::{ClusterView, SelectedPool};
 use crate::model::date::Date;
 use crate::model::date::build_day;
-use crate::model::judgement::Grade;
+use crate::model::judgment::Grade;
 use crate::model::selection::Outcome;
 use crate::model::version::Version;
 
@@ -224,29 +224,30 @@ type PoolImages<'v> = BTreeMap<&'v PoolName, &'v Image>;
 fn current(view: &ClusterView) -> Result<(Version, PoolImages<'_>), String> {
     let mut booted = BTreeMap::new();
     let mut common: Option<Version> = None;
-    for SelectedPool {
-        pool,
-        selection,
-        judgement,
-    } in view.pools()
-    {
-        let named = match proof::image_name(view, pool, selection) {
-            Some(image) => format!("image `{image}` of node pool `{}`", pool.name),
-            None => format!("the image of node pool `{}`", pool.name),
-        };
-        if judgement.grade() > Grade::ByName {
-            return Err(format!("{named} is {judgement}"));
-        }
+    let named = |it: &SelectedPool<'_>| match proof::image_name(view, it.pool, it.selection) {
+        Some(image) => format!("image `{image}` of node pool `{}`", it.pool.name),
+        None => format!("the image of node pool `{}`", it.pool.name),
+    };
+    if let Some(open) = view.pools().find(|it| it.judgment.grade() > Grade::ByName) {
+        return Err(format!("{} is {}", named(&open), open.judgment));
+    }
+    for it in view.pools() {
+        let named = named(&it);
+        let SelectedPool {
+            pool,
+            selection,
+            judgment,
+        } = it;
         let image = view.described_image(selection);
         let Some((image, version)) = image.and_then(|image| Some((image, version_of(image)?)))
         else {
             return Err(format!(
-                "{named} is {judgement}, and no record describes it: what may follow it is not known"
+                "{named} is {judgment}, and no record describes it: what may follow it is not known"
             ));
         };
         if !is_required(view, pool, &version) {
             return Err(format!(
-                "{named} is {judgement}: run `metalmark lock`, so that its build is known"
+                "{named} is {judgment}: run `metalmark lock`, so that its build is known"
             ));
         }
         match &common {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::model::cluster_view::ClusterView;
-use crate::model::judgement::{Grade, Judgement};
+use crate::model::judgment::{Grade, Judgment};
 
 /// The node pools of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
@@ -29,18 +29,18 @@ impl PoolCounts {
     /// The pools of a cluster.
     pub fn count_pools(view: &ClusterView) -> Self {
         let mut counts = Self::default();
-        view.judgements.iter().for_each(|it| counts.count(it));
+        view.judgments.iter().for_each(|it| counts.count(it));
         counts
     }
 
     /// Counts one.
-    pub fn count(&mut self, judgement: &Judgement) {
-        let count = match judgement {
-            Judgement::Proven(_) => &mut self.proven,
-            Judgement::ByName(_) => &mut self.by_name,
-            Judgement::Unproven(_) => &mut self.unproven,
-            Judgement::Mismatched(_) | Judgement::Disputed(_) => &mut self.mismatched,
-            Judgement::Unknown(reason) => {
+    pub fn count(&mut self, judgment: &Judgment) {
+        let count = match judgment {
+            Judgment::Proven(_) => &mut self.proven,
+            Judgment::ByName(_) => &mut self.by_name,
+            Judgment::Unproven(_) => &mut self.unproven,
+            Judgment::Mismatched(_) | Judgment::Disputed { .. } => &mut self.mismatched,
+            Judgment::Unknown(reason) => {
                 *self.skipped.entry(reason.text()).or_default() += 1;
                 return;
             }
@@ -98,7 +98,7 @@ impl PoolCounts {
 #[cfg(test)]
 mod tests {
     use super::PoolCounts;
-    use crate::model::judgement::{Doubt, Judgement};
+    use crate::model::judgment::{Doubt, Judgment};
     use capi::image::{Fact, Origin};
     use capi::unknown::Unknown;
     use yaml_tree::place::Place;
@@ -112,14 +112,14 @@ mod tests {
             origin: Origin::Name,
             place: Place::NONE,
         };
-        counts.count(&Judgement::Proven(fact.clone()));
+        counts.count(&Judgment::Proven(fact.clone()));
         assert_eq!(counts.text(), "1 node pool checked: 1 proven");
         let mut other = PoolCounts::default();
-        other.count(&Judgement::ByName(fact.clone()));
-        other.count(&Judgement::Mismatched(fact));
-        other.count(&Judgement::Unproven(Doubt::Nothing));
-        other.count(&Judgement::Unknown(Unknown::NotSelected));
-        other.count(&Judgement::Unknown(Unknown::NotSelected));
+        other.count(&Judgment::ByName(fact.clone()));
+        other.count(&Judgment::Mismatched(fact));
+        other.count(&Judgment::Unproven(Doubt::Nothing));
+        other.count(&Judgment::Unknown(Unknown::NotSelected));
+        other.count(&Judgment::Unknown(Unknown::NotSelected));
         counts.add(&other);
         assert_eq!(
             counts.text(),

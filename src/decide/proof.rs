@@ -10,18 +10,18 @@ use super::identity::disagreements;
 use super::replacement::{self, Obstacle};
 use crate::model::cluster::{ClusterOrigin, Pool, SeenText};
 use crate::model::cluster_view::ClusterView;
-use crate::model::judgement::{Doubt, Grade, Judgement};
+use crate::model::judgment::{Doubt, Grade, Judgment};
 use crate::model::selection::{Outcome, PoolImage, Selection};
 use crate::model::selector::Matching;
 use crate::model::version::{Version, distribution_of};
 
 /// Weighs a fact against a version, as `cluster.k8s_version` writes it. Under [`Matching::Exact`] only the same text
 /// without its `v` is the same version, as in Sylva's library (docs/sylva.md#what-is-added-to-a-selector).
-pub fn judge_version(wanted: &str, fact: Option<&Fact>, matching: Matching) -> Judgement {
+pub fn judge_version(wanted: &str, fact: Option<&Fact>, matching: Matching) -> Judgment {
     let Some(fact) = fact else {
-        return Judgement::Unproven(Doubt::Nothing);
+        return Judgment::Unproven(Doubt::Nothing);
     };
-    let refuted = || Judgement::Mismatched(fact.clone());
+    let refuted = || Judgment::Mismatched(fact.clone());
     let wanted_text = wanted.strip_prefix('v').unwrap_or(wanted);
     let equal = *wanted_text == *fact.value;
     if equal && has_patch(wanted_text) {
@@ -35,7 +35,7 @@ pub fn judge_version(wanted: &str, fact: Option<&Fact>, matching: Matching) -> J
         return if equal {
             agreement(fact)
         } else {
-            Judgement::Unproven(Doubt::Nothing)
+            Judgment::Unproven(Doubt::Nothing)
         };
     };
     let Some(held) = Version::parse(&fact.value) else {
@@ -44,11 +44,11 @@ pub fn judge_version(wanted: &str, fact: Option<&Fact>, matching: Matching) -> J
     if !held.admits(&wanted) && !wanted.admits(&held) {
         refuted()
     } else if held.is_partial() || wanted.is_partial() {
-        Judgement::Unproven(Doubt::NoPatch(fact.clone()))
+        Judgment::Unproven(Doubt::NoPatch(fact.clone()))
     } else if fact.origin == Origin::Name || held == wanted {
         agreement(fact)
     } else {
-        Judgement::Unproven(Doubt::NoBuild(fact.clone()))
+        Judgment::Unproven(Doubt::NoBuild(fact.clone()))
     }
 }
 
@@ -98,47 +98,52 @@ pub fn judge_pools(view: ClusterView, matching: Matching) -> ClusterView {
     let pools = view.cluster.pools.iter().zip(&view.selections);
     let judge = |(pool, selection)| judge_pool(&view, pool, selection, matching);
     ClusterView {
-        judgements: pools.map(judge).collect(),
+        judgments: pools.map(judge).collect(),
         ..view
     }
 }
 
-/// The judgement of one pool.
+/// The judgment of one pool.
 fn judge_pool(
     view: &ClusterView,
     pool: &Pool,
     selection: &Selection,
     matching: Matching,
-) -> Judgement {
+) -> Judgment {
     let booted = booted_image(view, pool, selection);
     let Some(BootedImage { facts, .. }) = booted.filter(|_| pool.unknown.is_none()) else {
-        return Judgement::Unknown(pool.unknown.unwrap_or(selection_fault(&selection.outcome)));
+        return Judgment::Unknown(pool.unknown.unwrap_or(selection_fault(&selection.outcome)));
     };
     if facts.is_bare() {
-        return Judgement::Unknown(Unknown::Bare);
+        return Judgment::Unknown(Unknown::Bare);
     }
     let Some(wanted) = view.cluster.k8s_version_of(pool) else {
-        return Judgement::Unknown(Unknown::NoVersion);
+        return Judgment::Unknown(Unknown::NoVersion);
     };
     let held = facts.get(fact::K8S_VERSION);
     let held = held.filter(|held| is_what_runs(view, pool, &facts, held));
     let held = held
         .cloned()
         .or_else(|| name_fact(view, pool, &wanted.value));
-    let judgement = match judge_version(&wanted.value, held.as_ref(), matching) {
+    let judgment = match judge_version(&wanted.value, held.as_ref(), matching) {
         // EKS Anywhere requires a minor with any patch level. Cluster API itself refuses such a version.
-        Judgement::Unproven(Doubt::NoPatch(held))
+        Judgment::Unproven(Doubt::NoPatch(held))
             if view.cluster.origin == ClusterOrigin::Manifests && has_patch(&held.value) =>
         {
             agreement(&held)
         }
-        judgement => judgement,
+        judgment => judgment,
     };
-    if judgement.grade() == Grade::Mismatched {
-        return judgement;
+    if judgment.grade() == Grade::Mismatched {
+        return judgment;
     }
-    let disagreement = disagreements(view, pool, selection).into_iter().next();
-    disagreement.map_or(judgement, |it| Judgement::Disputed(Box::new(it)))
+    match disagreements(view, pool, selection).into_iter().next() {
+        None => judgment,
+        Some(dispute) => Judgment::Disputed {
+            held,
+            dispute: Box::new(dispute),
+        },
+    }
 }
 
 /// Why a pool boots no image of the catalog.
@@ -205,8 +210,8 @@ pub fn holding<'a>(
     matching: Matching,
 ) -> Vec<(&'a Image, Vec<Obstacle>)> {
     let holds = |image: &&Image| {
-        let judgement = judge_version(wanted, image.facts.get(fact::K8S_VERSION), matching);
-        judgement.grade() <= Grade::ByName
+        let judgment = judge_version(wanted, image.facts.get(fact::K8S_VERSION), matching);
+        judgment.grade() <= Grade::ByName
     };
     let others = images.values().filter(|image| image.key != like.key);
     let obstacles = |image| (image, replacement::obstacles(like, image));
@@ -215,11 +220,11 @@ pub fn holding<'a>(
     found
 }
 
-fn agreement(fact: &Fact) -> Judgement {
+fn agreement(fact: &Fact) -> Judgment {
     if fact.origin == Origin::Name {
-        Judgement::ByName(fact.clone())
+        Judgment::ByName(fact.clone())
     } else {
-        Judgement::Proven(fact.clone())
+        Judgment::Proven(fact.clone())
     }
 }
 
@@ -234,7 +239,7 @@ fn has_patch(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::{holding, judge_version};
-    use crate::model::judgement::{Doubt, Grade, Judgement};
+    use crate::model::judgment::{Doubt, Grade, Judgment};
     use crate::model::selector::Matching;
     use crate::testing::Given;
     use capi::image::{Fact, Origin};
@@ -298,16 +303,16 @@ mod tests {
         };
         let fact = |held| fact(held, Origin::InfoFile);
         for (wanted, held) in [("v1.26.9+rke2r1", "1.26.9"), ("v1.26.9", "1.26.9+rke2r1")] {
-            let no_build = Judgement::Unproven(Doubt::NoBuild(fact(held)));
+            let no_build = Judgment::Unproven(Doubt::NoBuild(fact(held)));
             assert_eq!(doubt(wanted, held), no_build);
         }
         for (wanted, held) in [("v1.26", "1.26.9+rke2r1"), ("1.26", "1.26")] {
-            let no_patch = Judgement::Unproven(Doubt::NoPatch(fact(held)));
+            let no_patch = Judgment::Unproven(Doubt::NoPatch(fact(held)));
             assert_eq!(doubt(wanted, held), no_patch);
         }
         assert_eq!(
             judge_version("v1.26.9", None, Matching::Normalized),
-            Judgement::Unproven(Doubt::Nothing)
+            Judgment::Unproven(Doubt::Nothing)
         );
     }
 

@@ -13,7 +13,7 @@ use crate::decide::proof;
 use crate::error::Error;
 use crate::model::cluster::{KEY_NAMES, PoolName};
 use crate::model::cluster_view::ClusterView;
-use crate::model::judgement::Judgement;
+use crate::model::judgment::Judgment;
 use crate::model::rule::RuleId;
 use crate::printer::plain;
 use crate::read;
@@ -133,9 +133,9 @@ impl Answers<'_> {
             let held = image.facts.get(fact::K8S_VERSION);
             let judged = wanted.map(|wanted| proof::judge_version(wanted, held, matching));
             let (rank, verdict) = match judged {
-                Some(Judgement::Proven(_)) => (0, ", fits"),
-                Some(Judgement::ByName(_)) => (1, ", fits by its name"),
-                Some(Judgement::Mismatched(_) | Judgement::Disputed(_)) => (3, ", does not fit"),
+                Some(Judgment::Proven(_)) => (0, ", fits"),
+                Some(Judgment::ByName(_)) => (1, ", fits by its name"),
+                Some(Judgment::Mismatched(_) | Judgment::Disputed { .. }) => (3, ", does not fit"),
                 _ => (2, ""),
             };
             let version = match (image.facts.is_bare(), held) {

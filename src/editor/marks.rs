@@ -11,7 +11,7 @@ use yaml_tree::place::{Place, Source, Spot};
 use crate::decide::proof;
 use crate::model::cluster::Choice;
 use crate::model::cluster_view::{ClusterView, SelectedPool};
-use crate::model::judgement::Judgement;
+use crate::model::judgment::Judgment;
 
 /// What is at a place.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -196,9 +196,9 @@ fn boots(view: &ClusterView, of: SelectedPool<'_>) -> String {
         return "no image".to_owned();
     };
     let name = booted.name;
-    let grade = of.judgement.grade().words();
-    match (of.judgement, of.judgement.fact()) {
-        (Judgement::Unknown(reason), _) => format!("{name} ({reason})"),
+    let grade = of.judgment.grade().words();
+    match (of.judgment, of.judgment.fact()) {
+        (Judgment::Unknown(reason), _) => format!("{name} ({reason})"),
         (_, Some(held)) => format!("{name} ({}, {grade})", held.value),
         (_, None) => format!("{name} ({grade})"),
     }

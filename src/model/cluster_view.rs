@@ -9,7 +9,7 @@ use yaml_tree::place::Sources;
 use super::catalog::{Catalog, Registry};
 use super::cluster::{Cluster, Pool};
 use super::finding::Finding;
-use super::judgement::Judgement;
+use super::judgment::Judgment;
 use super::lock::{Lock, SignedEntries};
 use super::name::NameSchemes;
 use super::signing::SigningKeys;
@@ -45,7 +45,7 @@ pub struct ClusterView {
     /// The result of each pool's selection of a component bundle, in the same order.
     pub bundle_outcomes: Vec<BundleOutcome>,
     /// What is known of the image of each pool, in the same order.
-    pub judgements: Vec<Judgement>,
+    pub judgments: Vec<Judgment>,
     /// How names of images are read.
     pub schemes: NameSchemes,
     /// The registries of the catalog, by name.
@@ -72,18 +72,18 @@ pub struct SelectedPool<'v> {
     /// What it selects.
     pub selection: &'v Selection,
     /// Whether that fits.
-    pub judgement: &'v Judgement,
+    pub judgment: &'v Judgment,
 }
 
 impl ClusterView {
     /// The pools with the results of their selections.
     pub fn pools(&self) -> impl Iterator<Item = SelectedPool<'_>> {
         let pools = self.cluster.pools.iter().zip(&self.selections);
-        let judged = pools.zip(&self.judgements);
-        judged.map(|((pool, selection), judgement)| SelectedPool {
+        let judged = pools.zip(&self.judgments);
+        judged.map(|((pool, selection), judgment)| SelectedPool {
             pool,
             selection,
-            judgement,
+            judgment,
         })
     }
 

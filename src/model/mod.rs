@@ -10,7 +10,7 @@ pub mod date;
 pub mod endpoint;
 pub mod finding;
 pub mod fix;
-pub mod judgement;
+pub mod judgment;
 pub mod lock;
 pub mod lock_gaps;
 pub mod manifest;

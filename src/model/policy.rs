@@ -8,7 +8,7 @@ use yaml_tree::place::Spot;
 
 use super::date::Date;
 use super::finding::{Finding, Subject};
-use super::judgement::Grade;
+use super::judgment::Grade;
 use super::rule::{Level, RuleId, RuleOption};
 use super::signing::RequiredSignatures;
 
@@ -23,7 +23,7 @@ pub struct Policy {
     pub waivers: Waivers,
     /// The images that have to be signed, whatever the values say.
     pub signatures: RequiredSignatures,
-    /// The best judgement of a node pool that fails a run, where one does.
+    /// The best judgment of a node pool that fails a run, where one does.
     pub fail_on: Option<Grade>,
 }
 

@@ -44,7 +44,7 @@ macro_rules! rules {
             BundleUnsupported "bundle-unsupported" Error Manifests;
             CatalogDrift "catalog-drift" Error;
             ChecksumBesideOci "checksum-beside-oci" Error (checksum_beside_oci: cluster);
-            ChecksumByUrl "checksum-by-url" Warning (checksum_by_url: cluster);
+            ChecksumByUrl "checksum-by-url" Warning Values["manifests of Metal3 take checksums from the server, as its own examples do"] (checksum_by_url: cluster);
             ChecksumMalformed "checksum-malformed" Error (checksum_malformed: cluster);
             ChecksumMissing "checksum-missing" Error (checksum_missing: cluster);
             ChecksumOtherFile "checksum-other-file" Error (checksum_other_file: cluster);
@@ -79,7 +79,7 @@ macro_rules! rules {
             ImageReplacedInPlace "image-replaced-in-place" Error Change (image_replaced_in_place: change);
             ImageUnstamped "image-unstamped" Error Manifests;
             ImageUnused "image-unused" Warning (image_unused: workspace);
-            JudgementRefused "judgement-refused" Error (judgement_refused: cluster);
+            JudgmentRefused "judgment-refused" Error (judgment_refused: cluster);
             K8sFlavorMismatch "k8s-flavor-mismatch" Error (k8s_flavor_mismatch: cluster);
             K8sVersionIncomplete "k8s-version-incomplete" Error (k8s_version_incomplete: cluster);
             K8sVersionMismatch "k8s-version-mismatch" Error (k8s_version_mismatch: cluster);

@@ -286,13 +286,13 @@ pub(super) struct PolicyOptions {
     /// references, such as `registry.example.org/os`, to `required`.
     #[serde(default)]
     pub signatures: SignatureOptions,
-    /// Which judgements of node pools fail a run, with all that are worse: `by-name` accepts proven node pools alone, `unknown` all
+    /// Which judgments of node pools fail a run, with all that are worse: `by-name` accepts proven node pools alone, `unknown` all
     /// whose image was compared.
     #[serde(default)]
     pub fail_on: Option<FailOn>,
 }
 
-/// A judgement that fails a run.
+/// A judgment that fails a run.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum FailOn {

@@ -7,7 +7,7 @@ use oci_artifacts::{Address, Reference};
 
 use crate::model::date::Date;
 use crate::model::finding::Finding;
-use crate::model::judgement::Grade;
+use crate::model::judgment::Grade;
 use crate::model::name::{NameSchemes, OwnScheme};
 use crate::model::output_path;
 use crate::model::policy::{Policy, Scoped, Waiver, Waivers, pattern};

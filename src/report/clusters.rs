@@ -10,7 +10,7 @@ use super::format::ListFormat;
 use super::judged_pool::JudgedPool;
 use super::table::Table;
 use crate::model::cluster_view::{ClusterView, SelectedPool};
-use crate::model::judgement::Grade;
+use crate::model::judgment::Grade;
 use crate::printer::Printer;
 
 /// A cluster of the list; docs/json.md describes it.
@@ -54,7 +54,7 @@ pub fn clusters(rows: &[&ClusterRow], format: ListFormat, out: &mut Printer) -> 
         "provider",
         "kubernetes",
         "image",
-        "judgement",
+        "judgment",
     ];
     let mut table = Table::new(&head);
     for row in rows {

@@ -9,7 +9,7 @@ use yaml_tree::place::{Located, Spot};
 use super::explain::{PlacedValue, serialize_spot};
 use crate::decide::proof;
 use crate::model::cluster_view::{ClusterView, SelectedPool};
-use crate::model::judgement::Grade;
+use crate::model::judgment::Grade;
 
 /// A node pool with its image and its Kubernetes version; docs/json.md describes it.
 #[derive(Debug, Serialize)]
@@ -44,9 +44,9 @@ impl JudgedPool {
         let SelectedPool {
             pool,
             selection,
-            judgement,
+            judgment,
         } = of;
-        let held = judgement.fact();
+        let held = judgment.fact();
         let booted = proof::booted_image(view, pool, selection);
         let image = booted.map(|booted| booted.name.to_owned());
         let place = |value: &Located<Arc<str>>| {
@@ -60,9 +60,9 @@ impl JudgedPool {
             k8s_version: view.cluster.k8s_version_of(pool).map(place),
             holds: held.map(|fact| PlacedValue::display(&fact.value, fact.place, &view.sources)),
             source: held.map(|fact| fact.origin.to_string()),
-            judgment: judgement.grade(),
-            why: judgement.to_string(),
-            reason: judgement.reason().map(Unknown::text),
+            judgment: judgment.grade(),
+            why: judgment.to_string(),
+            reason: judgment.reason().map(Unknown::text),
         }
     }
 }

@@ -10,7 +10,7 @@ use capi::image::{ImageKey, fact};
 
 use crate::catalog::locking::{Verification, VerifiedImage};
 use crate::model::cluster_view::{ClusterView, SelectedPool};
-use crate::model::judgement::Grade;
+use crate::model::judgment::Grade;
 use crate::printer::Printer;
 
 use super::format::{Format, ListFormat};
@@ -138,7 +138,7 @@ impl ImageRow {
     pub fn add_user(&mut self, view: &ClusterView, of: SelectedPool<'_>) {
         let pool = format!("{}/{}", view.cluster.name, of.pool.name);
         self.used_by.push(pool.clone());
-        self.judgments.insert(pool, of.judgement.grade());
+        self.judgments.insert(pool, of.judgment.grade());
     }
 }
 

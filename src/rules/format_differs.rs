@@ -3,6 +3,7 @@
 use capi::location::file_name;
 
 use crate::model::finding::Finding;
+use crate::model::judgment::Judgment;
 use crate::model::rule::RuleId;
 use crate::rules::ClusterInput;
 
@@ -18,6 +19,13 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
         let end = file_name(&url.value).rsplit('.').next().unwrap_or_default();
         let end = end.to_ascii_lowercase();
         if format.value.is_empty() || *format.value == *end || !NAMED.contains(&&*end) {
+            continue;
+        }
+        // Beside a record or a catalog, `image-disagrees` says which of the two is wrong.
+        let is_disputed = input.pools().any(|it| {
+            std::ptr::eq(it.pool, pool) && matches!(it.judgment, Judgment::Disputed { .. })
+        });
+        if is_disputed {
             continue;
         }
         let message = format!("the format is `{}`, and the file a `.{end}`", format.value);

@@ -4,7 +4,7 @@ use crate::decide::identity::disagreements;
 use crate::model::cluster::Pool;
 use crate::model::cluster_view::SelectedPool;
 use crate::model::finding::Finding;
-use crate::model::judgement::Disagreement;
+use crate::model::judgment::Disagreement;
 use crate::model::rule::RuleId;
 use crate::rules::ClusterInput;
 

@@ -127,7 +127,7 @@ impl<'a> ClusterInput<'a> {
         self.view.pools()
     }
 
-    /// A pool with the two sides that its judgement is about; none of one that lacks either.
+    /// A pool with the two sides that its judgment is about; none of one that lacks either.
     pub fn comparison(&self, it: SelectedPool<'a>) -> Option<Comparison<'a>> {
         Some(Comparison {
             pool: it.pool,

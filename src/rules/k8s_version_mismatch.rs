@@ -6,7 +6,7 @@ use crate::decide::proof;
 use crate::decide::replacement::{self, Obstacle};
 use crate::model::cluster::{Choice, ClusterOrigin};
 use crate::model::finding::Finding;
-use crate::model::judgement::Judgement;
+use crate::model::judgment::Judgment;
 use crate::model::proposal::{Proposal, ProposedChange};
 use crate::model::rule::RuleId;
 use crate::rules::ClusterInput;
@@ -19,7 +19,7 @@ const SHOWN: usize = 3;
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
     for it in input.pools() {
         let of = input.comparison(it);
-        if let (Judgement::Mismatched(held), Some(of)) = (it.judgement, of) {
+        if let (Judgment::Mismatched(held), Some(of)) = (it.judgment, of) {
             let finding = mismatch(input, &of, held);
             findings.push(match input.view.cluster.origin {
                 ClusterOrigin::Values => repair(input, &of, held, finding),

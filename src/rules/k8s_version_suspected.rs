@@ -14,22 +14,22 @@ const SHOWN: usize = 120;
 
 /// Looks at every node pool.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
-    for SelectedPool {
-        pool, judgement, ..
-    } in input.pools()
-    {
+    for SelectedPool { pool, judgment, .. } in input.pools() {
         let wanted = input.view.cluster.k8s_version_of(pool);
         let Some((wanted, version)) = wanted.and_then(|it| Some((it, Version::parse(&it.value)?)))
         else {
             continue;
         };
-        if judgement.reason() == Some(Unknown::Bare) {
+        if judgment.reason() == Some(Unknown::Bare) {
             continue;
         }
         // What is known of the image is weighed by `k8s-version-mismatch`.
-        let is_known = judgement.fact().is_some();
+        let is_known = judgment.fact().is_some();
         let seen = proof::version_texts(input.view, pool);
+        // Whether a checksum is of another file is what `checksum-other-file` says.
+        let checksum = pool.choice.checksum.as_ref().map(|sum| sum.place);
         let other = seen.filter(|seen| seen.version.contradicts(&version));
+        let other = other.filter(|seen| Some(seen.text.place) != checksum);
         for seen in other.filter(|seen| !seen.is_image || !is_known) {
             let text = match seen.text.value.trim() {
                 long if long.len() > SHOWN || long.contains('\n') => "a text".to_owned(),

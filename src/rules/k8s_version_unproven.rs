@@ -5,7 +5,7 @@ use capi::image::{Fact, Image, Origin, fact};
 use crate::model::cluster::ClusterOrigin;
 use crate::model::cluster_view::SelectedPool;
 use crate::model::finding::Finding;
-use crate::model::judgement::{Doubt, Judgement};
+use crate::model::judgment::{Doubt, Judgment};
 use crate::model::rule::{Level, RuleId};
 use crate::model::selection::Outcome;
 use crate::rules::input::Comparison;
@@ -15,16 +15,16 @@ use crate::rules::{ClusterInput, entry_path};
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
     findings.extend(secret_findings(input));
     for it in input.pools() {
-        let (says, is_whole) = match it.judgement {
-            Judgement::ByName(held) => {
+        let (says, is_whole) = match it.judgment {
+            Judgment::ByName(held) => {
                 let says = format!("only {} says `{}`", held.origin, held.value);
                 (says, true)
             }
-            Judgement::Unproven(doubt) => (doubt.to_string(), matches!(doubt, Doubt::NoBuild(_))),
+            Judgment::Unproven(doubt) => (doubt.to_string(), matches!(doubt, Doubt::NoBuild(_))),
             _ => continue,
         };
         // A component bundle brings Kubernetes onto an image that has none; `component-mismatch` weighs that.
-        let brought = it.judgement.fact().is_none() && input.bundle(it.pool).is_some();
+        let brought = it.judgment.fact().is_none() && input.bundle(it.pool).is_some();
         if !brought && !is_outside(input, it) {
             let found = input.comparison(it).map(|of| doubt(input, it, &of, says));
             findings.extend(found.map(|found| {
@@ -55,7 +55,7 @@ fn secret_findings(input: &ClusterInput<'_>) -> impl Iterator<Item = Finding> {
 /// boots, so that the pool is only counted.
 fn is_outside(input: &ClusterInput<'_>, it: SelectedPool<'_>) -> bool {
     let is_other = |image: &Image| {
-        it.judgement.fact().is_none() && image.facts.get(fact::K8S_VERSION).is_some()
+        it.judgment.fact().is_none() && image.facts.get(fact::K8S_VERSION).is_some()
     };
     let described = input.view.described_image(it.selection);
     input.view.cluster.origin == ClusterOrigin::Manifests && described.is_none_or(is_other)
@@ -82,7 +82,7 @@ fn doubt(
     } else if is_explicit {
         finding.help("select the image by `image_key`, so that its facts are known")
     } else {
-        with_ways_to_prove(finding, input, it.judgement.fact(), of)
+        with_ways_to_prove(finding, input, it.judgment.fact(), of)
     }
 }
 

@@ -28,7 +28,7 @@ mod image_outdated;
 mod image_replaced_in_place;
 mod image_unused;
 mod input;
-mod judgement_refused;
+mod judgment_refused;
 mod k8s_flavor_mismatch;
 mod k8s_version_incomplete;
 mod k8s_version_mismatch;

@@ -170,7 +170,11 @@ fn every_reference_resolves_to_the_new_image() {
     let referring = after.len();
     for (title, url) in after {
         // The pool whose template is marked `ignore`.
-        let build = if title.contains("other/") { 0 } else { 1 };
+        let build = match &*title {
+            title if title.contains("other/") => "0",
+            title if title.contains("rke2") => "1-rke2",
+            _ => "1",
+        };
         assert_eq!(
             url,
             format!("https://images.example.org/build-{build}.raw"),

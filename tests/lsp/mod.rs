@@ -307,6 +307,7 @@ helm
 images
 manifests
 matching
+names
 outputs
 pairs
 plan

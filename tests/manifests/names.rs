@@ -253,13 +253,19 @@ fn a_number_counts_for_the_distribution_that_machines_run() {
         &checked(cases),
         str![[r#"
 RKE2ControlPlane node-v1.30.2
+    error[k8s-version-incomplete] edge/control-plane edge.yaml:12:12 `v1.31.8` => …+rke2r1
+    warning[k8s-version-incomplete] edge/edge-md edge.yaml:23:16 `v1.31.8` => …+rke2r1
     edge/control-plane v1.31.8 (edge.yaml:12:12): unproven, node-v1.30.2 (edge.yaml:29:49)
     edge/edge-md v1.31.8 (edge.yaml:23:16): unproven, node-v1.30.2 (edge.yaml:29:49)
 RKE2ControlPlane node-rke2-v1.30.2
+    error[k8s-version-incomplete] edge/control-plane edge.yaml:12:12 `v1.31.8` => …+rke2r1
+    warning[k8s-version-incomplete] edge/edge-md edge.yaml:23:16 `v1.31.8` => …+rke2r1
     warning[k8s-version-suspected] edge/control-plane edge.yaml:29:49 `'node-rke2-v1.30.2'` edge.yaml:12:12 `v1.31.8` => v1.31.8 | images.records | names
     edge/control-plane v1.31.8 (edge.yaml:12:12): unproven, node-rke2-v1.30.2 (edge.yaml:29:49)
     edge/edge-md v1.31.8 (edge.yaml:23:16): unproven, node-rke2-v1.30.2 (edge.yaml:29:49)
 RKE2ControlPlane node-rke2-v1.31.8
+    error[k8s-version-incomplete] edge/control-plane edge.yaml:12:12 `v1.31.8` => …+rke2r1
+    warning[k8s-version-incomplete] edge/edge-md edge.yaml:23:16 `v1.31.8` => …+rke2r1
     edge/control-plane v1.31.8 (edge.yaml:12:12): by_name, node-rke2-v1.31.8 (edge.yaml:29:49) holds 1.31.8 (edge.yaml:29:49)
     edge/edge-md v1.31.8 (edge.yaml:23:16): by_name, node-rke2-v1.31.8 (edge.yaml:29:49) holds 1.31.8 (edge.yaml:29:49)
 KubeadmControlPlane node-rke2-v1.30.2
@@ -423,9 +429,8 @@ the version
 no version of Kubernetes
     edge/edge-md v1.31.8 (edge.yaml:5:54): unproven, img_ubuntu2204_1 (edge.yaml:10:36)
 an image with a record
-    warning[k8s-version-unproven] edge/edge-md edge.yaml:10:36 `img_ubuntu2204_1_31_8` edge.yaml:5:54 `v1.31.8` => k8s: {version: …} | images.facts
-    warning[fact-conflict] metalmark.yaml:4:37 `debian` metalmark.yaml:4:25 `{os: {name: debian}, locations: {vsphere: {template: img_ubuntu2204_1_31_8}}}`
-    edge/edge-md v1.31.8 (edge.yaml:5:54): by_name, img (edge.yaml:10:36) holds 1.31.8 (metalmark.yaml:4:25)
+    error[image-disagrees] edge/edge-md edge.yaml:10:36 `img_ubuntu2204_1_31_8` metalmark.yaml:4:37 `debian`
+    edge/edge-md v1.31.8 (edge.yaml:5:54): mismatched, img (edge.yaml:10:36) holds 1.31.8 (metalmark.yaml:4:25)
 
 "#]],
     );

@@ -46,12 +46,9 @@ url: "https://i/u-kube-v1.34.1.raw", checksum: "SUM", checksumType: auto, format
 url: "https://i/u-kube-v1.34.1.raw", checksum: "SUM", format: raw
 # A checksum by URL.
 url: "https://i/u-kube-v1.34.1.raw", checksum: "https://i/u-kube-v1.34.1.raw.sha256sum", format: raw
-    warning[checksum-by-url]
 url: "https://i/u-kube-v1.34.1.raw", checksum: "https://i/u-kube-v1.33.1.raw.sha256sum", format: raw
     error[checksum-other-file]
-    warning[checksum-by-url]
 url: "https://i/u-kube-v1.34.1.raw", checksum: "https://i/suse.raw.sha256sum", format: raw
-    warning[checksum-by-url]
     warning[checksum-other-file]
 # None.
 url: "https://i/u-kube-v1.34.1.raw", format: raw
@@ -77,7 +74,6 @@ url: "https://i/u-kube-v1.34.1.raw", checksum: SUM
 url: "https://i/latest/u-kube-v1.34.1.raw", checksum: SUM, format: raw
     warning[checksum-other-file]
 url: "https://i/latest/u-kube-v1.34.1.raw", checksum: "https://i/latest/SHA256SUMS", format: raw
-    warning[checksum-by-url]
 
 "#]],
         of,
@@ -168,7 +164,7 @@ error[checksum-beside-oci]: CAPM3 from 1.14 on refuses the checksum of an `oci:/
    = also in pools: edge-md
    = help: remove it
 
-1 error in 1 cluster; 2 node pools checked: 2 unproven
+1 error in 1 cluster; 2 node pools checked: 2 by name only
 
 "#]]);
     project.edit("edge.yaml", &format!("checksum: {SUM}, "), "");
@@ -191,17 +187,7 @@ error[checksum-other-file]: the checksum is that of another file
    = also in pools: edge-md
    = help: name the checksums of this image
 
-warning[checksum-by-url]: the checksum is a URL
-  --> edge.yaml:29:81
-   |
-29 | ...be-v1.34.1.raw', checksum: 'https://i/u-kube-v1.33.1.raw.sha256sum', format: raw}}}}
-   |                               ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ fetched when a node is provisioned
-   |
-   = cluster: edge, pool control-plane
-   = also in pools: edge-md
-   = help: `image.checksum: …`, as `sha256sum` prints it
-
-1 error, 1 warning in 1 cluster; 2 node pools checked: 2 unproven
+1 error in 1 cluster; 2 node pools checked: 2 by name only
 
 "#]]);
     project.edit("edge.yaml", "v1.33.1", "v1.34.1");
@@ -222,7 +208,7 @@ warning[format-differs]: the format is `qcow2`, and the file a `.raw`
    = also in pools: edge-md
    = help: write `raw`, if the file is what it is called
 
-1 warning in 1 cluster; 2 node pools checked: 2 unproven
+1 warning in 1 cluster; 2 node pools checked: 2 by name only
 
 "#]]);
     project.edit("edge.yaml", "format: qcow2", "format: raw");
@@ -487,7 +473,7 @@ version: v1.34.1 -> version: 1.20
     edge/edge-md v1.34.1 (edge.yaml:24:16): unproven, u (edge.yaml:31:49)
 version: v1.34.1 -> version: true
     error[value-type] edge.yaml:12:12 `true` => "true"
-    edge/control-plane true (edge.yaml:12:12): unproven, u (edge.yaml:31:49)
+    edge/control-plane true (edge.yaml:12:12): unknown (its Kubernetes version is not a version)
     edge/edge-md v1.34.1 (edge.yaml:24:16): unproven, u (edge.yaml:31:49)
 version: v1.34.1 -> version: [1.20]
     edge/control-plane: unknown (no Kubernetes version), u (edge.yaml:31:49)

@@ -503,14 +503,14 @@ warning[k8s-version-unproven]: nothing proves that image `kube-31` holds Kuberne
 }
 
 #[test]
-fn judgement_refused() {
+fn judgment_refused() {
     let project = booting(
         &["ubuntu-noble-plain-rke2-1-31-8 rke2 1.31.8+rke2r1"],
         "capm3: {image_key: ubuntu-noble-plain-rke2-1-31-8}\nmachine_deployments: {md0: {capm3: {image_key: none}}}",
     );
     project.edit("metalmark.yaml", "policy: {", "policy: {fail_on: unknown, ");
-    fails("judgement-refused", &project, "check").screen(str![[r#"
-error[judgement-refused]: the image of node pool `md0` is unknown: its image key is not in the catalog
+    fails("judgment-refused", &project, "check").screen(str![[r#"
+error[judgment-refused]: the image of node pool `md0` is unknown: its image key is not in the catalog
  --> edge.yaml:5:50
   |
 5 |   machine_deployments: {md0: {capm3: {image_key: none}}}
@@ -540,7 +540,7 @@ error[unknown-image]: image `none` is not in the catalog
         .run("check --fail-on by-name")
         .exit(1)
         .screen(str![[r#"
-error[judgement-refused]: image `ubuntu-noble-plain-rke2-1-31-8` of node pool `control-plane` is by name only: `1.31.8` in the image's name
+error[judgment-refused]: image `ubuntu-noble-plain-rke2-1-31-8` of node pool `control-plane` is by name only: `1.31.8` in the image's name
  --> edge.yaml:4:22
   |
 4 |   capm3: {image_key: ubuntu-noble-plain-rke2-1-31-8}
@@ -562,7 +562,7 @@ warning[k8s-version-unproven]: nothing proves that image `ubuntu-noble-plain-rke
   = help: give its facts: `images: {facts: [os-images-info.yaml]}` in metalmark.yaml
   = help: or `os_images.ubuntu-noble-plain-rke2-1-31-8.k8s-version: "1.31.8+rke2r1"`
 
-error[judgement-refused]: the image of node pool `md0` is unknown: its image key is not in the catalog
+error[judgment-refused]: the image of node pool `md0` is unknown: its image key is not in the catalog
  --> edge.yaml:5:50
   |
 5 |   machine_deployments: {md0: {capm3: {image_key: none}}}
@@ -587,7 +587,7 @@ error[unknown-image]: image `none` is not in the catalog
         "\n  machine_deployments: {md0: {capm3: {image_key: none}}}",
         "",
     );
-    passes("judgement-refused", &project, "check --fail-on unproven");
+    passes("judgment-refused", &project, "check --fail-on unproven");
 }
 
 #[test]

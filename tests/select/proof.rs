@@ -3,8 +3,8 @@
 use capi::image::{Fact, Origin};
 use capi::location::file_name;
 use metalmark::decide::proof::judge_version;
-use metalmark::model::judgement::Doubt;
-use metalmark::model::judgement::Judgement::{self, ByName, Mismatched, Proven};
+use metalmark::model::judgment::Doubt;
+use metalmark::model::judgment::Judgment::{self, ByName, Mismatched, Proven};
 use metalmark::model::selector::Matching;
 use yaml_tree::place::Place;
 
@@ -16,16 +16,21 @@ const STRONG: [Origin; 5] = [
     Origin::Lock,
 ];
 
-fn no_build(fact: Fact) -> Judgement {
-    Judgement::Unproven(Doubt::NoBuild(fact))
+fn no_build(fact: Fact) -> Judgment {
+    Judgment::Unproven(Doubt::NoBuild(fact))
 }
 
-fn no_patch(fact: Fact) -> Judgement {
-    Judgement::Unproven(Doubt::NoPatch(fact))
+fn no_patch(fact: Fact) -> Judgment {
+    Judgment::Unproven(Doubt::NoPatch(fact))
 }
 
-/// A judgement that a fact is the evidence of.
-type Judged = fn(Fact) -> Judgement;
+/// What is no version is not another one.
+fn nothing(_: Fact) -> Judgment {
+    Judgment::Unproven(Doubt::Nothing)
+}
+
+/// A judgment that a fact is the evidence of.
+type Judged = fn(Fact) -> Judgment;
 
 #[test]
 fn what_each_kind_of_source_proves() {
@@ -104,7 +109,7 @@ fn what_each_kind_of_source_proves() {
         ("v1.31.8-rc.1", "1.31.8-rc1", Proven, Mismatched, ByName),
         // What is no version is proven by the same text alone.
         ("latest", "latest", Proven, Proven, ByName),
-        ("latest", "1.31.8", Mismatched, Mismatched, Mismatched),
+        ("latest", "1.31.8", nothing, Mismatched, nothing),
         ("v1.31.8", "latest", Mismatched, Mismatched, Mismatched),
         ("a.b.c", "a.b.c", Proven, Proven, ByName),
     ];
@@ -128,7 +133,7 @@ fn what_each_kind_of_source_proves() {
     }
     for mode in [Matching::Normalized, Matching::Exact] {
         let unknown = judge_version("v1.31.8", None, mode);
-        assert_eq!(unknown, Judgement::Unproven(Doubt::Nothing));
+        assert_eq!(unknown, Judgment::Unproven(Doubt::Nothing));
     }
 }
 

@@ -27,7 +27,7 @@ use crate::model::catalog::{Catalog, CatalogEntry, Described, Registry};
 use crate::model::cluster::{Choice, Cluster};
 use crate::model::cluster_view::{ClusterRead, ClusterView};
 use crate::model::finding::Finding;
-use crate::model::judgement::Disagreement;
+use crate::model::judgment::Disagreement;
 use crate::model::lock::SignedEntries;
 use crate::model::name::{NameSchemes, key_of};
 use crate::model::settings::Settings;
@@ -342,7 +342,7 @@ pub fn cluster(
         bundles: Arc::clone(&resolved.bundles),
         selections,
         bundle_outcomes,
-        judgements: Vec::new(),
+        judgments: Vec::new(),
         schemes: settings.schemes.clone(),
         registries: Arc::clone(&resolved.registries),
         served,
@@ -353,6 +353,7 @@ pub fn cluster(
         findings: read.findings,
         cluster: read.cluster,
     };
+    let mut view = judge_pools(view, settings.matching);
     // What two sides say of an image that a pool boots is a finding about the pool.
     let of_pools: Vec<Disagreement> = { view.pools() }
         .filter(|_| !resolved.problems.is_empty())
@@ -363,7 +364,6 @@ pub fn cluster(
     let findings: Vec<Finding> = problems
         .map(|problem| problem.finding(&view.sources))
         .collect();
-    let mut view = judge_pools(view, settings.matching);
     view.findings.extend(findings);
     Ok(view)
 }

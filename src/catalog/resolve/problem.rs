@@ -7,7 +7,7 @@ use oci_artifacts::Address;
 use yaml_tree::place::{Located, Place, Sources};
 
 use crate::model::finding::{Finding, Subject};
-use crate::model::judgement::Disagreement;
+use crate::model::judgment::Disagreement;
 use crate::model::rule::RuleId;
 
 /// Something wrong that only resolving sees. What the resolved images show themselves is left to the rules.

@@ -36,8 +36,8 @@ pub(super) const UPDATE: &str = "Examples:
                                 the version is raised already";
 
 pub(super) const CLUSTERS: &str = "Examples:
-  metalmark clusters            every node pool with its judgement
-  metalmark clusters 'edge-*' --judgement unknown
+  metalmark clusters            every node pool with its judgment
+  metalmark clusters 'edge-*' --judgment unknown
                                 what was not compared, and why
   metalmark clusters --k8s-version 1.32 --output json";
 

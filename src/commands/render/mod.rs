@@ -48,7 +48,7 @@ pub struct RenderOptions {
     /// Accept a run that checks no node pool, or yields nothing, which lets a GitOps engine delete everything.
     #[arg(long)]
     pub allow_empty: bool,
-    /// Which judgements fail the run.
+    /// Which judgments fail the run.
     #[command(flatten)]
     pub gate: GateOption,
     /// Where findings go.

@@ -11,7 +11,7 @@ use crate::decide::matching::{PatternCache, candidates};
 use crate::decide::proof;
 use crate::model::cluster::{Choice, ChoiceLevel, ClusterOrigin, LevelName, Pool, PoolName};
 use crate::model::cluster_view::{ClusterView, SelectedPool};
-use crate::model::judgement::Grade;
+use crate::model::judgment::Grade;
 use crate::model::selection::{Outcome, Selection};
 use crate::model::selector::Matching;
 use crate::model::selector::{Selector, Wanted};
@@ -130,7 +130,7 @@ impl PoolAccount {
         let SelectedPool {
             pool,
             selection,
-            judgement,
+            judgment,
         } = of;
         let placed = |value: &str, place: Place| PlacedValue::display(value, place, &view.sources);
         let image = view.selected_image(selection);
@@ -150,8 +150,8 @@ impl PoolAccount {
                 (outcome, None) => outcome,
             },
             image: image.map(|image| image.key.to_string()),
-            judgment: judgement.grade(),
-            why: judgement.to_string(),
+            judgment: judgment.grade(),
+            why: judgment.to_string(),
             other_mode: selection.other_mode.as_ref().map(outcome),
             facts: image
                 .map(|image| facts(image, &view.sources))

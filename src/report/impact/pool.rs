@@ -15,7 +15,7 @@ use super::field::{FieldChange, Rollout};
 use crate::decide::object_changes::{ObjectChange, object_changes};
 use crate::model::cluster::{Choice, ClusterOrigin, Pool, PoolName};
 use crate::model::cluster_view::ClusterView;
-use crate::model::judgement::Grade;
+use crate::model::judgment::Grade;
 use crate::model::version::Version;
 use crate::rules::{ChangeInput, Side};
 
@@ -409,7 +409,7 @@ impl<'a> PoolSide<'a> {
     }
 
     fn grade(self) -> Grade {
-        self.side.view.judgements[self.index].grade()
+        self.side.view.judgments[self.index].grade()
     }
 
     fn replicas(self) -> Option<u32> {

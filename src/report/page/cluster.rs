@@ -15,7 +15,7 @@ use super::site::Sites;
 use super::tables::{Ids, Site, Tables};
 use crate::model::cluster::ClusterOrigin;
 use crate::model::cluster_view::ClusterView;
-use crate::model::judgement::Grade;
+use crate::model::judgment::Grade;
 use crate::model::rule::Level;
 use crate::model::version::Version;
 

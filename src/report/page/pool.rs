@@ -10,14 +10,14 @@ use super::site::Sites;
 use super::tables::{Ids, Site, Tables};
 use crate::model::cluster::Pool;
 use crate::model::cluster_view::{ClusterView, SelectedPool};
-use crate::model::judgement::Grade;
+use crate::model::judgment::Grade;
 use crate::model::selection::Selection;
 use crate::report::explain::{self, CandidateAccount, PlacedValue};
 
 /// How many of the images that were compared are shown: those that match, then those that differ least.
 const NEAREST: usize = 8;
 
-/// A judgement as its number in the page's script.
+/// A judgment as its number in the page's script.
 pub(super) fn number<S: Serializer>(grade: &Grade, to: S) -> Result<S::Ok, S::Error> {
     to.serialize_u8(match grade {
         Grade::Proven => 0,
@@ -108,9 +108,9 @@ pub(super) fn part(view: &ClusterView, input: PoolInput<'_>, sites: &mut Sites<'
     let SelectedPool {
         pool,
         selection,
-        judgement,
+        judgment,
     } = of;
-    let held = judgement.fact().map(|held| Held {
+    let held = judgment.fact().map(|held| Held {
         value: held.value.to_string(),
         origin: held.origin.to_string(),
         at: sites.place(held.place),
@@ -131,8 +131,8 @@ pub(super) fn part(view: &ClusterView, input: PoolInput<'_>, sites: &mut Sites<'
             let name = format!("{} {}", template.kind, template.name.value);
             (name, sites.place(template.name.place))
         }),
-        grade: judgement.grade(),
-        skipped: judgement.reason().map_or("", Unknown::text),
+        grade: judgment.grade(),
+        skipped: judgment.reason().map_or("", Unknown::text),
         held,
         image,
         reason: Arc::new(reason),

@@ -7,7 +7,7 @@ use capi::unknown::Unknown;
 
 /// The one answer to whether the image of a node pool fits, with its evidence. A name may narrow a choice; it never proves one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Judgement {
+pub enum Judgment {
     /// The image holds the version, says a source that is stronger than its name.
     Proven(Fact),
     /// The image's name holds the whole version, and nothing stronger is known.
@@ -17,7 +17,12 @@ pub enum Judgement {
     /// The image holds another version.
     Mismatched(Fact),
     /// Two sides say different things of the image.
-    Disputed(Box<Disagreement>),
+    Disputed {
+        /// The version that it holds by the stronger one.
+        held: Option<Fact>,
+        /// The first that they say.
+        dispute: Box<Disagreement>,
+    },
     /// There is nothing to compare.
     Unknown(Unknown),
 }
@@ -48,14 +53,14 @@ pub struct Disagreement {
     pub is_of_pool: bool,
 }
 
-impl Judgement {
+impl Judgment {
     /// Which of the five it is.
     pub fn grade(&self) -> Grade {
         match self {
             Self::Proven(_) => Grade::Proven,
             Self::ByName(_) => Grade::ByName,
             Self::Unproven(_) => Grade::Unproven,
-            Self::Mismatched(_) | Self::Disputed(_) => Grade::Mismatched,
+            Self::Mismatched(_) | Self::Disputed { .. } => Grade::Mismatched,
             Self::Unknown(_) => Grade::Unknown,
         }
     }
@@ -65,7 +70,8 @@ impl Judgement {
         match self {
             Self::Proven(fact) | Self::ByName(fact) | Self::Mismatched(fact) => Some(fact),
             Self::Unproven(Doubt::NoBuild(fact) | Doubt::NoPatch(fact)) => Some(fact),
-            Self::Unproven(Doubt::Nothing) | Self::Disputed(_) | Self::Unknown(_) => None,
+            Self::Disputed { held, .. } => held.as_ref(),
+            Self::Unproven(Doubt::Nothing) | Self::Unknown(_) => None,
         }
     }
 
@@ -79,7 +85,7 @@ impl Judgement {
 }
 
 /// `mismatched: `1.30.12` in the lock`.
-impl fmt::Display for Judgement {
+impl fmt::Display for Judgment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: ", self.grade().words())?;
         match self {
@@ -87,7 +93,7 @@ impl fmt::Display for Judgement {
                 write!(f, "`{}` in {}", fact.value, fact.origin)
             }
             Self::Unproven(doubt) => write!(f, "{doubt}"),
-            Self::Disputed(dispute) => write!(f, "{dispute}"),
+            Self::Disputed { dispute, .. } => write!(f, "{dispute}"),
             Self::Unknown(reason) => write!(f, "{reason}"),
         }
     }
@@ -122,19 +128,19 @@ impl fmt::Display for Doubt {
     }
 }
 
-/// A judgement without its evidence, the best first.
+/// A judgment without its evidence, the best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Grade {
-    /// [`Judgement::Proven`].
+    /// [`Judgment::Proven`].
     Proven,
-    /// [`Judgement::ByName`].
+    /// [`Judgment::ByName`].
     ByName,
-    /// [`Judgement::Unproven`].
+    /// [`Judgment::Unproven`].
     Unproven,
-    /// [`Judgement::Unknown`].
+    /// [`Judgment::Unknown`].
     Unknown,
-    /// [`Judgement::Mismatched`].
+    /// [`Judgment::Mismatched`].
     Mismatched,
 }
 

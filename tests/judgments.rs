@@ -1,4 +1,4 @@
-//! Each node pool has one judgement, and every command prints that one.
+//! Each node pool has one judgment, and every command prints that one.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use super::page::Data;
 use super::support::manifests::{GOOD, cluster};
 use super::support::stage::{Stage, project};
 
-/// The numbers of judgements in the page's data.
+/// The numbers of judgments in the page's data.
 const NUMBERS: [&str; 5] = ["proven", "by_name", "unproven", "mismatched", "unknown"];
 
 /// Images: those that say a version, in several precisions, and those of which only the name does.
@@ -97,10 +97,10 @@ fn list(value: &Value) -> impl Iterator<Item = &Value> {
     value.as_array().expect("a list").iter()
 }
 
-type Judgements = BTreeMap<String, String>;
+type Judgments = BTreeMap<String, String>;
 
-/// The judgements of a list of pools.
-fn judgements<'v>(pools: impl Iterator<Item = &'v Value>) -> Judgements {
+/// The judgments of a list of pools.
+fn judgments<'v>(pools: impl Iterator<Item = &'v Value>) -> Judgments {
     let text = |pool: &Value, key: &str| pool[key].as_str().expect("a text").to_owned();
     pools
         .map(|pool| {
@@ -113,14 +113,14 @@ fn judgements<'v>(pools: impl Iterator<Item = &'v Value>) -> Judgements {
 /// All commands against `check`.
 fn assert_agreement(stage: &Stage) {
     let check = json(stage, "check");
-    let known = judgements(list(&check["pools"]));
+    let known = judgments(list(&check["pools"]));
     let counts = &check["summary"]["pools"];
     let count = |word: &str| known.values().filter(|known| *known == word).count();
     for word in &NUMBERS[..4] {
         assert_eq!(counts[*word], count(word), "{word} in {counts}");
     }
     let listed = json(stage, "clusters");
-    let listed = judgements(list(&listed).flat_map(|row| list(&row["pools"])));
+    let listed = judgments(list(&listed).flat_map(|row| list(&row["pools"])));
     assert_eq!(listed, known, "clusters");
 
     let images = json(stage, "images");
@@ -135,7 +135,7 @@ fn assert_agreement(stage: &Stage) {
     }
     let page = stage.run("page").exit(0).outcome.stdout;
     let page = Data::of(&page);
-    let mut shown = Judgements::new();
+    let mut shown = Judgments::new();
     for row in page.rows("clusters") {
         for pool in list(&row["p"]) {
             let name = format!("{}/{}", page.text(&row["n"]), page.text(&pool["n"]));
@@ -151,7 +151,7 @@ fn assert_agreement(stage: &Stage) {
         let explained = json(stage, &format!("explain {name}"));
         let mut own = known.clone();
         own.retain(|pool, _| pool.starts_with(&format!("{name}/")));
-        assert_eq!(judgements(list(&explained)), own, "explain {name}");
+        assert_eq!(judgments(list(&explained)), own, "explain {name}");
         let reason = row["blocked"]["reason"].as_str().unwrap_or_default();
         let is_open = |word: &&str| own.values().any(|own| own == word);
         let open: Vec<&str> = NUMBERS[2..].iter().copied().filter(is_open).collect();
@@ -166,7 +166,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 3, ..ProptestConfig::default() })]
 
     #[test]
-    fn every_command_prints_the_same_judgement(rows in vec(any::<[u8; 3]>(), 1..5)) {
+    fn every_command_prints_the_same_judgment(rows in vec(any::<[u8; 3]>(), 1..5)) {
         assert_agreement(&values(&rows));
         assert_agreement(&manifests(&rows));
     }
@@ -185,10 +185,10 @@ fn a_change_says_what_its_pools_are_judged() {
 }
 
 #[test]
-fn clusters_are_listed_by_name_provider_judgement_version_and_label() {
+fn clusters_are_listed_by_name_provider_judgment_version_and_label() {
     let stage = manifests(&[[0, 0, 1], [0, 1, 1], [0, 3, 1], [1, 1, 0]]);
     stage.run("clusters").exit(0).screen(str![[r#"
-CLUSTER  POOL           PROVIDER  KUBERNETES  IMAGE                     JUDGEMENT
+CLUSTER  POOL           PROVIDER  KUBERNETES  IMAGE                     JUDGMENT
 c0       control-plane  capo      v1.31.8     ubuntu-2204-kube-v1.31.8  by name only: `1.31.8` in the image's name
 c0       c0-md          capo      v1.31.8     ubuntu-2204-kube-v1.31.8  by name only: `1.31.8` in the image's name
 c1       control-plane  capo      v1.31.8     ubuntu-2204-kube-v1.30.2  mismatched: `1.30.2` in the image's name
@@ -206,12 +206,12 @@ c3       c3-md          –         v1.30.2     –                         unkn
         &format!("kind: Cluster\n{labels}"),
     );
     stage.run("clusters c1/control-plane").screen(str![[r#"
-CLUSTER  POOL           PROVIDER  KUBERNETES  IMAGE                     JUDGEMENT
+CLUSTER  POOL           PROVIDER  KUBERNETES  IMAGE                     JUDGMENT
 c1       control-plane  capo      v1.31.8     ubuntu-2204-kube-v1.30.2  mismatched: `1.30.2` in the image's name
 
 "#]]);
-    stage.run("clusters c? --judgement unknown").screen(str![[r#"
-CLUSTER  POOL           PROVIDER  KUBERNETES  IMAGE  JUDGEMENT
+    stage.run("clusters c? --judgment unknown").screen(str![[r#"
+CLUSTER  POOL           PROVIDER  KUBERNETES  IMAGE  JUDGMENT
 c2       control-plane  capo      v1.31.8     –      unknown: its image or version is a variable
 c2       c2-md          capo      v1.31.8     –      unknown: its image or version is a variable
 c3       control-plane  –         v1.30.2     –      unknown: its machine template is not among the manifests
@@ -219,9 +219,9 @@ c3       c3-md          –         v1.30.2     –      unknown: its machine te
 
 "#]]);
     stage
-        .run("clusters --judgement mismatched --judgement by-name --k8s-version 1.31")
+        .run("clusters --judgment mismatched --judgment by-name --k8s-version 1.31")
         .screen(str![[r#"
-CLUSTER  POOL           PROVIDER  KUBERNETES  IMAGE                     JUDGEMENT
+CLUSTER  POOL           PROVIDER  KUBERNETES  IMAGE                     JUDGMENT
 c0       control-plane  capo      v1.31.8     ubuntu-2204-kube-v1.31.8  by name only: `1.31.8` in the image's name
 c0       c0-md          capo      v1.31.8     ubuntu-2204-kube-v1.31.8  by name only: `1.31.8` in the image's name
 c1       control-plane  capo      v1.31.8     ubuntu-2204-kube-v1.30.2  mismatched: `1.30.2` in the image's name
@@ -231,7 +231,7 @@ c1       c1-md          capo      v1.31.8     ubuntu-2204-kube-v1.30.2  mismatch
     stage
         .run("clusters --label region=north --provider capo")
         .screen(str![[r#"
-CLUSTER  POOL           PROVIDER  KUBERNETES  IMAGE                     JUDGEMENT
+CLUSTER  POOL           PROVIDER  KUBERNETES  IMAGE                     JUDGMENT
 c0       control-plane  capo      v1.31.8     ubuntu-2204-kube-v1.31.8  by name only: `1.31.8` in the image's name
 c0       c0-md          capo      v1.31.8     ubuntu-2204-kube-v1.31.8  by name only: `1.31.8` in the image's name
 
@@ -240,14 +240,14 @@ c0       c0-md          capo      v1.31.8     ubuntu-2204-kube-v1.31.8  by name 
         .run("clusters --provider capz")
         .exit(0)
         .screen(str![[r#"
-CLUSTER  POOL  PROVIDER  KUBERNETES  IMAGE  JUDGEMENT
+CLUSTER  POOL  PROVIDER  KUBERNETES  IMAGE  JUDGMENT
 no node pool is listed
 
 "#]]);
     stage
         .run("clusters ubuntu-2204-kube-v1.30.2")
         .screen(str![[r#"
-CLUSTER  POOL           PROVIDER  KUBERNETES  IMAGE                     JUDGEMENT
+CLUSTER  POOL           PROVIDER  KUBERNETES  IMAGE                     JUDGMENT
 c1       control-plane  capo      v1.31.8     ubuntu-2204-kube-v1.30.2  mismatched: `1.30.2` in the image's name
 c1       c1-md          capo      v1.31.8     ubuntu-2204-kube-v1.30.2  mismatched: `1.30.2` in the image's name
 

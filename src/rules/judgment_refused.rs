@@ -2,7 +2,7 @@
 
 use crate::decide::proof;
 use crate::model::finding::Finding;
-use crate::model::judgement::Grade;
+use crate::model::judgment::Grade;
 use crate::model::rule::RuleId;
 use crate::rules::ClusterInput;
 
@@ -12,16 +12,13 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
         return;
     };
     let is_refused = |grade: Grade| worst <= grade && grade < Grade::Mismatched;
-    for it in input.pools().filter(|it| is_refused(it.judgement.grade())) {
+    for it in input.pools().filter(|it| is_refused(it.judgment.grade())) {
         let name = proof::image_name(input.view, it.pool, it.selection);
         let image = name.map_or("the image".to_owned(), |name| format!("image `{name}`"));
-        let message = format!(
-            "{image} of node pool `{}` is {}",
-            it.pool.name, it.judgement
-        );
+        let message = format!("{image} of node pool `{}` is {}", it.pool.name, it.judgment);
         let choice = Some(it.pool.choice.place()).filter(|place| place.is_known());
         findings.push(
-            Finding::new(RuleId::JudgementRefused, message)
+            Finding::new(RuleId::JudgmentRefused, message)
                 .with_subject(input.subject(Some(it.pool)))
                 .with_label(input.spot(choice.unwrap_or(it.pool.place)), "")
                 .help(format!(
