@@ -918,6 +918,20 @@ edge/control-plane v1.34.1 (charts/edge/templates/a.yaml:5:15): by_name, ubuntu-
 "#]]);
 }
 
+/// Labels in place of what is written there leave it YAML.
+#[test]
+fn comments_and_blocks_in_the_secret_of_a_chart_stay_what_they_are() {
+    for text in [
+        "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData:\n  # A note about {{ .Values.v }}.\n  v: SEKRET\n",
+        "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData:\n  # A note: of two parts\n  v: |2-\n    a: SEKRET\n    b: {{ .Values.v }}\n",
+        "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData:\n  v: >-  \n    SEKRET\n    {{ .Values.v }}\n  #w: SEKRET\n",
+    ] {
+        let stage = released("v: v1.34.1\n", "a: b").file("charts/edge/templates/s.yaml", text);
+        let shown = printed(&stage, &["check", "check --output json"]);
+        assert!(shown.contains("1 by name only"), "{text}: {shown}");
+    }
+}
+
 /// In whatever folder: each is built by itself.
 #[test]
 fn a_file_that_becomes_a_secret_anywhere_is_secret_in_each_config_map() {

@@ -206,13 +206,21 @@ fn lines(text: &str, piece: Range<usize>) -> Vec<Range<usize>> {
 /// The part of a line that is no key, quote or sign of YAML; none if nothing is left.
 fn literal(text: &str, line: Range<usize>, has_key: bool) -> Option<Range<usize>> {
     const PUNCTUATION: &[char] = &['-', '+', ':', ',', '{', '}', '[', ']'];
+    const INDICATORS: &[char] = &['+', '-', '1', '2', '3', '4', '5', '6', '7', '8', '9'];
     const SIGNS: &[char] = &['"', '\'', ' ', '\t', '\r', '\n', '|', '>'];
     let whole = &text[line.clone()];
     let key = whole.find(": ").map(|at| at + 2);
     let key = key.or_else(|| whole.trim_end().strip_suffix(':').map(|key| key.len() + 1));
     let value = &whole[key.filter(|_| has_key).unwrap_or(0)..];
+    // `|2-` says how the lines below are read.
+    let header = value.trim().strip_prefix(['|', '>']);
+    if header.is_some_and(|rest| rest.trim_matches(INDICATORS).is_empty()) {
+        return None;
+    }
     let value = value.trim_matches(SIGNS);
     let value = value.strip_prefix("- ").unwrap_or(value);
+    // A comment stays one.
+    let value = value.trim_start_matches('#');
     let start = value.as_ptr().addr() - text.as_ptr().addr();
     (!value.trim_matches(PUNCTUATION).is_empty()).then(|| start..start + value.len())
 }
