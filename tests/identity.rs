@@ -55,6 +55,107 @@ fn checked<const N: usize>(cases: [(&str, Stage); N]) -> String {
 }
 
 #[test]
+fn two_records_of_one_file_prove_nothing_that_one_denies() {
+    let other = |fields: &str, image: &str| {
+        let good = format!("url: '{URL}', checksum: '{ONE}', checksumType: sha256, format: raw");
+        metal3(
+            &format!(
+                "{}{image}",
+                if image.is_empty() {
+                    good
+                } else {
+                    String::new()
+                }
+            ),
+            &format!("format: raw, locations: {{https: '{URL}'}}}}, other: {{{fields}"),
+        )
+    };
+    let older = "k8s: {flavor: kubeadm, version: 1.33.1}";
+    let of_digest = format!("{older}, digests: {{uncompressed: {{sha256: '{ONE}'}}}}");
+    let upper = URL.replace("images.", "IMAGES.");
+    let cases = [
+        (
+            "the checksum is that of another record",
+            other(&of_digest, ""),
+        ),
+        (
+            "the URL is spelled otherwise",
+            other(&format!("{older}, locations: {{https: '{upper}'}}"), ""),
+        ),
+        (
+            "it is named in the other spelling",
+            other("os: {name: ubuntu}", &format!("url: '{upper}'")),
+        ),
+        (
+            "another digest at one URL",
+            metal3(
+                &format!("url: '{URL}', checksum: '{ONE}', checksumType: sha256, format: raw"),
+                &format!(
+                    "digests: {{uncompressed: {{sha256: '{ONE}'}}}}, locations: {{https: '{URL}'}}}}, other: {{digests: {{uncompressed: {{sha256: '{TWO}'}}}}, \
+                     locations: {{https: '{URL}'}}"
+                ),
+            ),
+        ),
+        (
+            "nobody has filled in a digest",
+            metal3(
+                &format!("url: '{URL}', checksum: '{ONE}', checksumType: sha256, format: raw"),
+                &format!(
+                    "digests: {{as-served: {{md5: TODO}}}}, locations: {{https: '{URL}'}}}}, other: {{{older}, digests: {{as-served: {{md5: TODO}}}}"
+                ),
+            ),
+        ),
+    ];
+    assert_text(
+        &checked(cases),
+        str![[r#"
+the checksum is that of another record
+    error[image-disagrees] edge/control-plane metalmark.yaml:3:60 `1.34.1` metalmark.yaml:3:202 `1.33.1` edge.yaml:15:39 `'https://images.example.org/ubuntu-2404-kube-v1.34.1.raw'`
+    edge/control-plane v1.34.1 (edge.yaml:10:30): mismatched, noble (edge.yaml:15:39) holds 1.34.1 (metalmark.yaml:3:60)
+the URL is spelled otherwise
+    error[image-disagrees] edge/control-plane metalmark.yaml:3:60 `1.34.1` metalmark.yaml:3:202 `1.33.1` edge.yaml:15:39 `'https://images.example.org/ubuntu-2404-kube-v1.34.1.raw'`
+    warning[fact-conflict] metalmark.yaml:3:202 `1.33.1` metalmark.yaml:3:169 `{k8s: {flavor: kubeadm, version: 1.33.1}, locations: {https: 'https://IMAGES.example.org/ubuntu-2404-kube-v1.34.1.raw'}}`
+    edge/control-plane v1.34.1 (edge.yaml:10:30): mismatched, noble (edge.yaml:15:39) holds 1.34.1 (metalmark.yaml:3:60)
+it is named in the other spelling
+    error[checksum-missing] edge/control-plane edge.yaml:15:39 `'https://IMAGES.example.org/ubuntu-2404-kube-v1.34.1.raw'` => image.checksum: … | sha256sum
+    edge/control-plane v1.34.1 (edge.yaml:10:30): proven, noble (edge.yaml:15:39) holds 1.34.1 (metalmark.yaml:3:60)
+another digest at one URL
+    error[image-disagrees] edge/control-plane metalmark.yaml:3:102 `'111111111111111111111111111111111111111111111111111111111111111a'` metalmark.yaml:3:293 `'222222222222222222222222222222222222222222222222222222222222222b'` edge.yaml:15:39 `'https://images.example.org/ubuntu-2404-kube-v1.34.1.raw'`
+    edge/control-plane v1.34.1 (edge.yaml:10:30): mismatched, noble (edge.yaml:15:39) holds 1.34.1 (metalmark.yaml:3:60)
+nobody has filled in a digest
+    edge/control-plane v1.34.1 (edge.yaml:10:30): proven, noble (edge.yaml:15:39) holds 1.34.1 (metalmark.yaml:3:60)
+
+"#]],
+    );
+}
+
+#[test]
+fn other_spellings_of_one_fact_agree() {
+    let record = |fields: &str| {
+        metal3(
+            &format!("url: '{URL}', checksum: '{ONE}', checksumType: sha256, format: raw"),
+            &format!("{fields}, locations: {{https: '{URL}'}}"),
+        )
+    };
+    let raw = "format: raw";
+    let cases = [
+        record("format: RAW"),
+        record(&format!("os: {{name: Ubuntu, version: '24.04'}}, {raw}")),
+        record(&format!("os: {{name: ubuntu, version: 24.04.2}}, {raw}")),
+        record(&format!("os: {{name: ubuntu, version: 24.04 LTS}}, {raw}")),
+        record(&format!(
+            "os: {{name: ubuntu-server, version: '24.04'}}, {raw}"
+        )),
+        record(&format!("digests: {{uncompressed: {{sha256: ''}}}}, {raw}")),
+    ];
+    for stage in cases {
+        let pools = stage.check().pools;
+        let project = stage.read("metalmark.yaml");
+        assert!(pools[0].contains("proven"), "{pools:?} {project}");
+    }
+}
+
+#[test]
 fn a_record_that_contradicts_a_manifest_never_proves_it() {
     let digests =
         format!("digests: {{uncompressed: {{sha256: '{ONE}'}}}}, locations: {{https: '{URL}'}}");
@@ -342,6 +443,7 @@ one digest
     edge/control-plane v1.31.8+rke2r1 (edge.yaml:1:24): mismatched, a-image (edge.yaml:1:154) holds 1.31.8+rke2r1 (catalog.yaml:2:44)
 one address
     error[image-disagrees] edge/control-plane catalog.yaml:2:44 `1.31.8+rke2r1` catalog.yaml:3:63 `1.30.12+rke2r1` edge.yaml:1:154 `a-image`
+    error[image-disagrees] edge/control-plane catalog.yaml:2:86 `111111111111111111111111111111111111111111111111111111111111111a` catalog.yaml:3:87 `222222222222222222222222222222222222222222222222222222222222222b` edge.yaml:1:154 `a-image`
     edge/control-plane v1.31.8+rke2r1 (edge.yaml:1:24): mismatched, a-image (edge.yaml:1:154) holds 1.31.8+rke2r1 (catalog.yaml:2:44)
 another image
     edge/control-plane v1.31.8+rke2r1 (edge.yaml:1:24): proven, a-image (edge.yaml:1:154) holds 1.31.8+rke2r1 (catalog.yaml:2:44)

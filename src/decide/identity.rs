@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use capi::image::{Fact, Facts, Image, ImageKey, Images, Origin, fact};
-use capi::location::{Location, last_part};
+use capi::location::{Location, is_same_url, last_part};
 use oci_artifacts::{Reference, is_oci};
 use yaml_tree::place::Located;
 
@@ -74,15 +74,17 @@ impl Identities {
         key.cloned()
     }
 
-    /// The other images that have a digest or a URL of an image.
-    pub fn twins(&self, image: &Image, images: &Images) -> Vec<ImageKey> {
+    /// The other images that have a digest or a URL of an image, or the digest that is given where it is chosen.
+    pub fn twins(&self, image: &Image, choice: &Choice, images: &Images) -> Vec<ImageKey> {
+        let given = checksum(choice).map(|checksum| checksum.hex);
         let same_bytes = digests(image)
+            .chain(given)
             .filter_map(|word| self.by_word.get(&word))
             .flatten();
         let same_url = urls(image).flat_map(|url| {
             let others = self.with_word(last_part(url), images);
             others
-                .filter(move |other| urls(other).any(|it| it == url))
+                .filter(move |other| urls(other).any(|it| is_same_url(it, url)))
                 .map(|it| &it.key)
         });
         let mut twins: BTreeSet<&ImageKey> = same_bytes.chain(same_url).collect();
@@ -131,8 +133,13 @@ fn digests(image: &Image) -> impl Iterator<Item = String> {
     let is_digest = |name: &str| fact::DIGESTS.contains(&name.rsplit('.').next().unwrap_or(name));
     let facts = image.facts.iter().filter(move |(name, _)| is_digest(name));
     let hex = facts.map(|(_, fact)| fact.value.to_ascii_lowercase());
-    // A digit that is repeated is no digest yet: nobody has filled one in.
-    let hex = hex.filter(|hex| hex.bytes().any(|byte| !hex.starts_with(byte as char)));
+    let is_digest = |hex: &String| {
+        let is_long = KINDS.iter().any(|kind| kind.digits == hex.len());
+        // A digit that is repeated is no digest yet: nobody has filled one in.
+        let is_filled_in = hex.bytes().any(|byte| !hex.starts_with(byte as char));
+        is_long && is_filled_in && hex.bytes().all(|byte| byte.is_ascii_hexdigit())
+    };
+    let hex = hex.filter(is_digest);
     let locked = image.digest.iter().map(|digest| digest.value.to_string());
     hex.chain(locked).chain(urls(image).filter_map(digest_of))
 }
@@ -240,9 +247,11 @@ pub fn disagreements(view: &ClusterView, pool: &Pool, selection: &Selection) -> 
         if let Some(weaker) = facts.dispute(name) {
             compare(known, weaker, false);
         }
-        // One file may be in two forms.
+        // One digest may be that of two forms of a file; at one URL there is one.
         let is_of_file = fact::OF_FILE.contains(&name) || fact::DIGESTS.contains(&name);
-        for twin in twins.iter().filter(|_| !is_of_file) {
+        let is_there =
+            |twin: &Image| urls(image).any(|url| urls(twin).any(|other| is_same_url(url, other)));
+        for twin in twins.iter().filter(|twin| !is_of_file || is_there(twin)) {
             let said = twin.facts.get(name);
             if let Some(said) = said.filter(|said| said.origin > Origin::Name) {
                 compare(known, said, false);
@@ -284,9 +293,10 @@ fn other_bytes(
     let forms = fact::DIGESTS
         .into_iter()
         .filter(|name| name.ends_with(kind.name));
-    let mut known = forms.filter_map(|name| Some((name, facts.get(name)?)));
+    let known = forms.filter_map(|name| Some((name, facts.get(name)?)));
+    let mut known = known.filter(|(_, known)| !known.value.is_empty());
     let (name, first) = known.next()?;
-    let is_same = |known: &Fact| known.value.eq_ignore_ascii_case(&hex);
+    let is_same = |known: &Fact| same_value(name, None, &known.value, &hex);
     if is_same(first) || known.any(|(_, known)| is_same(known)) {
         return None;
     }
@@ -302,11 +312,29 @@ fn other_bytes(
 /// Whether two texts of one fact mean the same, versions in any spelling too. A name leaves things out without disagreeing.
 pub fn agree(name: &str, stronger: &Fact, weaker: &Fact, os: Option<&str>) -> bool {
     let (left, right) = (&*stronger.value, &*weaker.value);
+    // An empty text says nothing.
+    if left.is_empty() || right.is_empty() {
+        return true;
+    }
     match name {
         fact::K8S_VERSION => match (Version::parse(left), Version::parse(right)) {
             (Some(left), Some(right)) if weaker.origin == Origin::Name => right.admits(&left),
             (left, right) => left.is_some() && left == right,
         },
+        // `9` leaves out the minor of `9.4`, and `opensuse` the kind of `opensuse-leap`.
+        fact::OS_RELEASE | fact::OS if is_beginning(left, right) => true,
         _ => same_value(name, os, left, right),
     }
+}
+
+/// Whether one of two texts is the other without its last parts.
+fn is_beginning(one: &str, other: &str) -> bool {
+    let (short, long) = if one.len() < other.len() {
+        (one, other)
+    } else {
+        (other, one)
+    };
+    let begin = long.get(..short.len());
+    begin.is_some_and(|begin| begin.eq_ignore_ascii_case(short))
+        && long[short.len()..].starts_with(['.', '-', ' '])
 }

@@ -575,6 +575,9 @@ fn what_only_the_cluster_knows_leaves_unknown_what_it_decides() {
         "{{ if semverCompare \"<1.20\" .Capabilities.KubeVersion.Version }}v1.29.1{{ else }}v1.30.2{{ end }}",
         "{{ if semverCompare \"<1.30-0\" .Capabilities.KubeVersion.Version }}{{ fail \"too old\" }}{{ end }}v1.30.2",
         "v1.30.2\n  annotations: {a: {{ .Capabilities.KubeVersion.Version }}}",
+        "{{ if and (.Capabilities.APIVersions.Has \"x/v1\") (semverCompare \">=1.32-0\" .Capabilities.KubeVersion.Version) }}v1.29.1{{ else }}v1.30.2{{ end }}",
+        "{{ if semverCompare \"<1.32-0\" .Capabilities.KubeVersion.Version }}{{ fail \"old\" }}{{ end }}{{ if .Capabilities.APIVersions.Has \"x/v1\" }}v1.29.1{{ else }}v1.30.2{{ end }}",
+        "{{ if eq (get . \"Capabilities\").KubeVersion.Minor \"31\" }}v1.29.1{{ else }}v1.30.2{{ end }}",
     ];
     let table = table(cases, |version| {
         let stage = with_chart(RIGHT, &[("paris.yaml", RELEASE)]);
@@ -598,6 +601,15 @@ fn what_only_the_cluster_knows_leaves_unknown_what_it_decides() {
 v1.30.2
   annotations: {a: {{ .Capabilities.KubeVersion.Version }}}
     paris/control-plane v1.30.2 (charts/edge/templates/cluster.yaml:7:12): by_name, ubuntu-2204-kube-v1.30.2 (paris.yaml:8:19) holds 1.30.2
+{{ if and (.Capabilities.APIVersions.Has "x/v1") (semverCompare ">=1.32-0" .Capabilities.KubeVersion.Version) }}v1.29.1{{ else }}v1.30.2{{ end }}
+    warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: what it renders depends on the cluster that it is in (`.Capabilities`)
+    paris/control-plane v1.30.2 (charts/edge/templates/cluster.yaml:7:141): unknown (what its chart renders depends on the cluster)
+{{ if semverCompare "<1.32-0" .Capabilities.KubeVersion.Version }}{{ fail "old" }}{{ end }}{{ if .Capabilities.APIVersions.Has "x/v1" }}v1.29.1{{ else }}v1.30.2{{ end }}
+    warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: what it renders depends on the cluster that it is in (`.Capabilities`)
+    paris/control-plane v1.30.2 (charts/edge/templates/cluster.yaml:7:165): unknown (what its chart renders depends on the cluster)
+{{ if eq (get . "Capabilities").KubeVersion.Minor "31" }}v1.29.1{{ else }}v1.30.2{{ end }}
+    warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: what it renders depends on the cluster that it is in (`.Capabilities`)
+    paris/control-plane v1.30.2 (charts/edge/templates/cluster.yaml:7:86): unknown (what its chart renders depends on the cluster)
 
 "#]],
     );

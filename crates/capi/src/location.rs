@@ -117,7 +117,7 @@ impl Part {
 
     /// Whether what an image says in a fact is the same.
     fn is_same(&self, image: &Image, name: &str, said: &Fact) -> bool {
-        *said.value == *self.text
+        is_same_url(&said.value, &self.text)
             || is_same_artifact(&said.value, &self.text)
             || name.starts_with(GCE)
                 && is_same_path(&full_name(image, name, &said.value), &self.text)
@@ -133,6 +133,28 @@ pub fn is_same_artifact(one: &str, other: &str) -> bool {
     let parsed = |text| Reference::parse(text).ok();
     one == other
         || last(one) == last(other) && parsed(one).is_some_and(|it| Some(it) == parsed(other))
+}
+
+/// Whether two texts are spellings of one URL: of the host's letters and the scheme's own port (RFC 3986, section 6.2.3). Texts that
+/// are no URLs have one spelling.
+pub fn is_same_url(one: &str, other: &str) -> bool {
+    one == other
+        || last_part(one) == last_part(other)
+            && normal_url(one).is_some_and(|it| Some(it) == normal_url(other))
+}
+
+/// A URL of a file as all spellings of it are written alike.
+fn normal_url(text: &str) -> Option<String> {
+    let (scheme, rest) = text.split_once("://")?;
+    let (host, path) = rest.split_once('/')?;
+    let (scheme, host) = (scheme.to_ascii_lowercase(), host.to_ascii_lowercase());
+    let port = match &*scheme {
+        "https" => ":443",
+        "http" => ":80",
+        _ => return None,
+    };
+    let host = host.strip_suffix(port).unwrap_or(&host);
+    Some(format!("{scheme}://{host}/{path}"))
 }
 
 /// A reference without a scheme: some fields have none.
@@ -186,7 +208,29 @@ pub fn file_name(url: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::{file_name, gce_path, is_same_artifact, is_same_path};
+    use super::{file_name, gce_path, is_same_artifact, is_same_path, is_same_url};
+
+    #[test]
+    fn a_url_has_spellings() {
+        let url = "https://images.example.org/a/b.raw";
+        for other in [
+            "https://IMAGES.example.org/a/b.raw",
+            "HTTPS://images.example.org:443/a/b.raw",
+        ] {
+            assert!(is_same_url(url, other), "{other}");
+        }
+        for other in [
+            "http://images.example.org/a/b.raw",
+            "https://images.example.org:8443/a/b.raw",
+            "https://images.example.org/A/b.raw",
+            "images.example.org/a/b.raw",
+        ] {
+            assert!(!is_same_url(url, other), "{other}");
+        }
+        assert!(
+            is_same_url("http://h:80/b", "http://H/b") && !is_same_url("x://h:80/b", "x://H/b")
+        );
+    }
 
     #[test]
     fn a_file_name_is_what_the_path_ends_in() {

@@ -90,8 +90,8 @@ impl Selectable {
     }
 
     /// The other images that are one with an image.
-    pub(super) fn twins(&self, image: &Image) -> Vec<ImageKey> {
-        self.identities().twins(image, &self.images)
+    pub(super) fn twins(&self, image: &Image, choice: &Choice) -> Vec<ImageKey> {
+        self.identities().twins(image, choice, &self.images)
     }
 
     fn identities(&self) -> &Identities {

@@ -57,7 +57,7 @@ pub fn select(
     };
     let image = selection.image().facts_key();
     if let Some(image) = image.and_then(|key| images.get(key)) {
-        selection.twins = catalog.twins(image);
+        selection.twins = catalog.twins(image, choice);
     }
     selection
 }

@@ -173,14 +173,29 @@ impl From<NameFacts> for Facts {
     }
 }
 
-/// Whether two texts of one fact of images with this system mean the same: releases and architectures in any spelling, hex
-/// digits in any case.
+/// Whether two texts of one fact of images with this system mean the same: releases, architectures, formats and compressions in any
+/// spelling, and letters in any case. A size with a unit is not compared.
 pub fn same_value(name: &str, os: Option<&str>, one: &str, other: &str) -> bool {
     match name {
         fact::OS_RELEASE => Release::read(os, one).is_same(&Release::read(os, other)),
         fact::ARCH => architecture(one) == architecture(other),
-        fact::SHA256 | fact::SHA512 | fact::MD5 => one.eq_ignore_ascii_case(other),
-        _ => one == other,
+        fact::SIZE | fact::ARCHIVE_SIZE => {
+            let number = |text: &str| text.parse::<u64>().ok();
+            number(one)
+                .zip(number(other))
+                .is_none_or(|(one, other)| one == other)
+        }
+        _ => plain(one).eq_ignore_ascii_case(plain(other)),
+    }
+}
+
+/// The usual spelling of a format, a compression or a digest.
+fn plain(text: &str) -> &str {
+    match text {
+        "gzip" => "gz",
+        "zstd" => "zst",
+        "live-iso" => "iso",
+        _ => text.split_once(':').map_or(text, |(_, digits)| digits),
     }
 }
 

@@ -25,6 +25,8 @@ const CODENAMES: [(&str, &str, &str); 9] = [
 impl Release {
     /// Reads `noble`, `24.04`, `2404`, `15-6`. Without the system, a number gets no codename.
     pub fn read(os: Option<&str>, text: &str) -> Self {
+        // `24.04 LTS` is `24.04`.
+        let text = text.split_whitespace().next().unwrap_or_default();
         let text = text.to_ascii_lowercase();
         if !text.starts_with(|c: char| c.is_ascii_digit()) {
             let known = CODENAMES.iter().find(|(_, codename, _)| *codename == text);
@@ -38,9 +40,14 @@ impl Release {
         } else {
             text.replace('-', ".")
         };
+        // `24.04.2` is noble too.
+        let is_of = |number: &str| {
+            let rest = version.strip_prefix(number);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        };
         let known = CODENAMES
             .iter()
-            .find(|(system, _, number)| Some(*system) == os && *number == version);
+            .find(|(system, _, number)| Some(*system) == os && is_of(number));
         Self {
             codename: known.map(|(_, codename, _)| (*codename).to_owned()),
             version: Some(version),

@@ -13,7 +13,7 @@ mod pinned;
 mod releases;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -42,8 +42,8 @@ use named::{Naming, namings};
 pub(super) use pinned::Pins;
 use releases::{Input, Unchecked, chart_inputs, composition_input, namespace, naming_input};
 
-/// A Kubernetes as old as that of any management cluster.
-const OLD_KUBERNETES: &str = "v1.28.0";
+/// The minors of Kubernetes that management clusters may run.
+const MINORS: RangeInclusive<u32> = 28..=36;
 
 /// The charts of a repository that make Cluster API objects, by folder.
 #[derive(Default)]
@@ -412,20 +412,23 @@ impl Chart {
     ) -> Result<MadeObjects, Error> {
         let mut made = self.deploy_here(input, tree, sources)?;
         let text = |file: FileId| sources.get(file).map_or("", |source| &source.text);
-        let is_open = { self.templates.values() }.any(|file| text(*file).contains(".Capabilities"));
+        let is_open = { self.templates.values() }.any(|file| text(*file).contains("Capabilities"));
         if input.is_own || made.unknown.is_some() || !is_open {
             return Ok(made);
         }
-        input.release.cluster = Served {
-            version: Some(OLD_KUBERNETES.into()),
-            has_all: true,
-        };
-        let other = self.deploy_here(input, tree, sources)?;
-        // Where it refuses such a cluster, it is in none.
-        if other.unknown.is_none() && !other.has_objects_of(&made) {
-            let why = "what it renders depends on the cluster that it is in (`.Capabilities`)";
-            made.unknown = Some(Unknown::Capabilities);
-            made.refusal = Some(self.cannot_check(why.to_owned(), input.place));
+        for (minor, has_all) in MINORS.flat_map(|minor| [(minor, false), (minor, true)]) {
+            input.release.cluster = Served {
+                version: Some(format!("v1.{minor}.0").into()),
+                has_all,
+            };
+            let other = self.deploy_here(input, tree, sources)?;
+            // Where it refuses such a cluster, it is in none.
+            if other.unknown.is_none() && !other.has_objects_of(&made) {
+                let why = "what it renders depends on the cluster that it is in (`.Capabilities`)";
+                made.unknown = Some(Unknown::Capabilities);
+                made.refusal = Some(self.cannot_check(why.to_owned(), input.place));
+                break;
+            }
         }
         Ok(made)
     }
