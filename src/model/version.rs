@@ -20,15 +20,16 @@ pub struct Version {
 
 impl Version {
     /// Reads a version: an optional `v`, numbers joined by dots or by dashes, an optional prerelease behind `-`, an optional
-    /// build behind `+` (`%2B` in URLs); a distribution's build may follow `-` (docs/sylva.md#what-is-added-to-a-selector), and
+    /// build behind `+` (`%2B` in URLs, `---` in names of objects); a distribution's build may follow `-` (docs/sylva.md#what-is-added-to-a-selector), and
     /// that of EKS Distro is `-eks-1-28-9` in objects and `-eks-d-1-28-9` in names.
     pub fn parse(text: &str) -> Option<Self> {
         let plain;
         let text = match text.trim() {
-            spelled if spelled.contains('%') || spelled.contains("-eks-") => {
+            spelled if ["%", "---", "-eks-"].iter().any(|it| spelled.contains(it)) => {
                 plain = spelled
                     .replace("%2B", "+")
                     .replace("%2b", "+")
+                    .replace("---", "+")
                     .replace("-eks-d-", "+eks-")
                     .replace("-eks-", "+eks-");
                 &plain
@@ -199,11 +200,11 @@ fn is_distribution_build(text: &str) -> bool {
         .any(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// `rc3` and `rc-3` as `rc.3`.
-fn add_dots(prerelease: &str) -> String {
+/// `rc3`, `rc-3` and `rc_3` as `rc.3`.
+pub(super) fn add_dots(prerelease: &str) -> String {
     let mut spelled = String::with_capacity(prerelease.len() + 1);
     for c in prerelease.chars() {
-        let c = if c == '-' { '.' } else { c };
+        let c = if matches!(c, '-' | '_') { '.' } else { c };
         if c.is_ascii_digit() && spelled.ends_with(|last: char| last.is_ascii_alphabetic()) {
             spelled.push('.');
         }
@@ -286,13 +287,30 @@ mod tests {
             version("v1.28.4-eks-1-28-9"),
             version("1.28.4-eks-d-1-28-9")
         );
+        assert_eq!(
+            version("v1.33.9---vmware.1-tkg.1"),
+            version("v1.33.9+vmware.1-tkg.1")
+        );
     }
 
     #[test]
     fn what_is_not_a_version_is_refused() {
         for text in [
-            "", "v", "1", "1.", "1.31.", "1.31.8.1", "1.31-8", "1-31.8", "a.b", "1.31.8+",
-            "1.31.8-", "1.31.8 x", "1x31y8", "latest",
+            "",
+            "v",
+            "1",
+            "1.",
+            "1.31.",
+            "1.31.8.1",
+            "1.31-8",
+            "1-31.8",
+            "a.b",
+            "1.31.8+",
+            "1.31.8-",
+            "1.31.8---",
+            "1.31.8 x",
+            "1x31y8",
+            "latest",
         ] {
             assert_eq!(Version::parse(text), None, "{text}");
         }
@@ -354,7 +372,7 @@ mod tests {
 
     /// Versions in every spelling, and what a letter too much or too few makes of them.
     const NEAR_A_VERSION: &str = "v?[0-9]{1,2}[.-]([0-9]{1,2}|99999999999)([.-][0-9]{1,2})?(-(rc|alpha)[.-]?[0-9]?)?\
-        ((-|[+]|%2B|%2b)(rke2r[0-9]{1,2}|k3s1|k0s[.]0|[a-z]{1,3}|))?[ .é]?";
+        ((-|---|[+]|%2B|%2b)(rke2r[0-9]{1,2}|k3s1|k0s[.]0|[a-z]{1,3}|))?[ .é]?";
 
     #[test]
     fn no_text_breaks_the_parser() {

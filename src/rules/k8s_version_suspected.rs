@@ -20,17 +20,16 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
         else {
             continue;
         };
-        if judgment.reason() == Some(Unknown::Bare) {
+        // What is known of the image is weighed by `k8s-version-mismatch`, and says more than the texts beside it.
+        if judgment.fact().is_some() || judgment.reason() == Some(Unknown::Bare) {
             continue;
         }
-        // What is known of the image is weighed by `k8s-version-mismatch`.
-        let is_known = judgment.fact().is_some();
         let seen = proof::version_texts(input.view, pool);
         // Whether a checksum is of another file is what `checksum-other-file` says.
         let checksum = pool.choice.checksum.as_ref().map(|sum| sum.place);
         let other = seen.filter(|seen| seen.version.contradicts(&version));
         let other = other.filter(|seen| Some(seen.text.place) != checksum);
-        for seen in other.filter(|seen| !seen.is_image || !is_known) {
+        for seen in other {
             let text = match seen.text.value.trim() {
                 long if long.len() > SHOWN || long.contains('\n') => "a text".to_owned(),
                 text => format!("`{text}`"),

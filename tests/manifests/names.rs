@@ -111,6 +111,14 @@ capi-node-1.32.2-rc.1
     warning[k8s-version-suspected] edge/edge-md edge.yaml:10:36 `'capi-node-1.32.2-rc.1'`
 node-image-1-32-2-arm64
     warning[k8s-version-suspected] edge/edge-md edge.yaml:10:36 `'node-image-1-32-2-arm64'`
+windows-2022-1.32.2
+    warning
+ghcr.io/acme/cluster-api-node:v1.32.2
+    warning
+ghcr.io/image-builder/ubuntu:v1.32.2
+    warning
+http://i/cluster-api/v1.32.2/ubuntu.raw
+    warning
 talos-v1.10.3-k8s-1.32.2
     warning[k8s-version-suspected] edge/edge-md edge.yaml:10:36 `'talos-v1.10.3-k8s-1.32.2'`
 
@@ -284,6 +292,111 @@ TalosControlPlane node-v1.10.2
 
 "#]],
     );
+}
+
+#[test]
+fn builds_and_prereleases_of_numbers_are_compared() {
+    let cases = [
+        (
+            "RKE2ControlPlane",
+            "v1.33.9+rke2r1",
+            "golden-v1.31.9-rke2r1",
+        ),
+        ("RKE2ControlPlane", "v1.33.9+rke2r1", "img-v1.31.9+rke2r1"),
+        ("RKE2ControlPlane", "v1.33.9+rke2r1", "img-1.31.9_rke2r1"),
+        ("RKE2ControlPlane", "v1.33.9+rke2r1", "img-v1.31.9%2Brke2r1"),
+        ("RKE2ControlPlane", "v1.33.9+rke2r1", "img-v1.33.9+rke2r2"),
+        ("RKE2ControlPlane", "v1.33.9+rke2r1", "img-v1.33.9-rke2r1"),
+        ("KThreesControlPlane", "v1.33.9+k3s1", "img-v1.31.9-k3s1"),
+        ("K0sControlPlane", "v1.33.9+k0s.0", "img-v1.31.9+k0s.0"),
+        ("KubeadmControlPlane", "v1.33.9", "img-v1.31.9-rke2r1"),
+        ("KubeadmControlPlane", "v1.33.9", "golden-v1.33.9-rc.1"),
+        (
+            "KubeadmControlPlane",
+            "v1.33.9",
+            "kindest/node:v1.33.9-rc.1",
+        ),
+        (
+            "KubeadmControlPlane",
+            "v1.33.9",
+            "ubuntu-2204-kube-v1.33.9-rc.1",
+        ),
+        ("KubeadmControlPlane", "v1.33.9-rc.1", "golden-v1.33.9-rc.1"),
+        (
+            "KubeadmControlPlane",
+            "v1.33.9-rc.1",
+            "kindest/node:v1.33.9-rc.1",
+        ),
+        (
+            "KubeadmControlPlane",
+            "v1.33.9-rc.1",
+            "ubuntu-2204-kube-v1.33.9-rc.1",
+        ),
+        (
+            "KubeadmControlPlane",
+            "v1.28.4-eks-1-28-10",
+            "golden-1.28.4-eks-d-1-28-9",
+        ),
+        (
+            "KubeadmControlPlane",
+            "v1.28.5-eks-1-28-9",
+            "ubuntu-v1.28.4-kubernetes-1-28-eks-9-amd64-b7b3eb5",
+        ),
+        (
+            "KubeadmControlPlane",
+            "v1.33.9---vmware.1-tkg.1",
+            "ubuntu-2204-kube-v1.31.2",
+        ),
+        (
+            "KubeadmControlPlane",
+            "v1.33.9---vmware.1-tkg.1",
+            "photon-5-kube-v1.33.9+vmware.1-tkg.1",
+        ),
+    ];
+    let cases = cases.map(|(kind, version, image)| {
+        let text = cluster(version, &format!("{{filter: {{name: '{image}'}}}}"));
+        let text = text.replace("KubeadmControlPlane", kind);
+        (format!("{version} {image}"), manifest(text))
+    });
+    assert_text(&checked(cases), str![]);
+}
+
+#[test]
+fn texts_beside_an_image_that_agrees_are_not_suspected() {
+    let beside = "folder: /DC/vm/k8s-1-31, resourcePool: k8s-1-31, networkName: kube-1.31, sshKeyName: k8s-1-31";
+    let tag = "additionalTags: {kubernetes.io/cluster/k8s-1-27: owned}";
+    let cases = [
+        (
+            "it agrees",
+            "VSphereMachineTemplate",
+            format!("{{template: golden-v1.31.8, {beside}}}"),
+        ),
+        (
+            "it says nothing",
+            "VSphereMachineTemplate",
+            "{template: golden, folder: /DC/vm/k8s-1-30}".to_owned(),
+        ),
+        (
+            "a tag",
+            "AWSMachineTemplate",
+            format!("{{ami: {{id: ami-1}}, {tag}}}"),
+        ),
+    ];
+    let cases = cases.map(|(what, kind, spec)| (what, manifest(pool(kind, &spec))));
+    assert_text(&checked(cases), str![]);
+}
+
+#[test]
+fn eks_anywhere_quotes_its_version_itself() {
+    let spec = "
+  kubernetesVersion: 1.20
+  controlPlaneConfiguration: {machineGroupRef: {kind: VSphereMachineConfig, name: edge}}";
+    let machines = "{template: ubuntu-2204-kube-v1.20.4}";
+    let eks = eks("Cluster edge", spec) + &eks("VSphereMachineConfig edge", machines);
+    let other = cluster("1.20", "{filter: {name: golden}}");
+    let cases = [("EKS Anywhere", eks), ("Cluster API", other)];
+    let cases = cases.map(|(what, text)| (what, manifest(text)));
+    assert_text(&checked(cases), str![]);
 }
 
 #[test]

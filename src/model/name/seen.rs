@@ -3,16 +3,20 @@
 //! A number is one behind a word for Kubernetes; in what names an image also where no word before it says whose
 //! number it is. A text with several of them says nothing.
 
-use crate::model::version::Version;
+use std::sync::LazyLock;
+
+use go_template::regexp::Regexp;
+
+use crate::model::version::{Version, add_dots};
 
 /// A Kubernetes version that a text seems to name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SeenVersion {
-    /// Its numbers.
+    /// It, as far as the text says it.
     pub version: Version,
-    /// `rke2`, `k3s`: the distribution whose name is before it.
+    /// `rke2`, `k3s`: the distribution whose name is before it, or whose build it is.
     pub distribution: Option<&'static str>,
-    /// Whether a word for Kubernetes is before it.
+    /// Whether a word for Kubernetes is before it, or a distribution's build behind it.
     is_named: bool,
 }
 
@@ -85,32 +89,52 @@ const OTHERS: &[&str] = &[
 /// The systems whose releases look like those of Kubernetes, wherever they are.
 const SYSTEMS: [&str; 2] = ["talos", "bottlerocket"];
 
+/// What may follow the numbers: a prerelease, and a build. One of a distribution follows a dash as often as a plus, and
+/// where a name allows no plus, `---` stands for it.
+static SUFFIX: LazyLock<Regexp> = LazyLock::new(|| {
+    let prerelease = r"[-_.](?P<prerelease>(?:rc|alpha|beta)[-_.]?[0-9]{1,2}\b(?:\.[0-9]+)*)";
+    let own = r"(?P<own>rke2r[0-9]+|k3s[0-9]+|k0s\.[0-9]+|eks-(?:d-)?1-[0-9]{2}-[0-9]+)";
+    let build = r"(?P<build>[a-z0-9]+(?:\.[0-9]+)?(?:-[a-z]+\.[0-9]+)*)";
+    let plus = r"\+|%2b|---";
+    let pattern =
+        format!("^(?P<whole>(?:{prerelease})?(?:(?:{plus}|[-_]){own}|(?:{plus}){build})?)");
+    Regexp::new(&pattern).expect("the pattern compiles")
+});
+
 impl SeenVersion {
     /// The version in a text. `is_image`: whether the text names an image, so that a number without a word for Kubernetes is
     /// one too.
     pub fn find(text: &str, is_image: bool) -> Option<Self> {
-        let text = text.to_ascii_lowercase();
-        let all = candidates(&text);
+        // Cluster API is no other API.
+        let text = text.to_ascii_lowercase().replace("cluster-api", "capi");
         let is_own = SYSTEMS.iter().any(|system| text.contains(system));
-        let named: Vec<&Self> = all.iter().filter(|seen| seen.is_named).collect();
-        let others = all.iter().filter(|_| is_image && !is_own);
-        let (partial, whole) = others.partition(|seen| seen.version.is_partial());
-        let mut tiers: [Vec<&Self>; 3] = [named, whole, partial];
-        let strongest = tiers.iter_mut().find(|tier| !tier.is_empty())?;
+        let (mut strongest, others): (Vec<Self>, Vec<Self>) = candidates(&text)
+            .into_iter()
+            .partition(|seen| seen.is_named);
+        let others = others.into_iter().filter(|_| is_image && !is_own);
+        let (partial, mut whole): (Vec<Self>, Vec<Self>) =
+            others.partition(|seen| seen.version.is_partial());
         // A minor says no more than a version of it.
-        strongest.sort_by_key(|seen| std::cmp::Reverse(seen.version.patch));
-        let best = strongest[0];
-        let is_one = strongest
-            .iter()
-            .all(|seen| seen.version.admits(&best.version));
-        is_one.then(|| best.clone())
+        whole.retain(|seen| {
+            let mut named = strongest.iter();
+            named.all(|named| named.version.admits(&seen.version))
+        });
+        strongest.extend(whole);
+        if strongest.is_empty() {
+            strongest = partial;
+        }
+        let version = strongest.iter().map(|seen| &seen.version).max()?.clone();
+        let is_one = { strongest.iter() }.all(|seen| seen.version.admits(&version));
+        is_one.then(|| Self {
+            version,
+            distribution: strongest.iter().find_map(|seen| seen.distribution),
+            is_named: strongest.iter().any(|seen| seen.is_named),
+        })
     }
 
-    /// Whether its numbers are those of a version, as far as both have them.
+    /// Whether both may be one version: what one of them leaves open may be anything.
     pub fn agrees(&self, wanted: &Version) -> bool {
-        let seen = &self.version;
-        let same_patch = seen.is_partial() || wanted.is_partial() || seen.patch == wanted.patch;
-        (seen.major, seen.minor) == (wanted.major, wanted.minor) && same_patch
+        self.version.admits(wanted) || wanted.admits(&self.version)
     }
 
     /// Whether it contradicts a version. A minor without a word for Kubernetes is too little, unless the other is no more than a minor.
@@ -140,19 +164,23 @@ fn candidates(text: &str) -> Vec<SeenVersion> {
         let Some((version, rest)) = version_at(from) else {
             continue;
         };
-        let (is_named, distribution) = match naming(before) {
+        let (is_named, distribution) = match naming(before, from) {
             Naming::Kubernetes(distribution) => (true, distribution),
             Naming::Nothing => (false, None),
             Naming::Other => continue,
         };
-        // A release of EKS Distro is Kubernetes'.
-        let after = skip_build(rest);
-        let is_named = is_named || after.is_some();
-        begin = text.len() - after.unwrap_or(rest).len();
+        let groups = SUFFIX.groups_by_name(rest).unwrap_or_default();
+        let group = |name: &str| Some(groups.iter().find(|(group, _)| *group == name)?.1);
+        let own = group("own").map(|own| own.replace("eks-d-", "eks-"));
+        begin = text.len() - rest.len() + group("whole").map_or(0, str::len);
         found.push(SeenVersion {
-            version,
-            distribution,
-            is_named,
+            distribution: own.as_deref().and_then(distribution_of).or(distribution),
+            is_named: is_named || own.is_some(),
+            version: Version {
+                prerelease: group("prerelease").map(add_dots),
+                build: own.or_else(|| group("build").map(str::to_owned)),
+                ..version
+            },
         });
     }
     found
@@ -190,18 +218,21 @@ fn version_at(text: &str) -> Option<(Version, &str)> {
     is_end.then_some((version, rest))
 }
 
-/// What follows the release of EKS Distro that is a part of the version before it: `-eks-1-28-9`, `-eks-d-1-28-9`.
-fn skip_build(rest: &str) -> Option<&str> {
-    let build = rest.strip_prefix("-eks-")?;
-    let (_, rest) = version_at(build.strip_prefix("d-").unwrap_or(build))?;
-    Some(rest)
+/// The distribution whose build it is.
+fn distribution_of(build: &str) -> Option<&'static str> {
+    let mut known = KUBERNETES
+        .iter()
+        .filter_map(|(_, distribution)| *distribution);
+    known.find(|distribution| build.starts_with(distribution))
 }
 
-fn naming(before: &str) -> Naming {
+/// Whose a number is, by what is before it.
+fn naming(before: &str, number: &str) -> Naming {
     let mut end = before.chars().rev();
     let (last, digit) = (end.next(), end.next());
     let is_longer = last == Some('.') && digit.is_some_and(|c| c.is_ascii_digit());
-    let may_be_date = last != Some('v');
+    // One character joins the parts of a date.
+    let may_be_date = last.is_some_and(|last| number[1..].starts_with(last));
     let before = before.strip_suffix('v').unwrap_or(before);
     let mut runs = before.rsplit(|c: char| !c.is_ascii_alphanumeric());
     // The word that the number is glued to: `k3sv1.31.2`.
@@ -212,11 +243,16 @@ fn naming(before: &str) -> Naming {
     let is_word = |run: &&str| run.contains(|c: char| c.is_ascii_alphabetic());
     let words = glued.into_iter().chain(runs.filter(|run| !run.is_empty()));
     let words: Vec<&str> = words.take_while(is_word).take(NEAR).collect();
+    let part = before.rsplit('/').next().unwrap_or(before);
+    // What a part of a path says of the next one is not whose numbers are there.
+    let near = part.split(|c: char| !c.is_ascii_alphanumeric());
+    let near = near.filter(|run| !run.is_empty()).count();
+    let mut others = words.iter().take(near);
     let mut meant = words.iter().map(|word| word.trim_end_matches("version"));
     let meant = meant.find(|word| !BETWEEN.contains(word));
     if let Some((_, distribution)) = KUBERNETES.iter().find(|(word, _)| Some(*word) == meant) {
         Naming::Kubernetes(*distribution)
-    } else if glued.is_some() || words.iter().any(|word| OTHERS.contains(word)) {
+    } else if glued.is_some() || others.any(|word| OTHERS.contains(word)) {
         Naming::Other
     } else {
         Naming::Nothing
@@ -259,16 +295,38 @@ mod tests {
             ("k8s-node-1.32", "1.32"),
             ("kube-1.32.qcow2", "1.32"),
             ("kube1dot32dot2-x", "1.32.2"),
-            ("k3sv1.32.2+k3s1", "k3s1.32.2"),
+            ("k3sv1.32.2+k3s1", "k3s1.32.2+k3s1"),
             ("os-rke2-1.32.2", "rke21.32.2"),
             ("k0s-1.32.2", "k0s1.32.2"),
             ("ck8s-1.32.2", "ck8s1.32.2"),
             ("kube-1.32-and-kube-1.32.2", "1.32.2"),
             ("kube-1.32.2-cni-1.14.0-v1.31.0", "1.32.2"),
-            ("kube-1.32.2-eks-1-32-9", "1.32.2"),
-            ("bottlerocket-v1.32.2-eks-d-1-32-9-eks-a-1", "1.32.2"),
-            ("os-v1.32.2-eks-1-32-9", "1.32.2"),
+            ("kube-1.32.2-eks-1-32-9", "1.32.2+eks-1-32-9"),
+            (
+                "bottlerocket-v1.32.2-eks-d-1-32-9-eks-a-1",
+                "1.32.2+eks-1-32-9",
+            ),
+            ("os-v1.32.2-eks-1-32-9", "1.32.2+eks-1-32-9"),
             ("talos-1.10.3-kube-1.32.2", "1.32.2"),
+            ("golden-v1.32.2-rke2r1", "rke21.32.2+rke2r1"),
+            ("golden-v1.32.2+rke2r1", "rke21.32.2+rke2r1"),
+            ("golden-1.32.2_rke2r1.raw", "rke21.32.2+rke2r1"),
+            ("golden-v1.32.2%2Brke2r1", "rke21.32.2+rke2r1"),
+            ("golden-v1.32.2-k3s1", "k3s1.32.2+k3s1"),
+            ("golden-v1.32.2+k0s.0", "k0s1.32.2+k0s.0"),
+            ("kube-1.32.2-rc.1-rke2r1", "rke21.32.2-rc.1+rke2r1"),
+            ("kube-1-32-2-rc1", "1.32.2-rc.1"),
+            ("kube_1_32_2_beta_0.raw", "1.32.2-beta.0"),
+            ("kube-1.32.2-alpha.1.45+a1b2-x", "1.32.2-alpha.1.45+a1b2"),
+            ("kube-1.32.2-rc.20250101", "1.32.2"),
+            ("kube-1.32.2-rc", "1.32.2"),
+            (
+                "kube-1.32.2---vmware.3-fips.1-tkg.1-8795de",
+                "1.32.2+vmware.3-fips.1-tkg.1",
+            ),
+            ("kube-1.32-rke2-1.32.2", "rke21.32.2"),
+            ("kube-1.32.2-rke2-1.32.2", "rke21.32.2"),
+            ("kube-1.32.2/1.32.2-rke2r1", "rke21.32.2+rke2r1"),
         ] {
             assert_eq!(seen(text), [version; 2], "{text}");
         }
@@ -284,8 +342,29 @@ mod tests {
             ("golden-1-32-20250101", "1.32"),
             ("golden-2024-v1.32.2", "1.32.2"),
             ("golden-2004-1.32.2", "1.32.2"),
+            ("windows-2022-1.32.2", "1.32.2"),
+            ("windows-2022-1.32", "1.32"),
+            ("r.example.org/acme/cluster-api-node:v1.32.2", "1.32.2"),
+            ("r.example.org/image-builder/ubuntu:v1.32.2", "1.32.2"),
+            ("http://i/cluster-api/v1.32.2/ubuntu.raw", "1.32.2"),
+            ("http://i/image-builder/v1.32.2/ubuntu.raw", "1.32.2"),
+            ("golden-v1.32.2+build7", "1.32.2+build7"),
         ] {
             assert_eq!(seen(text), ["", version], "{text}");
+        }
+    }
+
+    #[test]
+    fn a_full_version_says_more_than_its_named_minor() {
+        for (text, versions) in [
+            (
+                "ubuntu-v1.28.4-kubernetes-1-28-eks-9-amd64-b7b3eb5",
+                ["1.28", "1.28.4"],
+            ),
+            ("rke2-1.28-ubuntu-1.28.4", ["rke21.28", "rke21.28.4"]),
+            ("kube-1.28-ubuntu-1.27.4", ["1.28"; 2]),
+        ] {
+            assert_eq!(seen(text), versions, "{text}");
         }
     }
 
@@ -317,6 +396,10 @@ mod tests {
             "talos-x-1.12.2",
             "bottlerocket-1.32.2",
             "etcd-1.32.2",
+            "x/etcd-node:1.32.2",
+            "golden-1.32.2-1.32.3",
+            "kube-1.32.2-rke2r1-kube-1.32.2-rke2r2",
+            "kube-1.32.2-rc.1-kube-1.32.2",
         ] {
             assert_eq!(seen(text), [""; 2], "{text}");
         }
@@ -335,13 +418,20 @@ mod tests {
         assert!(!contradicts("os-1.31", "v1.32.2"));
         assert!(contradicts("os-1.31", "1.32"));
         assert!(contradicts("os-1.32.1", "1.32.2"));
-        assert!(!contradicts("os-1.32.2", "v1.32.2-rc.1"));
+        assert!(contradicts("os-1.32.2", "v1.32.2-rc.1"));
+        assert!(contradicts("os-1.32.2-rc.1", "v1.32.2"));
+        assert!(!contradicts("os-1.32.2-rc1", "v1.32.2-rc.1"));
+        assert!(contradicts("os-1.32.2-rke2r1", "v1.32.2+rke2r2"));
+        assert!(!contradicts("os-1.32.2-rke2r1", "v1.32.2+rke2r1"));
+        assert!(!contradicts("os-1.32.2+build7", "v1.32.2"));
+        assert!(!contradicts("os-1.32.2", "v1.32.2+rke2r1"));
+        assert!(contradicts("os-1.32.2-eks-d-1-32-9", "v1.32.2-eks-1-32-10"));
         assert!(!contradicts("os-1.32.2", "1.32"));
     }
 
     #[test]
     fn no_text_breaks_the_search() {
-        let near = "(kube|v|x|eks|2024|é|[.-]){0,3}[-_. ]?1([.]|-|_|dot)[1-4]?[0-9]([.]|-|_|dot)?[0-9é]{0,4}(-eks-1-3)?.?";
+        let near = "(kube|v|x|eks|2024|é|[.-]){0,3}[-_. ]?1([.]|-|_|dot)[1-4]?[0-9]([.]|-|_|dot)?[0-9é]{0,4}(-rc.?1|-eks-1-3|([+_-]|---)(rke2r1|eks-d-1-32-1))?.?";
         property_of_each(
             512,
             &near,

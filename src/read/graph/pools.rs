@@ -21,6 +21,7 @@ use crate::model::rule::{Level, RuleId};
 use crate::model::version::Version;
 use crate::read::tables::{Table, find_fault};
 
+use super::eks_anywhere::EKS_ANYWHERE;
 use super::seen::find_versions;
 use super::{Graph, TEMPLATE_KEYS, Template, is_control_plane};
 
@@ -96,6 +97,12 @@ impl PoolReader<'_, '_> {
             node.place,
             &format!("{kind}, and a text is expected"),
         );
+        // Its own command-line tool quotes them.
+        let finding = if object.group() == EKS_ANYWHERE {
+            finding.unless_set(Level::Warning)
+        } else {
+            finding
+        };
         self.findings.push(match &word {
             Some(word) => finding.help(format!("quote it: `\"{word}\"`")),
             None => finding.help("quote it"),

@@ -36,8 +36,12 @@ impl<'n> Walk<'n> {
         let is_image = is_image || self.image.is_some_and(|image| std::ptr::eq(image, node));
         if let Value::String(text) = &node.value {
             let version = SeenVersion::find(text, is_image || self.is_of_image());
-            // `kubernetesVersion: 1.31.2`
-            let with_key = || SeenVersion::find(&format!("{} {text}", self.keys.last()?), false);
+            // `kubernetesVersion: 1.31.2`. A key with a version of its own is a tag.
+            let with_key = || {
+                let key = self.keys.last()?;
+                let is_tag = SeenVersion::find(key, false).is_some();
+                SeenVersion::find(&format!("{key} {text}"), false).filter(|_| !is_tag)
+            };
             self.found
                 .extend(version.or_else(with_key).map(|version| SeenText {
                     text: Located::new(Arc::clone(text), node.place),

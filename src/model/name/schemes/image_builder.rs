@@ -53,7 +53,10 @@ pub(super) const KUBE: Scheme = Scheme {
         ("arch", ARCH),
         ("firmware", "efi"),
         ("variant", "immutable|gen2|cvm"),
-        ("k8s", r"1\.\d+(?:\.\d+)?(?:\+(?:[a-z]+\.\d+|[a-z0-9]+))?"),
+        (
+            "k8s",
+            r"1\.\d+(?:\.\d+)?(?:-(?:rc|alpha|beta)\.?\d+)?(?:(?:\+|---)(?:[a-z]+\.\d+(?:-[a-z]+\.\d+)*|[a-z0-9]+)|-(?:rke2r\d+|k3s\d+|k0s\.\d+|eks-(?:d-)?1-\d+-\d+))?",
+        ),
         // Dates, registries' and builders' own words: they distinguish images and state no fact.
         ("suffix", r"(?:-[A-Za-z0-9.]+?)*?"),
     ],
@@ -108,11 +111,19 @@ pub(super) const KUBE: Scheme = Scheme {
         ),
         (
             "photon-5-kube-v1.28.11+vmware.2-tkg.2-bc1be576772547364c88bf37cd99c838.ova",
-            "os=photon os-release=5 k8s-version=1.28.11+vmware.2 image-format=ova",
+            "os=photon os-release=5 k8s-version=1.28.11+vmware.2-tkg.2 image-format=ova",
         ),
         (
             "photon-5-kube-v1.33.9-SL",
             "os=photon os-release=5 k8s-version=1.33.9",
+        ),
+        (
+            "ubuntu-2204-kube-v1.33.9-rc.1",
+            "os=ubuntu os-release=jammy k8s-version=1.33.9-rc.1",
+        ),
+        (
+            "ubuntu-2204-kube-v1.33.9-rke2r1.qcow2",
+            "os=ubuntu os-release=jammy k8s-version=1.33.9+rke2r1 image-format=qcow2",
         ),
     ],
 };
