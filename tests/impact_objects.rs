@@ -104,7 +104,7 @@ fn whatever_differs_between_objects_is_classified() {
 bootstrap commands of the control plane
     edge
       control-plane  3 machines re-provisioned, by roll
-                       KubeadmControlPlane/edge-cp spec.kubeadmConfigSpec.preKubeadmCommands[0]  none → x
+                       KubeadmControlPlane/edge-cp spec.kubeadmConfigSpec.preKubeadmCommands[0]  none → …
     3 machines in 1 cluster re-provisioned, 0 clusters as before
 a roll at a time
     edge
@@ -514,11 +514,9 @@ a value of a variable
     not known of 1 whole cluster, 0 clusters as before
 a roll at a time
     edge
-      control-plane  3 machines re-provisioned, by roll
+      whole cluster  no machine is re-provisioned
                        Cluster/edge spec.topology.rolloutAfter  none → 2026-01-01T00:00:00Z
-      md-0           2 machines re-provisioned, by roll
-                       Cluster/edge spec.topology.rolloutAfter  none → 2026-01-01T00:00:00Z
-    5 machines in 1 cluster re-provisioned, 0 clusters as before
+    no machine is re-provisioned, 0 clusters as before
 patches of the class
     edge
       whole cluster  not known whether machines are re-provisioned
@@ -646,6 +644,302 @@ fn a_comment_has_what_the_change_adds_and_is_never_too_long() {
         long.stdout.len()
     );
     assert!(long.stdout.contains("further row"), "{}", long.stdout);
+}
+
+/// What `impact` prints of one change, for people, as a comment and as JSON.
+fn outputs(before: &str, after: &str) -> Option<[String; 3]> {
+    let stage = manifest(before).commit("before")?;
+    stage.write("edge.yaml", after);
+    let options = ["", " --output markdown", " --output json"];
+    Some(options.map(|options| {
+        let run = stage.run(&format!("impact --against HEAD{options}"));
+        run.outcome.stdout
+    }))
+}
+
+/// The text of a cluster whose control plane has further fields.
+fn with_fields(fields: &str) -> String {
+    edge("OpenStackMachineTemplate").replacen(
+        "  replicas: 3\n",
+        &format!("  replicas: 3\n{fields}"),
+        1,
+    )
+}
+
+#[test]
+fn a_url_that_is_cut_shows_no_password() {
+    let text = "  novel: curl -fsSL https://deploy:hunter2hunter2hunter2hunter2hunter2@host/x\n";
+    let Some(outputs) = outputs(&with_fields(""), &with_fields(text)) else {
+        return;
+    };
+    for output in outputs {
+        assert!(output.contains("curl -fsSL https://…@host/x"), "{output}");
+        assert!(!output.contains("hunter2"), "{output}");
+    }
+}
+
+#[test]
+fn values_that_may_hold_a_secret_are_not_shown() {
+    let text = |value: &str, shape: &str| {
+        with_fields(&format!(
+            "  kubeadmConfigSpec:
+    files: [{{path: /a, content: {value}}}]
+    users: [{{name: u, shell: {value}}}]
+    preKubeadmCommands: ['{value}']
+  novel:
+    userData: {value}
+    dbPassword: {value}
+    joinToken: {value}
+    secretKey: {value}
+    CREDENTIALS: {value}
+    basicAuth: {{x: {value}}}
+    list: [{{name: token, value: {value}}}]
+    annotations: {{kubectl.kubernetes.io/last-applied-configuration: {value}}}
+    shape: {shape}
+"
+        ))
+    };
+    let after = text("leak2", "{a: leak2}");
+    let Some(outputs) = outputs(&text("leak1", "[leak1]"), &after) else {
+        return;
+    };
+    for output in &outputs {
+        assert!(!output.contains("leak"), "{output}");
+        assert!(output.contains("novel.CREDENTIALS"), "{output}");
+    }
+    let impact: Value = serde_json::from_str(&outputs[2]).expect("JSON");
+    let changes = &impact["clusters"][0]["pools"][0]["changes"];
+    let changes = changes.as_array().expect("a list");
+    assert_eq!(changes.len(), 12, "{changes:?}");
+    for change in changes {
+        assert_eq!([&change["from"], &change["to"]], ["…", "…"], "{change}");
+    }
+}
+
+#[test]
+fn versions_names_and_numbers_are_shown() {
+    let text =
+        "  novel: {version: v1, name: one, image: i/j:2, number: 47, profiles: a, none: []}\n";
+    let Some([shown, ..]) = outputs(&with_fields(""), &with_fields(text)) else {
+        return;
+    };
+    for value in ["v1", "one", "i/j:2", "47", "a", "[]"] {
+        assert!(shown.contains(&format!("none → {value}\n")), "{shown}");
+    }
+}
+
+#[test]
+fn the_order_of_named_items_counts() {
+    let text = |users: &str| with_fields(&format!("  kubeadmConfigSpec: {{users: [{users}]}}\n"));
+    let [one, two, three] = ["{name: u1}", "{name: u2}", "{name: u3}"];
+    let changes = [
+        ("reversed", text(&format!("{two}, {one}"))),
+        ("one more between", text(&format!("{one}, {three}, {two}"))),
+        ("another first", text(&format!("{three}, {two}"))),
+    ];
+    let Some(impacts) = impacts(&text(&format!("{one}, {two}")), &changes) else {
+        return;
+    };
+    assert_text(
+        &impacts,
+        str![[r#"
+reversed
+    edge
+      control-plane  3 machines re-provisioned, by roll
+                       KubeadmControlPlane/edge-cp spec.kubeadmConfigSpec.users  … → …
+    3 machines in 1 cluster re-provisioned, 0 clusters as before
+one more between
+    edge
+      control-plane  3 machines re-provisioned, by roll
+                       KubeadmControlPlane/edge-cp spec.kubeadmConfigSpec.users[u3].name  none → …
+    3 machines in 1 cluster re-provisioned, 0 clusters as before
+another first
+    edge
+      control-plane  3 machines re-provisioned, by roll
+                       KubeadmControlPlane/edge-cp spec.kubeadmConfigSpec.users[u1].name  … → none
+                       KubeadmControlPlane/edge-cp spec.kubeadmConfigSpec.users[u3].name  none → …
+    3 machines in 1 cluster re-provisioned, 0 clusters as before
+
+"#]],
+    );
+}
+
+#[test]
+fn a_control_plane_under_another_name_is_another_one() {
+    let text = |name: &str| {
+        let text = edge("OpenStackMachineTemplate");
+        let (_, machines) = text.split_once("---\n").expect("a Cluster");
+        machines.replace(
+            "{name: edge-cp}",
+            &format!("{{name: {name}, labels: {{cluster.x-k8s.io/cluster-name: edge}}}}"),
+        )
+    };
+    let Some(impacts) = impacts(&text("a"), &[("another name", text("b"))]) else {
+        return;
+    };
+    assert_text(
+        &impacts,
+        str![[r#"
+another name
+    edge
+      control-plane  not known whether machines are re-provisioned
+                       KubeadmControlPlane/b  none → an object
+                       KubeadmControlPlane/a  an object → none
+    not known of 1 pool, 0 clusters as before
+
+"#]],
+    );
+}
+
+#[test]
+fn a_class_under_another_name_counts_by_its_contents() {
+    let renamed = CLASS.replace("plain", "plain-2");
+    let other = renamed.replace("nodeReuse: false", "nodeReuse: true");
+    let changes = [("the same contents", renamed), ("other contents", other)];
+    let Some(impacts) = impacts(CLASS, &changes) else {
+        return;
+    };
+    assert_text(
+        &impacts,
+        str![[r#"
+the same contents
+    edge
+      whole cluster  no machine is re-provisioned
+                       Cluster/edge spec.topology.class  plain → plain-2
+    no machine is re-provisioned, 0 clusters as before
+other contents
+    edge
+      md-0  2 machines re-provisioned, by roll: its machine template changes
+              Metal3MachineTemplate/w spec.template.spec.nodeReuse  false → true
+    2 machines in 1 cluster re-provisioned, 0 clusters as before
+
+"#]],
+    );
+}
+
+#[test]
+fn what_no_longer_holds_machines_back_is_not_denied() {
+    let edge = edge("OpenStackMachineTemplate");
+    let cases = [
+        (
+            "a cluster",
+            &*edge,
+            "  controlPlaneRef:",
+            "  paused: true\n  controlPlaneRef:",
+        ),
+        (
+            "a deployment",
+            &edge,
+            "  clusterName: edge\n",
+            "  clusterName: edge\n  paused: true\n",
+        ),
+        (
+            "its strategy",
+            &edge,
+            "  clusterName: edge\n",
+            "  clusterName: edge\n  strategy: {type: OnDelete}\n",
+        ),
+        (
+            "its strategy in another version",
+            &edge,
+            "  clusterName: edge\n",
+            "  clusterName: edge\n  rollout: {strategy: {type: OnDelete}}\n",
+        ),
+        (
+            "an annotation",
+            &edge,
+            "{name: edge-md}",
+            "{name: edge-md, annotations: {cluster.x-k8s.io/paused: ''}}",
+        ),
+        (
+            "workers of a class",
+            CLASS,
+            "name: md-0,",
+            "name: md-0, strategy: {type: OnDelete},",
+        ),
+        (
+            "workers of a class in another version",
+            CLASS,
+            "name: md-0,",
+            "name: md-0, rollout: {strategy: {type: OnDelete}},",
+        ),
+    ];
+    for (name, free, from, to) in cases {
+        let held = free.replacen(from, to, 1);
+        let other = held
+            .replace("true", "false")
+            .replace("OnDelete", "RollingUpdate");
+        let (Some(freed), Some(changed), Some(stopped)) = (
+            impacts(&held, &[(name, free.to_owned())]),
+            impacts(&held, &[(name, other.clone())]),
+            impacts(&other, &[(name, held.clone())]),
+        ) else {
+            return;
+        };
+        assert!(freed.contains("not known of 1 "), "{freed}");
+        let is_another = held != other;
+        assert!(
+            changed.contains("not known of 1 ") == is_another,
+            "{changed}"
+        );
+        assert!(
+            stopped.contains("no machine is re-provisioned"),
+            "{stopped}"
+        );
+    }
+}
+
+#[test]
+fn a_reference_into_another_group_is_no_other_spelling() {
+    let text = |version: &str| {
+        let own = infrastructure("OpenStackMachineTemplate", "edge");
+        let other = own.replace(INFRASTRUCTURE, version);
+        edge("OpenStackMachineTemplate").replacen(&own, &other, 1)
+    };
+    let changes = [
+        (
+            "another version",
+            text("infrastructure.cluster.x-k8s.io/v1beta2"),
+        ),
+        ("another group", text("infrastructure.example.org/v1beta1")),
+    ];
+    let Some(impacts) = impacts(&text(INFRASTRUCTURE), &changes) else {
+        return;
+    };
+    assert_text(
+        &impacts,
+        str![[r#"
+another version
+    edge
+      control-plane  no machine is re-provisioned
+                       KubeadmControlPlane/edge-cp spec.machineTemplate.infrastructureRef.apiVersion  infrastructure.cluster.x-k8s.io/v1beta1 → infrastructure.cluster.x-k8s.io/v1beta2
+    no machine is re-provisioned, 0 clusters as before
+another group
+    edge
+      control-plane  not known whether machines are re-provisioned
+                       image       ubuntu-2204-kube-v1.31.8 → none
+                       KubeadmControlPlane/edge-cp spec.machineTemplate.infrastructureRef.apiVersion  infrastructure.cluster.x-k8s.io/v1beta1 → infrastructure.example.org/v1beta1
+                       OpenStackMachineTemplate/edge  an object → none
+    not known of 1 pool, 0 clusters as before
+
+"#]],
+    );
+}
+
+#[test]
+fn a_row_that_is_too_long_is_shortened() {
+    let key = "x".repeat(900);
+    let deep = format!("{{{key}: ").repeat(75) + "1" + &"}".repeat(75);
+    let Some([_, comment, _]) = outputs(
+        &with_fields(""),
+        &with_fields(&format!("  novel: {deep}\n")),
+    ) else {
+        return;
+    };
+    let row = "| edge | `control-plane` | not known whether machines are re-provisioned | KubeadmControlPlane/edge-cp spec.novel.xxx";
+    assert!(comment.contains(row), "{comment}");
+    assert!(comment.contains("x… `none` → `1` |"), "{comment}");
+    assert!(comment.len() < 60_000, "{}", comment.len());
 }
 
 /// The paths to every scalar of a document.

@@ -65,6 +65,12 @@ pub fn object_changes<'a>(before: &'a Cluster, after: &'a Cluster) -> Vec<Object
             answer.effect = match answer.effect {
                 // Fields have other names in another version.
                 effect if is_versioned && is_spec && effect != Effect::NoEffect => Effect::NotKnown,
+                Effect::NoEffect if is_of_other_group(&path, [found.from, found.to]) => {
+                    Effect::NotKnown
+                }
+                // What waited is not known.
+                Effect::Hold if holds(found.from) && !holds(found.to) => Effect::NotKnown,
+                Effect::Hold => Effect::NoEffect,
                 Effect::Contents if is_listed(before, found.from) && is_listed(after, found.to) => {
                     Effect::NoEffect
                 }
@@ -113,6 +119,25 @@ fn one_sided_change(pair: Pair<'_>) -> Option<ObjectChange<'_>> {
     })
 }
 
+/// Whether a reference leads to another API group, which no other version of the same object does.
+fn is_of_other_group(path: &[&str], values: Values<'_>) -> bool {
+    let [from, to] = values.map(|node| {
+        let text = node.and_then(|node| node.value.as_str())?;
+        text.split_once('/').map(|(group, _)| group)
+    });
+    path.last() == Some(&"apiVersion") && from != to
+}
+
+/// Whether a value keeps machines from being replaced: `paused`, or a strategy other than the default.
+fn holds(value: Option<&Node>) -> bool {
+    value.is_some_and(|node| match &node.value {
+        Value::Bool(is_paused) => *is_paused,
+        value => value
+            .as_str()
+            .is_some_and(|text| &**text != "RollingUpdate"),
+    })
+}
+
 /// Whether a value is the name of an object of a cluster.
 fn is_listed(cluster: &Cluster, name: Option<&Node>) -> bool {
     let name = name.and_then(|name| name.value.as_str());
@@ -140,7 +165,8 @@ fn pool_at(object: &ManifestObject, path: &[&str]) -> Option<PoolName> {
 /// An object on both sides.
 type Pair<'a> = [Option<&'a ClusterObject>; 2];
 
-/// The objects of both sides: those of one name are one, and of the rest those of one kind, in their order.
+/// The objects of both sides: those of one name are one, and of the rest those of one kind that is nothing but content, in their
+/// order. Of all others, another name is another object.
 fn pairs<'a>(before: &'a [ClusterObject], after: &'a [ClusterObject]) -> Vec<Pair<'a>> {
     let mut pairs: Vec<Pair<'a>> = after.iter().map(|new| [None, Some(new)]).collect();
     let mut left: Vec<&ClusterObject> = before.iter().collect();
@@ -148,8 +174,10 @@ fn pairs<'a>(before: &'a [ClusterObject], after: &'a [ClusterObject]) -> Vec<Pai
         let is_it = |old: &ClusterObject, new: &ClusterObject| {
             let (one, other) = (&old.object, &new.object);
             let is_kind = one.kind == other.kind && one.group() == other.group();
+            let contents = ["Template", "Config", "ClusterClass"];
+            let is_content = contents.iter().any(|end| new.object.kind.ends_with(end));
             let is_name = one.name == other.name && one.namespace == other.namespace;
-            old.pool == new.pool && is_kind && (is_name || !by_name)
+            old.pool == new.pool && is_kind && (is_name || is_content && !by_name)
         };
         for pair in &mut pairs {
             let [None, Some(new)] = *pair else { continue };
@@ -199,8 +227,17 @@ fn compare<'n>(values: Values<'n>, path: &mut Vec<String>, found: &mut Vec<Diffe
 }
 
 /// What is below both values, where they are compared part by part: the keys of maps, and the items of lists by their names, or
-/// in their order where they are as many.
+/// in their order. Named items in another order are another list: Cluster API compares their order.
 fn children(values: Values<'_>) -> Option<BTreeMap<String, Values<'_>>> {
+    if let [Some(one), Some(other)] = values.map(|node| names(node?)) {
+        let common = |these: &[&'_ str], those: &[&'_ str]| -> Vec<String> {
+            let common = these.iter().filter(|name| those.contains(name));
+            common.map(|name| (*name).to_owned()).collect()
+        };
+        if common(&one, &other) != common(&other, &one) {
+            return None;
+        }
+    }
     let mut parts: BTreeMap<String, Values<'_>> = BTreeMap::new();
     for (side, node) in values.iter().enumerate() {
         let Some(node) = node else { continue };
@@ -211,13 +248,12 @@ fn children(values: Values<'_>) -> Option<BTreeMap<String, Values<'_>>> {
                 }
             }
             Value::List(items) => {
-                let names: Option<BTreeSet<&str>> =
-                    items.iter().map(|item| item.text(&["name"])).collect();
-                let has_names = names.is_some_and(|names| names.len() == items.len());
+                let names = names(node);
                 for (index, item) in items.iter().enumerate() {
-                    let name = item.text(&["name"]).filter(|_| has_names);
-                    let part =
-                        name.map_or_else(|| format!("[{index}]"), |name| format!("[{name}]"));
+                    let part = match &names {
+                        Some(names) => format!("[{}]", names[index]),
+                        None => format!("[{index}]"),
+                    };
                     parts.entry(part).or_default()[side] = Some(item);
                 }
             }
@@ -230,4 +266,13 @@ fn children(values: Values<'_>) -> Option<BTreeMap<String, Values<'_>>> {
         _ => true,
     };
     (is_one_kind && !parts.is_empty()).then_some(parts)
+}
+
+/// The names of a list's items; none where an item has none, or two have the same.
+fn names(list: &Node) -> Option<Vec<&str>> {
+    let Value::List(items) = &list.value else {
+        return None;
+    };
+    let names: Option<Vec<&str>> = items.iter().map(|item| item.text(&["name"])).collect();
+    names.filter(|names| names.iter().collect::<BTreeSet<_>>().len() == items.len())
 }

@@ -20,7 +20,7 @@ pub fn is_unsafe(letter: char) -> bool {
 }
 
 /// A text as it is shown: with the place of each secret that it is made of, and without what nobody may see of a URL.
-pub(super) fn display(text: &str) -> Cow<'_, str> {
+pub fn display(text: &str) -> Cow<'_, str> {
     match show_labels(text) {
         Cow::Borrowed(text) => hide_secrets(text),
         Cow::Owned(text) => Cow::Owned(hide_secrets(&text).into_owned()),

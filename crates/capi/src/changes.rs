@@ -9,7 +9,7 @@
 use crate::objects::ManifestObject;
 use crate::providers::InPlaceChange;
 
-use Effect::{Contents, InPlace, NoEffect, NotKnown, Propagated, Refused, Rolls};
+use Effect::{Contents, Hold, InPlace, NoEffect, NotKnown, Propagated, Refused, Rolls};
 
 /// What a change of a field does to the machines that exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -18,6 +18,8 @@ pub enum Effect {
     NoEffect,
     /// What the new name leads to decides: nothing where that is the same.
     Contents,
+    /// Whether what changes otherwise reaches them: nothing where that holds it back, and not known where it no longer does.
+    Hold,
     /// They get it without being replaced.
     Propagated,
     /// They stay as they are; only machines that are made later have it.
@@ -79,6 +81,9 @@ const COMMON: Rows = &[
     ("status", NoEffect),
 ];
 
+/// The annotation that keeps controllers from any object. Its key has dots, which a row cannot have.
+const PAUSE: [&str; 3] = ["metadata", "annotations", "cluster.x-k8s.io/paused"];
+
 /// The first of a kind applies.
 const KINDS: &[Changes] = &[
     kind(
@@ -86,10 +91,11 @@ const KINDS: &[Changes] = &[
         CLUSTER_API,
         &[
             ("spec.availabilityGates", NoEffect),
-            ("spec.paused", NoEffect),
+            ("spec.paused", Hold),
             ("spec.topology.class", Contents),
             ("spec.topology.classRef.name", Contents),
-            ("spec.topology.rolloutAfter", Rolls),
+            // It has no function, and the next API version leaves it out.
+            ("spec.topology.rolloutAfter", NoEffect),
             // The node pools have it.
             ("spec.topology.version", NoEffect),
             ("spec.topology.controlPlane.deletion", Propagated),
@@ -120,7 +126,9 @@ const KINDS: &[Changes] = &[
             ("spec.topology.workers.*[].readinessGates", Propagated),
             ("spec.topology.workers.*[].replicas", NoEffect),
             ("spec.topology.workers.*[].rollout", NoEffect),
+            ("spec.topology.workers.*[].rollout.strategy.type", Hold),
             ("spec.topology.workers.*[].strategy", NoEffect),
+            ("spec.topology.workers.*[].strategy.type", Hold),
             ("spec.topology.workers.*[].taints", Propagated),
         ],
     ),
@@ -283,15 +291,17 @@ const KINDS: &[Changes] = &[
             ("spec.machineNaming", NoEffect),
             ("spec.machineNamingStrategy", NoEffect),
             ("spec.minReadySeconds", Propagated),
-            ("spec.paused", NoEffect),
+            ("spec.paused", Hold),
             ("spec.progressDeadlineSeconds", NoEffect),
             ("spec.remediation", NoEffect),
             ("spec.replicas", NoEffect),
             ("spec.revisionHistoryLimit", NoEffect),
             ("spec.rollout.after", Rolls),
             ("spec.rollout.strategy", NoEffect),
+            ("spec.rollout.strategy.type", Hold),
             ("spec.rolloutAfter", Rolls),
             ("spec.strategy", NoEffect),
+            ("spec.strategy.type", Hold),
             ("spec.template.metadata", Propagated),
             (MACHINE, Rolls),
             (
@@ -389,6 +399,10 @@ const KINDS: &[Changes] = &[
 
 /// What a change of the field at a path does. An item of a list is a part that begins with `[`.
 pub fn answer(object: &ManifestObject, path: &[&str]) -> Answer {
+    if path == PAUSE {
+        let (effect, row) = (Hold, "metadata.annotations");
+        return Answer { effect, row };
+    }
     let (group, version) = (object.group(), object.version());
     let is_it = |changes: &&Changes| {
         let is_kind = match changes.kind.strip_prefix('*') {
@@ -444,7 +458,7 @@ fn length_if_above(row: &str, path: &[&str]) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::Effect::{InPlace, NoEffect, NotKnown, Propagated, Refused, Rolls};
+    use super::Effect::{Hold, InPlace, NoEffect, NotKnown, Propagated, Refused, Rolls};
     use super::{KINDS, answer};
     use crate::objects::tests::read;
 
@@ -482,6 +496,10 @@ mod tests {
             (
                 "cluster.x-k8s.io/v1beta2 MachineDeployment metadata.labels",
                 NoEffect,
+            ),
+            (
+                "cluster.x-k8s.io/v1beta2 MachineDeployment spec.paused",
+                Hold,
             ),
             (
                 "cluster.x-k8s.io/v1beta2 MachineDeployment spec.template.spec.taints.[0]",

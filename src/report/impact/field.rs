@@ -7,9 +7,13 @@ use yaml_tree::opaque::is_opaque;
 use yaml_tree::value::{Node, Value};
 
 use crate::decide::object_changes::{Difference, ObjectChange};
+use crate::printer;
 
 /// How many characters of a value are printed.
 const LONGEST: usize = 60;
+
+/// What is printed in place of a value that is not shown.
+const HIDDEN: &str = "…";
 
 /// How existing machines get a change, the strongest last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -35,7 +39,7 @@ impl Rollout {
             Effect::Propagated => Some(Self::Propagated),
             Effect::InPlace => Some(Self::InPlace),
             Effect::Refused => Some(Self::Refused),
-            Effect::Contents | Effect::NotKnown => Some(Self::Unknown),
+            Effect::Contents | Effect::Hold | Effect::NotKnown => Some(Self::Unknown),
             Effect::Rolls => Some(Self::Roll),
         }
     }
@@ -48,7 +52,7 @@ pub struct FieldChange {
     pub object: String,
     /// Its keys, with dots between them; empty where the whole object comes or goes.
     pub field: String,
-    /// What was there, shortened; none where nothing was.
+    /// What was there, shortened, or [`HIDDEN`]; none where nothing was.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
     /// What will be there.
@@ -67,7 +71,7 @@ impl FieldChange {
         let object = &change.object.object;
         let text = |node: &Node| match change.path.as_slice() {
             [] => "an object".to_owned(),
-            _ => text(node),
+            path => text(path, node),
         };
         Self {
             object: format!("{}/{}", object.kind, object.name),
@@ -84,8 +88,8 @@ impl FieldChange {
         Self {
             object: "values".to_owned(),
             field: join(&difference.path),
-            from: difference.from.map(text),
-            to: difference.to.map(text),
+            from: difference.from.map(|node| text(&difference.path, node)),
+            to: difference.to.map(|node| text(&difference.path, node)),
             rollout: Some(Rollout::Unknown),
             is_secret: difference.is_secret,
         }
@@ -104,18 +108,48 @@ fn join(path: &[String]) -> String {
     path.join(".").replace(".[", "[")
 }
 
-/// A value in one line.
-fn text(node: &Node) -> String {
+/// A value in one line. Of a map or list only that it changes, because the law is about the paths below it.
+fn text(path: &[String], node: &Node) -> String {
+    let has_parts = node.children().next().is_some();
     match &node.value {
-        Value::String(text) => cut(text),
-        value => cut(&to_json(value, Html::Plain)),
+        _ if has_parts || may_hold_secret(path) => HIDDEN.to_owned(),
+        Value::String(text) => shorten(text),
+        value => shorten(&to_json(value, Html::Plain)),
     }
 }
 
+/// Whether a field may hold a secret that no object calls a Secret: what a bootstrap configuration writes or runs, and each field
+/// whose path has a word for a secret.
+fn may_hold_secret(path: &[String]) -> bool {
+    path.iter().any(|key| {
+        let small = key.to_lowercase();
+        let words = [
+            "pass",
+            "token",
+            "secret",
+            "credential",
+            "auth",
+            "userdata",
+            "last-applied-configuration",
+        ];
+        let is_word = words.iter().any(|word| small.contains(word));
+        is_word || ["files", "users"].contains(&&*small) || small.ends_with("commands")
+    })
+}
+
 /// A text, cut where it is long. A label of a secret stays whole.
-pub(super) fn cut(text: &str) -> String {
-    match text.char_indices().nth(LONGEST) {
-        Some((end, _)) if !is_opaque(text) => format!("{}…", &text[..end]),
-        _ => text.to_owned(),
+pub(super) fn shorten(text: &str) -> String {
+    if is_opaque(text) {
+        return text.to_owned();
+    }
+    cut(text, LONGEST)
+}
+
+/// The first characters of a text as it is shown: a part of a URL alone does not show where its password is.
+pub(super) fn cut(text: &str, longest: usize) -> String {
+    let shown = printer::display(text);
+    match shown.char_indices().nth(longest) {
+        Some((end, _)) => format!("{}…", &shown[..end]),
+        None => shown.into_owned(),
     }
 }

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::io;
 
+use super::field::cut;
 use super::{Impact, PoolChange, ServedImage, words};
 use crate::model::finding::Judged;
 use crate::model::rule::Level;
@@ -12,6 +13,8 @@ use crate::report::quantity;
 
 /// The most bytes of all lists together.
 const ROOM: usize = 50_000;
+/// The bytes that the first item of a list has in any case.
+const LEAST: usize = 1_500;
 
 /// Writes the sum first, then what changes, and then the errors that were not there before.
 pub(super) fn write(
@@ -26,27 +29,28 @@ pub(super) fn write(
         Safe::markdown(&words::sum(impact)),
         "**\n".into(),
     ]))?;
-    let notes = impact
-        .notes
-        .iter()
-        .map(|note| Safe::concat(["\n> ".into(), Safe::markdown(note), "\n".into()]));
-    lists.write("", notes.collect(), "note")?;
+    lists.write("", &impact.notes, "note", |note, longest| {
+        let note = Safe::markdown(&cut(note, longest));
+        Safe::concat(["\n> ".into(), note, "\n".into()])
+    })?;
     let rows = words::groups(impact).into_iter().flat_map(|group| {
         let head = words::head(&group);
         let pools = group.first().map_or(&[][..], |change| &change.pools);
-        let alone = pools
-            .is_empty()
-            .then(|| Safe::concat(["| ".into(), Safe::markdown(&head), " | | | |\n".into()]));
-        let rows: Vec<Safe> = pools.iter().map(|pool| row(&head, pool)).collect();
-        alone.into_iter().chain(rows)
+        let alone = pools.is_empty().then_some(None).into_iter();
+        let pools = alone.chain(pools.iter().map(Some));
+        let row = |pool| Row {
+            head: head.clone(),
+            pool,
+        };
+        pools.map(row).collect::<Vec<Row<'_>>>()
     });
+    let rows: Vec<Row<'_>> = rows.collect();
     let head = "\n| cluster | pool | machines | change |\n|---|---|---|---|\n";
-    lists.write(head, rows.collect(), "row")?;
+    lists.write(head, &rows, "row", Row::print)?;
     errors(before, after, &mut lists)?;
-    let added = impact.served.added.iter().map(image).collect();
-    lists.write("\nNewly served:\n\n", added, "image")?;
-    let removed = impact.served.removed.iter().map(image).collect();
-    lists.write("\nNo longer served:\n\n", removed, "image")?;
+    let served = &impact.served;
+    lists.write("\nNewly served:\n\n", &served.added, "image", image)?;
+    lists.write("\nNo longer served:\n\n", &served.removed, "image", image)?;
     if impact.served.download > 0 {
         lists.out.markup(&Safe::concat([
             "\n".into(),
@@ -72,15 +76,29 @@ struct Lists<'a> {
 }
 
 impl Lists<'_> {
-    /// Writes a list below its head, and how many items had no room.
-    fn write(&mut self, head: &'static str, items: Vec<Safe>, what: &str) -> io::Result<()> {
+    /// Writes a list below its head, and how many items had no room. `print` prints an item, each of its texts with at most that many
+    /// characters; the first one gets shorter texts until it has room.
+    fn write<T>(
+        &mut self,
+        head: &'static str,
+        items: &[T],
+        what: &str,
+        print: impl Fn(&T, usize) -> Safe,
+    ) -> io::Result<()> {
         if items.is_empty() {
             return Ok(());
         }
         self.out.markup(&head.into())?;
+        self.room = self.room.max(LEAST);
         let count = items.len();
         for (index, item) in items.iter().enumerate() {
-            match self.room.checked_sub(item.as_str().len()) {
+            let mut longest = ROOM;
+            let mut printed = print(item, longest);
+            while index == 0 && printed.as_str().len() > self.room && longest > 0 {
+                longest /= 2;
+                printed = print(item, longest);
+            }
+            match self.room.checked_sub(printed.as_str().len()) {
                 Some(room) => self.room = room,
                 None => {
                     let left = quantity(count - index, &format!("further {what}"));
@@ -90,7 +108,7 @@ impl Lists<'_> {
                         .markup(&Safe::concat(["\nAnd ".into(), left, ".\n".into()]));
                 }
             }
-            self.out.markup(item)?;
+            self.out.markup(&printed)?;
         }
         Ok(())
     }
@@ -114,11 +132,11 @@ fn errors(before: &[Judged], after: &[Judged], lists: &mut Lists<'_>) -> io::Res
     for (key, judged) in keys(after) {
         let is_known = known.contains(&key);
         if met.insert(key) && !is_known {
-            added.push(error(judged));
+            added.push(judged);
         }
     }
     let old = met.len() - added.len();
-    lists.write("\nErrors that it adds:\n\n", added, "error")?;
+    lists.write("\nErrors that it adds:\n\n", &added, "error", error)?;
     if old == 0 {
         return Ok(());
     }
@@ -130,12 +148,12 @@ fn errors(before: &[Judged], after: &[Judged], lists: &mut Lists<'_>) -> io::Res
     ]))
 }
 
-fn error(judged: &Judged) -> Safe {
+fn error(judged: &&Judged, longest: usize) -> Safe {
     let finding = &judged.finding;
     let place = finding.labels.first().map(|label| {
         Safe::concat([
             " (".into(),
-            Safe::markdown_code(&label.spot.to_string()),
+            Safe::markdown_code(&cut(&label.spot.to_string(), longest)),
             ")".into(),
         ])
     });
@@ -143,51 +161,67 @@ fn error(judged: &Judged) -> Safe {
         "- ❌ **".into(),
         finding.rule.as_str().into(),
         "**: ".into(),
-        Safe::markdown(&finding.message),
+        Safe::markdown(&cut(&finding.message, longest)),
         place.unwrap_or_default(),
         "\n".into(),
     ])
 }
 
-fn row(head: &str, pool: &PoolChange) -> Safe {
-    let edits = words::edits(pool).into_iter();
-    let mut changes: Vec<Safe> = edits
-        .map(|words::Line { what, from, to }| {
-            Safe::concat([
-                Safe::markdown(&what),
-                " ".into(),
-                Safe::markdown_code(&from),
-                " → ".into(),
-                Safe::markdown_code(&to),
-            ])
-        })
-        .collect();
-    changes.extend(words::further(pool).map(|further| Safe::markdown(&further)));
-    if !pool.skipped.is_empty() {
-        let skipped = Safe::markdown(&pool.skipped.join(", "));
-        changes.push(Safe::concat(["⚠️ skips ".into(), skipped]));
-    }
-    Safe::concat([
-        "| ".into(),
-        Safe::markdown(head),
-        " | ".into(),
-        Safe::markdown_code(&pool.pool),
-        " | ".into(),
-        Safe::markdown(&words::machines(pool)),
-        " | ".into(),
-        Safe::join(changes, "<br>"),
-        " |\n".into(),
-    ])
+/// A row of the table.
+struct Row<'a> {
+    /// The clusters.
+    head: String,
+    /// Their pool; none where none changes.
+    pool: Option<&'a PoolChange>,
 }
 
-fn image(image: &ServedImage) -> Safe {
+impl Row<'_> {
+    fn print(&self, longest: usize) -> Safe {
+        let text = |text: &str| Safe::markdown(&cut(text, longest));
+        let code = |text: &str| Safe::markdown_code(&cut(text, longest));
+        let Some(pool) = self.pool else {
+            return Safe::concat(["| ".into(), text(&self.head), " | | | |\n".into()]);
+        };
+        let edits = words::edits(pool).into_iter();
+        let mut changes: Vec<Safe> = edits
+            .map(|words::Line { what, from, to }| {
+                Safe::concat([
+                    text(&what),
+                    " ".into(),
+                    code(&from),
+                    " → ".into(),
+                    code(&to),
+                ])
+            })
+            .collect();
+        changes.extend(words::further(pool).map(|further| Safe::markdown(&further)));
+        if !pool.skipped.is_empty() {
+            let skipped = Safe::markdown(&pool.skipped.join(", "));
+            changes.push(Safe::concat(["⚠️ skips ".into(), skipped]));
+        }
+        Safe::concat([
+            "| ".into(),
+            text(&self.head),
+            " | ".into(),
+            code(&pool.pool),
+            " | ".into(),
+            Safe::markdown(&words::machines(pool)),
+            " | ".into(),
+            Safe::join(changes, "<br>"),
+            " |\n".into(),
+        ])
+    }
+}
+
+fn image(image: &ServedImage, longest: usize) -> Safe {
+    let code = |text: &str| Safe::markdown_code(&cut(text, longest));
     let size = image.download;
     let size = size.map_or("size unknown".to_owned(), words::bytes);
-    let from = image.uri.as_deref().map(Safe::markdown_code);
+    let from = image.uri.as_deref().map(code);
     let from = from.map(|uri| Safe::concat([", ".into(), uri]));
     Safe::concat([
         "- ".into(),
-        Safe::markdown_code(&image.key),
+        code(&image.key),
         " (".into(),
         Safe::markdown(&size),
         from.unwrap_or_default(),

@@ -1,6 +1,6 @@
 //! The sentences that the text and the Markdown of an impact share. Clusters with the same change are grouped.
 
-use super::field::cut;
+use super::field::shorten;
 use super::{
     Booted, Cause, ClusterChange, Edit, FieldChange, Impact, ImpactKind, Machines, PoolChange,
     Rollout, WHOLE,
@@ -141,7 +141,7 @@ fn fields(pool: &PoolChange) -> Vec<&FieldChange> {
             let booted = booted.as_ref();
             let url = booted.and_then(|booted| booted.url.as_deref());
             let sum = booted.and_then(|booted| booted.checksum.as_deref());
-            [url, sum].map(|text| text.map(cut))
+            [url, sum].map(|text| text.map(shorten))
         };
         let [[url, sum], [next_url, next_sum]] = [texts(&image.from), texts(&image.to)];
         known.extend([[url, next_url], [sum, next_sum]]);
