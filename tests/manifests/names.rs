@@ -112,13 +112,13 @@ capi-node-1.32.2-rc.1
 node-image-1-32-2-arm64
     warning[k8s-version-suspected] edge/edge-md edge.yaml:10:36 `'node-image-1-32-2-arm64'`
 windows-2022-1.32.2
-    warning
+    warning[k8s-version-suspected] edge/edge-md edge.yaml:10:36 `'windows-2022-1.32.2'`
 ghcr.io/acme/cluster-api-node:v1.32.2
-    warning
+    warning[k8s-version-suspected] edge/edge-md edge.yaml:10:36 `'ghcr.io/acme/cluster-api-node:v1.32.2'`
 ghcr.io/image-builder/ubuntu:v1.32.2
-    warning
+    warning[k8s-version-suspected] edge/edge-md edge.yaml:10:36 `'ghcr.io/image-builder/ubuntu:v1.32.2'`
 http://i/cluster-api/v1.32.2/ubuntu.raw
-    warning
+    warning[k8s-version-suspected] edge/edge-md edge.yaml:10:36 `'http://i/cluster-api/v1.32.2/ubuntu.raw'`
 talos-v1.10.3-k8s-1.32.2
     warning[k8s-version-suspected] edge/edge-md edge.yaml:10:36 `'talos-v1.10.3-k8s-1.32.2'`
 
@@ -358,7 +358,82 @@ fn builds_and_prereleases_of_numbers_are_compared() {
         let text = text.replace("KubeadmControlPlane", kind);
         (format!("{version} {image}"), manifest(text))
     });
-    assert_text(&checked(cases), str![]);
+    assert_text(
+        &checked(cases),
+        str![[r#"
+v1.33.9+rke2r1 golden-v1.31.9-rke2r1
+    warning[k8s-version-suspected] edge/control-plane edge.yaml:29:49 `'golden-v1.31.9-rke2r1'` edge.yaml:12:12 `v1.33.9+rke2r1` => v1.33.9+rke2r1 | images.records | names
+    edge/control-plane v1.33.9+rke2r1 (edge.yaml:12:12): unproven, golden-v1.31.9-rke2r1 (edge.yaml:29:49)
+    edge/edge-md v1.33.9+rke2r1 (edge.yaml:23:16): unproven, golden-v1.31.9-rke2r1 (edge.yaml:29:49)
+v1.33.9+rke2r1 img-v1.31.9+rke2r1
+    warning[k8s-version-suspected] edge/control-plane edge.yaml:29:49 `'img-v1.31.9+rke2r1'` edge.yaml:12:12 `v1.33.9+rke2r1` => v1.33.9+rke2r1 | images.records | names
+    edge/control-plane v1.33.9+rke2r1 (edge.yaml:12:12): unproven, img-v1.31.9+rke2r1 (edge.yaml:29:49)
+    edge/edge-md v1.33.9+rke2r1 (edge.yaml:23:16): unproven, img-v1.31.9+rke2r1 (edge.yaml:29:49)
+v1.33.9+rke2r1 img-1.31.9_rke2r1
+    warning[k8s-version-suspected] edge/control-plane edge.yaml:29:49 `'img-1.31.9_rke2r1'` edge.yaml:12:12 `v1.33.9+rke2r1` => v1.33.9+rke2r1 | images.records | names
+    edge/control-plane v1.33.9+rke2r1 (edge.yaml:12:12): unproven, img-1.31.9_rke2r1 (edge.yaml:29:49)
+    edge/edge-md v1.33.9+rke2r1 (edge.yaml:23:16): unproven, img-1.31.9_rke2r1 (edge.yaml:29:49)
+v1.33.9+rke2r1 img-v1.31.9%2Brke2r1
+    warning[k8s-version-suspected] edge/control-plane edge.yaml:29:49 `'img-v1.31.9%2Brke2r1'` edge.yaml:12:12 `v1.33.9+rke2r1` => v1.33.9+rke2r1 | images.records | names
+    edge/control-plane v1.33.9+rke2r1 (edge.yaml:12:12): unproven, img-v1.31.9%2Brke2r1 (edge.yaml:29:49)
+    edge/edge-md v1.33.9+rke2r1 (edge.yaml:23:16): unproven, img-v1.31.9%2Brke2r1 (edge.yaml:29:49)
+v1.33.9+rke2r1 img-v1.33.9+rke2r2
+    warning[k8s-version-suspected] edge/control-plane edge.yaml:29:49 `'img-v1.33.9+rke2r2'` edge.yaml:12:12 `v1.33.9+rke2r1` => v1.33.9+rke2r1 | images.records | names
+    edge/control-plane v1.33.9+rke2r1 (edge.yaml:12:12): unproven, img-v1.33.9+rke2r2 (edge.yaml:29:49)
+    edge/edge-md v1.33.9+rke2r1 (edge.yaml:23:16): unproven, img-v1.33.9+rke2r2 (edge.yaml:29:49)
+v1.33.9+rke2r1 img-v1.33.9-rke2r1
+    edge/control-plane v1.33.9+rke2r1 (edge.yaml:12:12): by_name, img-v1.33.9-rke2r1 (edge.yaml:29:49) holds 1.33.9+rke2r1 (edge.yaml:29:49)
+    edge/edge-md v1.33.9+rke2r1 (edge.yaml:23:16): by_name, img-v1.33.9-rke2r1 (edge.yaml:29:49) holds 1.33.9+rke2r1 (edge.yaml:29:49)
+v1.33.9+k3s1 img-v1.31.9-k3s1
+    warning[k8s-version-suspected] edge/control-plane edge.yaml:29:49 `'img-v1.31.9-k3s1'` edge.yaml:12:12 `v1.33.9+k3s1` => v1.33.9+k3s1 | images.records | names
+    edge/control-plane v1.33.9+k3s1 (edge.yaml:12:12): unproven, img-v1.31.9-k3s1 (edge.yaml:29:49)
+    edge/edge-md v1.33.9+k3s1 (edge.yaml:23:16): unproven, img-v1.31.9-k3s1 (edge.yaml:29:49)
+v1.33.9+k0s.0 img-v1.31.9+k0s.0
+    warning[k8s-version-suspected] edge/control-plane edge.yaml:29:49 `'img-v1.31.9+k0s.0'` edge.yaml:12:12 `v1.33.9+k0s.0` => v1.33.9+k0s.0 | images.records | names
+    edge/control-plane v1.33.9+k0s.0 (edge.yaml:12:12): unproven, img-v1.31.9+k0s.0 (edge.yaml:29:49)
+    edge/edge-md v1.33.9+k0s.0 (edge.yaml:23:16): unproven, img-v1.31.9+k0s.0 (edge.yaml:29:49)
+v1.33.9 img-v1.31.9-rke2r1
+    edge/control-plane v1.33.9 (edge.yaml:12:12): unproven, img-v1.31.9-rke2r1 (edge.yaml:29:49)
+    edge/edge-md v1.33.9 (edge.yaml:23:16): unproven, img-v1.31.9-rke2r1 (edge.yaml:29:49)
+v1.33.9 golden-v1.33.9-rc.1
+    warning[k8s-version-suspected] edge/control-plane edge.yaml:29:49 `'golden-v1.33.9-rc.1'` edge.yaml:12:12 `v1.33.9` => v1.33.9 | images.records | names
+    edge/control-plane v1.33.9 (edge.yaml:12:12): unproven, golden-v1.33.9-rc.1 (edge.yaml:29:49)
+    edge/edge-md v1.33.9 (edge.yaml:23:16): unproven, golden-v1.33.9-rc.1 (edge.yaml:29:49)
+v1.33.9 kindest/node:v1.33.9-rc.1
+    warning[k8s-version-suspected] edge/control-plane edge.yaml:29:49 `'kindest/node:v1.33.9-rc.1'` edge.yaml:12:12 `v1.33.9` => v1.33.9 | images.records | names
+    edge/control-plane v1.33.9 (edge.yaml:12:12): unproven, kindest/node:v1.33.9-rc.1 (edge.yaml:29:49)
+    edge/edge-md v1.33.9 (edge.yaml:23:16): unproven, kindest/node:v1.33.9-rc.1 (edge.yaml:29:49)
+v1.33.9 ubuntu-2204-kube-v1.33.9-rc.1
+    error[k8s-version-mismatch] edge/control-plane edge.yaml:29:49 `'ubuntu-2204-kube-v1.33.9-rc.1'` edge.yaml:12:12 `v1.33.9` => v1.33.9
+    edge/control-plane v1.33.9 (edge.yaml:12:12): mismatched, ubuntu-2204-kube-v1.33.9-rc.1 (edge.yaml:29:49) holds 1.33.9-rc.1
+    edge/edge-md v1.33.9 (edge.yaml:23:16): mismatched, ubuntu-2204-kube-v1.33.9-rc.1 (edge.yaml:29:49) holds 1.33.9-rc.1
+v1.33.9-rc.1 golden-v1.33.9-rc.1
+    edge/control-plane v1.33.9-rc.1 (edge.yaml:12:12): by_name, golden-v1.33.9-rc.1 (edge.yaml:29:49) holds 1.33.9-rc.1 (edge.yaml:29:49)
+    edge/edge-md v1.33.9-rc.1 (edge.yaml:23:16): by_name, golden-v1.33.9-rc.1 (edge.yaml:29:49) holds 1.33.9-rc.1 (edge.yaml:29:49)
+v1.33.9-rc.1 kindest/node:v1.33.9-rc.1
+    edge/control-plane v1.33.9-rc.1 (edge.yaml:12:12): by_name, kindest/node:v1.33.9-rc.1 (edge.yaml:29:49) holds 1.33.9-rc.1 (edge.yaml:29:49)
+    edge/edge-md v1.33.9-rc.1 (edge.yaml:23:16): by_name, kindest/node:v1.33.9-rc.1 (edge.yaml:29:49) holds 1.33.9-rc.1 (edge.yaml:29:49)
+v1.33.9-rc.1 ubuntu-2204-kube-v1.33.9-rc.1
+    edge/control-plane v1.33.9-rc.1 (edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.33.9-rc.1 (edge.yaml:29:49) holds 1.33.9-rc.1
+    edge/edge-md v1.33.9-rc.1 (edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.33.9-rc.1 (edge.yaml:29:49) holds 1.33.9-rc.1
+v1.28.4-eks-1-28-10 golden-1.28.4-eks-d-1-28-9
+    warning[k8s-version-suspected] edge/control-plane edge.yaml:29:49 `'golden-1.28.4-eks-d-1-28-9'` edge.yaml:12:12 `v1.28.4-eks-1-28-10` => v1.28.4-eks-1-28-10 | images.records | names
+    edge/control-plane v1.28.4-eks-1-28-10 (edge.yaml:12:12): unproven, golden-1.28.4-eks-d-1-28-9 (edge.yaml:29:49)
+    edge/edge-md v1.28.4-eks-1-28-10 (edge.yaml:23:16): unproven, golden-1.28.4-eks-d-1-28-9 (edge.yaml:29:49)
+v1.28.5-eks-1-28-9 ubuntu-v1.28.4-kubernetes-1-28-eks-9-amd64-b7b3eb5
+    warning[k8s-version-suspected] edge/control-plane edge.yaml:29:49 `'ubuntu-v1.28.4-kubernetes-1-28-eks-9-amd64-b7b3eb5'` edge.yaml:12:12 `v1.28.5-eks-1-28-9` => v1.28.5-eks-1-28-9 | images.records | names
+    edge/control-plane v1.28.5-eks-1-28-9 (edge.yaml:12:12): unproven, ubuntu-v1.28.4-kubernetes-1-28-eks-9-amd64-b7b3eb5 (edge.yaml:29:49)
+    edge/edge-md v1.28.5-eks-1-28-9 (edge.yaml:23:16): unproven, ubuntu-v1.28.4-kubernetes-1-28-eks-9-amd64-b7b3eb5 (edge.yaml:29:49)
+v1.33.9---vmware.1-tkg.1 ubuntu-2204-kube-v1.31.2
+    error[k8s-version-mismatch] edge/control-plane edge.yaml:29:49 `'ubuntu-2204-kube-v1.31.2'` edge.yaml:12:12 `v1.33.9---vmware.1-tkg.1` => v1.33.9---vmware.1-tkg.1
+    edge/control-plane v1.33.9---vmware.1-tkg.1 (edge.yaml:12:12): mismatched, ubuntu-2204-kube-v1.31.2 (edge.yaml:29:49) holds 1.31.2
+    edge/edge-md v1.33.9---vmware.1-tkg.1 (edge.yaml:23:16): mismatched, ubuntu-2204-kube-v1.31.2 (edge.yaml:29:49) holds 1.31.2
+v1.33.9---vmware.1-tkg.1 photon-5-kube-v1.33.9+vmware.1-tkg.1
+    edge/control-plane v1.33.9---vmware.1-tkg.1 (edge.yaml:12:12): by_name, photon-5-kube-v1.33.9+vmware.1-tkg.1 (edge.yaml:29:49) holds 1.33.9+vmware.1-tkg.1
+    edge/edge-md v1.33.9---vmware.1-tkg.1 (edge.yaml:23:16): by_name, photon-5-kube-v1.33.9+vmware.1-tkg.1 (edge.yaml:29:49) holds 1.33.9+vmware.1-tkg.1
+
+"#]],
+    );
 }
 
 #[test]
@@ -383,7 +458,19 @@ fn texts_beside_an_image_that_agrees_are_not_suspected() {
         ),
     ];
     let cases = cases.map(|(what, kind, spec)| (what, manifest(pool(kind, &spec))));
-    assert_text(&checked(cases), str![]);
+    assert_text(
+        &checked(cases),
+        str![[r#"
+it agrees
+    edge/edge-md v1.31.8 (edge.yaml:5:54): by_name, golden-v1.31.8 (edge.yaml:10:36) holds 1.31.8 (edge.yaml:10:36)
+it says nothing
+    warning[k8s-version-suspected] edge/edge-md edge.yaml:10:52 `/DC/vm/k8s-1-30` edge.yaml:5:54 `v1.31.8` => v1.31.8 | images.records | names
+    edge/edge-md v1.31.8 (edge.yaml:5:54): unproven, golden (edge.yaml:10:36)
+a tag
+    edge/edge-md v1.31.8 (edge.yaml:5:54): unproven, ami-1 (edge.yaml:10:36)
+
+"#]],
+    );
 }
 
 #[test]
@@ -396,7 +483,20 @@ fn eks_anywhere_quotes_its_version_itself() {
     let other = cluster("1.20", "{filter: {name: golden}}");
     let cases = [("EKS Anywhere", eks), ("Cluster API", other)];
     let cases = cases.map(|(what, text)| (what, manifest(text)));
-    assert_text(&checked(cases), str![]);
+    assert_text(
+        &checked(cases),
+        str![[r#"
+EKS Anywhere
+    warning[value-type] edge.yaml:6:22 `1.20` => "1.20"
+    edge/control-plane 1.20 (edge.yaml:6:22): by_name, ubuntu-2204-kube-v1.20.4 (edge.yaml:12:18) holds 1.20.4
+Cluster API
+    error[value-type] edge.yaml:12:12 `1.20` => "1.20"
+    error[value-type] edge.yaml:23:16 `1.20` => "1.20"
+    edge/control-plane 1.20 (edge.yaml:12:12): unproven, golden (edge.yaml:29:49)
+    edge/edge-md 1.20 (edge.yaml:23:16): unproven, golden (edge.yaml:29:49)
+
+"#]],
+    );
 }
 
 #[test]
