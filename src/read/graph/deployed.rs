@@ -20,9 +20,8 @@ use super::super::files::source;
 use super::super::gitops::{self, Deploying, FLUX, Input, OwnOutput, Variables, substitute};
 use super::super::helm_charts::{GROUPS, HelmCharts, Pins};
 use super::super::manifests::{self, ManifestFiles};
-use super::CLUSTER_API;
-use super::eks_anywhere::EKS_ANYWHERE;
 use super::pools::{current_image, wrong_type};
+use super::{CLUSTER_API, EKS_ANYWHERE};
 
 /// The objects below these paths. Folders that do not build are among the findings.
 ///

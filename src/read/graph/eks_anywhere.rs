@@ -10,11 +10,8 @@ use yaml_tree::value::Node;
 use crate::model::cluster::{Cluster, PoolName};
 
 use super::pools::{PoolReader, current_image, pool};
-use super::{Template, is_of_group};
+use super::{EKS_ANYWHERE, Template, is_of_group};
 use crate::read::tables::eks_anywhere;
-
-/// The group of EKS Anywhere.
-pub(super) const EKS_ANYWHERE: &str = "anywhere.eks.amazonaws.com";
 
 /// Whether an object is a cluster of EKS Anywhere.
 pub(super) fn is_cluster(object: &ManifestObject) -> bool {

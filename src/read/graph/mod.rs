@@ -48,6 +48,8 @@ pub(super) use pools::current_image;
 
 /// Cluster API's own group.
 const CLUSTER_API: &str = "cluster.x-k8s.io";
+/// The group of EKS Anywhere.
+const EKS_ANYWHERE: &str = "anywhere.eks.amazonaws.com";
 /// The group of control planes.
 const CONTROL_PLANE: &str = "controlplane.cluster.x-k8s.io";
 /// The maximum number of equally near machine templates that are compared; more are taken for several. Also the maximum number

@@ -21,9 +21,8 @@ use crate::model::rule::{Level, RuleId};
 use crate::model::version::Version;
 use crate::read::tables::{Table, find_fault};
 
-use super::eks_anywhere::EKS_ANYWHERE;
 use super::seen::find_versions;
-use super::{Graph, TEMPLATE_KEYS, Template, is_control_plane};
+use super::{EKS_ANYWHERE, Graph, TEMPLATE_KEYS, Template, is_control_plane};
 
 /// Where a MachineDeployment, a MachineSet, a MachinePool or a Machine names the kind of its bootstrap configuration.
 const CONFIGURATIONS: [&[&str]; 2] = [
