@@ -16,7 +16,6 @@ v1beta1 checksum: SUM, checksumType: sha256, format: raw
 v1beta2 checksum: SUM, checksumType: sha256, diskFormat: raw
     warning[format-differs] edge/control-plane edge.yaml:29:192 `raw` edge.yaml:29:39 `'http://h/ubuntu-2404-kube-v1.31.8.qcow2'` => qcow2
 v1beta1 checksum: 'http://h/sum', checksumType: sha256
-    warning[checksum-by-url] edge/control-plane edge.yaml:29:92 `'http://h/sum'` => image.checksum: … | sha256sum
 v1beta1 checksum: SUM, checksumType: sha512
     error[checksum-malformed] edge/control-plane edge.yaml:29:92 `SUM` => checksum: … | sha512sum
 v1beta1 checksum: 'sha256:SUM'

@@ -428,16 +428,7 @@ a URL
        = cluster: edge, pool control-plane
        = also in pools: edge-md
        = help: give it another name, and write that into what refers to it
-    warning[checksum-by-url]: the checksum is a URL
-      --> edge.yaml:29:85
-       |
-    29 | spec: {template: {spec: {image: {url: 'https://images.example.org/a.raw', checksum: 'https://images.example.org/SHA256SUMS'}}}}
-       |                                                                                     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ fetched when a node is provisioned
-       |
-       = cluster: edge, pool control-plane
-       = also in pools: edge-md
-       = help: `image.checksum: …`, as `sha256sum` prints it
-    2 warnings in 1 cluster
+    1 warning in 1 cluster
 a digest instead of a URL
     edge
       control-plane  in place: existing machines stay as they are, later ones differ
@@ -475,16 +466,7 @@ another URL
        = cluster: edge, pool control-plane
        = also in pools: edge-md
        = help: give it another name, and write that into what refers to it
-    warning[checksum-by-url]: the checksum is a URL
-      --> edge.yaml:29:85
-       |
-    29 | spec: {template: {spec: {image: {url: 'https://images.example.org/a.raw', checksum: 'https://images.example.org/sums'}}}}
-       |                                                                                     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ fetched when a node is provisioned
-       |
-       = cluster: edge, pool control-plane
-       = also in pools: edge-md
-       = help: `image.checksum: …`, as `sha256sum` prints it
-    2 warnings in 1 cluster
+    1 warning in 1 cluster
 
 "#]],
     );

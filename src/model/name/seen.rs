@@ -90,7 +90,7 @@ const OTHERS: &[&str] = &[
 const SYSTEMS: [&str; 2] = ["talos", "bottlerocket"];
 
 /// What may follow the numbers: a prerelease, and a build. One of a distribution follows a dash as often as a plus, and
-/// where a name allows no plus, `---` stands for it.
+/// where a name allows no plus, `---` means it.
 static SUFFIX: LazyLock<Regexp> = LazyLock::new(|| {
     let prerelease = r"[-_.](?P<prerelease>(?:rc|alpha|beta)[-_.]?[0-9]{1,2}\b(?:\.[0-9]+)*)";
     let own = r"(?P<own>rke2r[0-9]+|k3s[0-9]+|k0s\.[0-9]+|eks-(?:d-)?1-[0-9]{2}-[0-9]+)";
