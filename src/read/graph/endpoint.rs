@@ -14,6 +14,12 @@ use super::pools::{PoolReader, is_variable_text};
 /// The group of Cluster API's operator, which installs providers.
 const OPERATOR: &str = "operator.cluster.x-k8s.io";
 
+/// Whether an object installs CAPM3.
+pub(super) fn is_capm3(object: &&ManifestObject) -> bool {
+    let is_provider = &*object.kind == "InfrastructureProvider" && &*object.name == "metal3";
+    is_provider && object.group() == OPERATOR
+}
+
 impl PoolReader<'_, '_> {
     /// The endpoint of a Cluster: its infrastructure cluster's, which Cluster API copies, and its own.
     pub(super) fn endpoint(&mut self, index: usize) -> ControlPlaneEndpoint {
@@ -61,12 +67,7 @@ impl PoolReader<'_, '_> {
 
     /// The version of CAPM3 that is installed, where all that install it name one.
     pub(super) fn capm3(&mut self) -> Option<Located<Arc<str>>> {
-        let is_it = |object: &&ManifestObject| {
-            object.group() == OPERATOR
-                && &*object.kind == "InfrastructureProvider"
-                && &*object.name == "metal3"
-        };
-        let mut installed = self.graph.objects.iter().filter(is_it);
+        let mut installed = self.graph.capm3.iter();
         let first = installed.next()?;
         let version =
             |object: &ManifestObject| object.node.text(&["spec", "version"]).map(str::to_owned);

@@ -401,6 +401,8 @@ struct Graph<'a> {
     /// The Cluster of each control plane.
     led: BTreeMap<usize, usize>,
     templates: Templates,
+    /// What installs CAPM3.
+    capm3: Vec<&'a ManifestObject>,
 }
 
 impl<'a> Graph<'a> {
@@ -432,6 +434,7 @@ impl<'a> Graph<'a> {
             names: Names::only(objects, |_| true),
             led,
             templates: Templates::default(),
+            capm3: objects.iter().filter(endpoint::is_capm3).collect(),
         }
     }
 
