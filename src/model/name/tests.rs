@@ -1,3 +1,4 @@
+use capi::image::fact;
 use proptest::collection::vec;
 use proptest::prelude::{Strategy, any, prop_oneof};
 use proptest::sample::{Index, select};
@@ -160,4 +161,21 @@ fn words_in_any_order_fit_one_scheme_at_most() {
         name.pop();
         reading(&(name + &extension));
     });
+}
+
+#[test]
+fn values_have_spellings() {
+    for (name, one, other) in [
+        (fact::COMPRESSION, "gzip", "gz"),
+        (fact::COMPRESSION, "zstd", "zst"),
+        (fact::IMAGE_FORMAT, "live-iso", "ISO"),
+        (fact::SHA256, "sha256:AB", "ab"),
+        (fact::SIZE, "10", "10"),
+        (fact::SIZE, "20Gi", "21474836480"),
+    ] {
+        assert!(super::same_value(name, None, one, other), "{one} {other}");
+    }
+    for (name, one, other) in [(fact::SIZE, "10", "11"), (fact::IMAGE_FORMAT, "raw", "iso")] {
+        assert!(!super::same_value(name, None, one, other), "{one} {other}");
+    }
 }
