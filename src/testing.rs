@@ -346,6 +346,7 @@ fn empty_view() -> ClusterView {
         selections: Vec::new(),
         bundle_outcomes: Vec::new(),
         judgments: Vec::new(),
+        disagreements: Vec::new(),
         schemes: Default::default(),
         registries: Arc::default(),
         served: Vec::new(),

@@ -306,7 +306,7 @@ from a mirror
 }
 
 /// A cluster of values that names an image of the catalog by its address.
-fn by_url(url: &str, settings: &str) -> Stage {
+fn project_with_url(url: &str, settings: &str) -> Stage {
     let images = format!(
         "os_images: {{x-image: {{k8s-flavor: rke2, k8s-version: 1.31.8+rke2r1, image-format: raw, filename: x-image.raw, \
          sha256: {ONE}, uri: 'oci://r.example.org/os/x-image:1'}}}}\n"
@@ -335,31 +335,46 @@ fn what_boots_by_its_address_is_used() {
         stage
     };
     let cases = [
-        ("served by Sylva's image server", by_url(served, "")),
-        ("that, with another digest", no_sum(by_url(served, ""))),
         (
-            "served as `images.url` says",
-            by_url("https://edge.example.org/x-image.raw", own),
+            "served by Sylva's image server",
+            project_with_url(served, ""),
         ),
         (
             "that, with another digest",
-            no_sum(by_url("https://edge.example.org/x-image.raw", own)),
+            no_sum(project_with_url(served, "")),
+        ),
+        (
+            "served as `images.url` says",
+            project_with_url("https://edge.example.org/x-image.raw", own),
+        ),
+        (
+            "that, with another digest",
+            no_sum(project_with_url(
+                "https://edge.example.org/x-image.raw",
+                own,
+            )),
         ),
         (
             "two images are",
-            twice(no_sum(by_url("https://edge.example.org/x-image.raw", own))),
+            twice(no_sum(project_with_url(
+                "https://edge.example.org/x-image.raw",
+                own,
+            ))),
         ),
         (
             "served for another cluster",
-            no_sum(by_url("https://other.example.org/x-image.raw", own)),
+            no_sum(project_with_url(
+                "https://other.example.org/x-image.raw",
+                own,
+            )),
         ),
         (
             "elsewhere, by its digest",
-            by_url("https://elsewhere.example.org/a.raw", ""),
+            project_with_url("https://elsewhere.example.org/a.raw", ""),
         ),
         (
             "another image",
-            no_sum(by_url("https://elsewhere.example.org/a.raw", "")),
+            no_sum(project_with_url("https://elsewhere.example.org/a.raw", "")),
         ),
     ];
     assert_text(
@@ -456,7 +471,7 @@ the same version
 
 #[test]
 fn a_record_that_contradicts_the_catalog_proves_nothing() {
-    let stage = by_url(
+    let stage = project_with_url(
         "https://elsewhere.example.org/a.raw",
         "images: {records: {x-image: {k8s: {version: 1.30.2+rke2r1}, format: raw}}}",
     );
@@ -506,7 +521,7 @@ another
 #[test]
 fn the_values_may_spell_a_location_with_its_file() {
     let catalog = |format: &str| {
-        let stage = by_url("https://h.example.org/a.qcow2", "");
+        let stage = project_with_url("https://h.example.org/a.qcow2", "");
         let locations = "locations: {https: {url: 'https://h.example.org/a.qcow2', format: qcow2}, oci: {url: 'oci://r.example.org/os/x-image:1'}}";
         stage.edit(
             "catalog.yaml",

@@ -134,7 +134,7 @@ fn assert_agreement(stage: &Stage) {
         }
     }
     let page = stage.run("page").exit(0).outcome.stdout;
-    let page = Data::of(&page);
+    let page = Data::parse(&page);
     let mut shown = Judgments::new();
     for row in page.rows("clusters") {
         for pool in list(&row["p"]) {

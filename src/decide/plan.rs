@@ -237,6 +237,7 @@ fn current(view: &ClusterView) -> Result<(Version, PoolImages<'_>), String> {
             pool,
             selection,
             judgment,
+            ..
         } = it;
         let image = view.described_image(selection);
         let Some((image, version)) = image.and_then(|image| Some((image, version_of(image)?)))

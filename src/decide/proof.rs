@@ -10,7 +10,7 @@ use super::identity::disagreements;
 use super::replacement::{self, Obstacle};
 use crate::model::cluster::{ClusterOrigin, Pool, SeenText};
 use crate::model::cluster_view::ClusterView;
-use crate::model::judgment::{Doubt, Grade, Judgment};
+use crate::model::judgment::{Disagreement, Doubt, Grade, Judgment};
 use crate::model::selection::{Outcome, PoolImage, Selection};
 use crate::model::selector::Matching;
 use crate::model::version::{Version, distribution_of};
@@ -95,10 +95,16 @@ pub fn image_name<'a>(
 
 /// Judges every pool of a cluster whose choices are resolved.
 pub fn judge_pools(view: ClusterView, matching: Matching) -> ClusterView {
-    let pools = view.cluster.pools.iter().zip(&view.selections);
-    let judge = |(pool, selection)| judge_pool(&view, pool, selection, matching);
+    let pools = || view.cluster.pools.iter().zip(&view.selections);
+    let said = pools().map(|(pool, selection)| disagreements(&view, pool, selection));
+    let disagreements: Vec<Vec<Disagreement>> = said.collect();
+    let judged = pools().zip(&disagreements);
+    let judge = |((pool, selection), said): ((_, _), &Vec<_>)| {
+        judge_pool(&view, pool, selection, said, matching)
+    };
     ClusterView {
-        judgments: pools.map(judge).collect(),
+        judgments: judged.map(judge).collect(),
+        disagreements,
         ..view
     }
 }
@@ -108,6 +114,7 @@ fn judge_pool(
     view: &ClusterView,
     pool: &Pool,
     selection: &Selection,
+    disagreements: &[Disagreement],
     matching: Matching,
 ) -> Judgment {
     let booted = booted_image(view, pool, selection);
@@ -137,11 +144,11 @@ fn judge_pool(
     if judgment.grade() == Grade::Mismatched {
         return judgment;
     }
-    match disagreements(view, pool, selection).into_iter().next() {
+    match disagreements.first() {
         None => judgment,
         Some(dispute) => Judgment::Disputed {
             held,
-            dispute: Box::new(dispute),
+            dispute: Box::new(dispute.clone()),
         },
     }
 }

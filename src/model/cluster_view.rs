@@ -9,7 +9,7 @@ use yaml_tree::place::Sources;
 use super::catalog::{Catalog, Registry};
 use super::cluster::{Cluster, Pool};
 use super::finding::Finding;
-use super::judgment::Judgment;
+use super::judgment::{Disagreement, Judgment};
 use super::lock::{Lock, SignedEntries};
 use super::name::NameSchemes;
 use super::signing::SigningKeys;
@@ -46,6 +46,8 @@ pub struct ClusterView {
     pub bundle_outcomes: Vec<BundleOutcome>,
     /// What is known of the image of each pool, in the same order.
     pub judgments: Vec<Judgment>,
+    /// What two sides say differently of it.
+    pub disagreements: Vec<Vec<Disagreement>>,
     /// How names of images are read.
     pub schemes: NameSchemes,
     /// The registries of the catalog, by name.
@@ -73,18 +75,23 @@ pub struct SelectedPool<'v> {
     pub selection: &'v Selection,
     /// Whether that fits.
     pub judgment: &'v Judgment,
+    /// What two sides say differently of it.
+    pub disagreements: &'v [Disagreement],
 }
 
 impl ClusterView {
     /// The pools with the results of their selections.
     pub fn pools(&self) -> impl Iterator<Item = SelectedPool<'_>> {
         let pools = self.cluster.pools.iter().zip(&self.selections);
-        let judged = pools.zip(&self.judgments);
-        judged.map(|((pool, selection), judgment)| SelectedPool {
-            pool,
-            selection,
-            judgment,
-        })
+        let judged = self.judgments.iter().zip(&self.disagreements);
+        pools.zip(judged).map(
+            |((pool, selection), (judgment, disagreements))| SelectedPool {
+                pool,
+                selection,
+                judgment,
+                disagreements,
+            },
+        )
     }
 
     /// The pools with a component bundle, and that bundle.

@@ -45,6 +45,7 @@ impl JudgedPool {
             pool,
             selection,
             judgment,
+            ..
         } = of;
         let held = judgment.fact();
         let booted = proof::booted_image(view, pool, selection);

@@ -1,6 +1,5 @@
 //! Two sides say different things of the image that a node pool boots.
 
-use crate::decide::identity::disagreements;
 use crate::model::cluster::Pool;
 use crate::model::cluster_view::SelectedPool;
 use crate::model::finding::Finding;
@@ -11,11 +10,12 @@ use crate::rules::ClusterInput;
 /// Looks at every node pool.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
     for SelectedPool {
-        pool, selection, ..
+        pool,
+        disagreements,
+        ..
     } in input.pools()
     {
-        let found = disagreements(input.view, pool, selection);
-        findings.extend(found.iter().map(|it| finding(input, pool, it)));
+        findings.extend(disagreements.iter().map(|it| finding(input, pool, it)));
     }
 }
 

@@ -400,7 +400,7 @@ fn a_release_whose_values_or_objects_are_not_known_is_not_guessed() {
         "postRenderers: [{kustomize: {patches: [{patch: '{apiVersion: v1, kind: ConfigMap, metadata: {name: none}}'}]}}]",
         "valuesFrom: [{kind: Secret, name: paris}]",
     ];
-    let table = table(cases, |field| of_release(field));
+    let table = table(cases, |field| release_lines(field));
     assert_text(
         &table,
         str![[r#"
@@ -425,7 +425,7 @@ valuesFrom: [{kind: Secret, name: paris}]
 }
 
 /// What a release with a further field deploys.
-fn of_release(field: &str) -> Vec<String> {
+fn release_lines(field: &str) -> Vec<String> {
     let release = format!("{RELEASE}  {field}\n");
     let stage = with_chart(VALUES, &[("paris.yaml", &release)]);
     let more = "kind: ConfigMap\napiVersion: v1\nmetadata: {name: more}\n";
@@ -446,7 +446,7 @@ fn post_renderers_change_what_a_chart_renders() {
         "postRenderers: [{kustomize: {patches: [{target: {kind: KubeadmControlPlane}, patch: '- {op: replace, path: /spec/version, value: v1.30.2}'}]}}]",
         "postRenderers: [{kustomize: {patches: [{patch: '{apiVersion: v1, kind: ConfigMap, metadata: {name: more}, data: {a: b}}'}], images: [{name: a, newTag: b}]}}, {}]",
     ];
-    let table = table(cases, |field| of_release(field));
+    let table = table(cases, |field| release_lines(field));
     assert_text(
         &table,
         str![[r#"

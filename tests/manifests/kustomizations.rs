@@ -856,7 +856,7 @@ a variable of another namespace
     );
 }
 
-/// Kustomize refuses the folder, whoever deploys it.
+/// Kustomize refuses the folder, and so does each program that deploys it.
 #[test]
 fn two_kustomizations_in_one_folder_leave_it_unknown() {
     let stage = || {

@@ -9,7 +9,7 @@ use super::checked;
 use super::providers::{eks, pool};
 
 /// What is found in a machine template `KIND SPEC`, or of vSphere with a template of that name, whose machines run v1.31.8.
-fn found(case: &str) -> Vec<String> {
+fn version_findings(case: &str) -> Vec<String> {
     let text = match case.split_once(" {") {
         Some((kind, spec)) => pool(kind, &format!("{{{spec}")),
         None => pool("VSphereMachineTemplate", &format!("{{template: '{case}'}}")),
@@ -123,7 +123,7 @@ talos-v1.10.3-k8s-1.32.2
     warning[k8s-version-suspected] edge/edge-md edge.yaml:10:36 `'talos-v1.10.3-k8s-1.32.2'`
 
 "#]],
-        found,
+        version_findings,
     );
 }
 
@@ -177,7 +177,7 @@ UnknownMachineTemplate {provider: {deep: [{os: {image: {tag: '1.32.2'}}}]}}
     warning[k8s-version-suspected] edge/edge-md edge.yaml:10:63 `'1.32.2'`
 
 "#]],
-        found,
+        version_findings,
     );
 }
 
@@ -236,7 +236,7 @@ UnknownMachineTemplate {osVersion: 1.12.3, chart: 1.14.2, agentVersion: 1.15.0, 
 TalosMachineTemplate {image: 'v1.10.3-talos'}
 
 "#]],
-        found,
+        version_findings,
     );
 }
 
@@ -614,7 +614,7 @@ golden
 }
 
 /// An image of vSphere with that name, in a project with these settings.
-fn named(name: &str, settings: &str) -> Stage {
+fn project_with_name(name: &str, settings: &str) -> Stage {
     let spec = format!("{{template: {name}}}");
     manifest(pool("VSphereMachineTemplate", &spec))
         .settings(&format!("manifests: [edge.yaml]\n{settings}"))
@@ -630,7 +630,8 @@ fn a_scheme_of_the_project_is_as_good_as_a_built_in_one() {
         ("no version of Kubernetes", "img_ubuntu2204_1", ""),
         ("an image with a record", "img_ubuntu2204_1_31_8", record),
     ];
-    let cases = cases.map(|(what, name, more)| (what, named(name, &format!("{names}{more}"))));
+    let cases =
+        cases.map(|(what, name, more)| (what, project_with_name(name, &format!("{names}{more}"))));
     assert_text(
         &checked(cases),
         str![[r#"
@@ -653,7 +654,7 @@ an image with a record
 fn a_scheme_that_is_no_pattern_of_names_is_refused() {
     let patterns = ["'a('", "'(?P<kubernetes>1)'"];
     let cases = patterns.map(|names| {
-        let project = named("a", &format!("names: [{names}]\n"));
+        let project = project_with_name("a", &format!("names: [{names}]\n"));
         (names, project)
     });
     assert_text(
@@ -668,7 +669,7 @@ fn a_scheme_that_is_no_pattern_of_names_is_refused() {
 
 "#]],
     );
-    let project = named("a", "names: ['(?P<kubernetes>1)']\n");
+    let project = project_with_name("a", "names: ['(?P<kubernetes>1)']\n");
     project.run("check").exit(1).screen(str![[r#"
 error[project-file]: `(?P<kubernetes>1)` is no pattern of names: a name has no part `kubernetes`
  --> metalmark.yaml:3:9
@@ -693,7 +694,7 @@ fn only_what_is_not_known_of_an_image_is_suspected() {
         ("the version", known),
         ("no version", unknown),
     ];
-    let cases = cases.map(|(what, record)| (what, named("golden-v1.30.2", record)));
+    let cases = cases.map(|(what, record)| (what, project_with_name("golden-v1.30.2", record)));
     assert_text(
         &checked(cases),
         str![[r#"

@@ -18,7 +18,7 @@ fn the_change_is_that_of_impact_with_the_findings_of_both_sides() {
     );
     stage.edit(lab, "rke2-1-30-12", "rke2-1-31-8");
     let impact = stage.run("impact --against HEAD").outcome;
-    let data = Data::of(&page(folder, "--against HEAD"));
+    let data = Data::parse(&page(folder, "--against HEAD"));
     let change = &data.0["change"];
     let sum = change["sum"].as_str().expect("words");
     assert!(
@@ -64,13 +64,13 @@ fn nothing_changed_is_no_new_finding() {
         return;
     };
     let folder = stage.path();
-    let data = Data::of(&run(folder, "page --against HEAD").stdout);
+    let data = Data::parse(&run(folder, "page --against HEAD").stdout);
     let change = &data.0["change"];
     for list in ["groups", "new", "gone"] {
         assert_eq!(change[list], serde_json::json!([]), "{list}");
     }
     assert_eq!(
-        Data::of(&page(folder, "")).0["change"],
+        Data::parse(&page(folder, "")).0["change"],
         serde_json::Value::Null
     );
 }

@@ -84,7 +84,7 @@ fn text_of_a_repository_never_becomes_markup() {
     assert_eq!(page.matches("<script").count(), 2);
     assert_eq!(page.matches("</script").count(), 2);
     assert!(!page.contains("<img"));
-    let data = Data::of(&page);
+    let data = Data::parse(&page);
     assert_eq!(data.0["title"], HOSTILE);
     let pools = data.cluster("lab-7")["p"].as_array().expect("pools");
     assert!(pools.iter().any(|pool| data.text(&pool["n"]) == HOSTILE));
@@ -136,7 +136,7 @@ fn a_folder_in_a_repository_is_linked_from_its_top() {
     let below = folder.path().join("deploy/lab");
     crate::support::copy_into(values().path(), &below);
     let link = "--source-url https://a.example/{path}#L{line}";
-    assert_eq!(Data::of(&page(&below, link)).0["folder"], "deploy/lab");
+    assert_eq!(Data::parse(&page(&below, link)).0["folder"], "deploy/lab");
     // Without links the page does not depend on where the project is.
-    assert_eq!(Data::of(&page(&below, "")).0["folder"], "");
+    assert_eq!(Data::parse(&page(&below, "")).0["folder"], "");
 }

@@ -15,7 +15,7 @@ const STATES: [&str; 5] = ["proven", "by_name", "unproven", "mismatched", "skipp
 #[test]
 fn pools_are_counted_as_check_counts_them() {
     for folder in [values(), manifests()] {
-        let data = Data::of(&page(folder.path(), ""));
+        let data = Data::parse(&page(folder.path(), ""));
         let summary = &json(folder.path(), "check --output json")["summary"];
         assert_eq!(data.0["counts"], summary["pools"]);
         assert_eq!(data.rows("clusters").len() as u64, summary["clusters"]);
@@ -38,7 +38,7 @@ fn pools_are_counted_as_check_counts_them() {
 #[test]
 fn the_chain_of_a_pool_is_that_of_explain() {
     for folder in [values(), manifests()] {
-        let data = Data::of(&page(folder.path(), ""));
+        let data = Data::parse(&page(folder.path(), ""));
         for cluster in data.rows("clusters") {
             let name = data.text(&cluster["n"]);
             let explained = json(folder.path(), &format!("explain {name} --output json"));
@@ -117,7 +117,7 @@ fn chain(data: &Data, cluster: &Value, pool: &Value, account: &Value) {
 #[test]
 fn images_have_the_facts_that_the_list_prints() {
     let folder = values();
-    let data = Data::of(&page(folder.path(), ""));
+    let data = Data::parse(&page(folder.path(), ""));
     let listed = json(folder.path(), "images --output json");
     let listed = listed.as_array().expect("images");
     assert_eq!((listed.len(), data.rows("images").len()), (7, 8));
@@ -164,7 +164,7 @@ fn images_have_the_facts_that_the_list_prints() {
 fn findings_are_those_of_check_with_the_lines_of_their_files() {
     let folder = values();
     let page = page(folder.path(), "");
-    let data = Data::of(&page);
+    let data = Data::parse(&page);
     let checked = json(folder.path(), "check --output json");
     let expected = checked["findings"].as_array().expect("findings");
     assert_eq!(data.rows("findings").len(), expected.len());
@@ -216,7 +216,7 @@ fn what_is_the_same_in_several_places_has_one_cause() {
         )
         .cluster("a", own)
         .cluster("b", own);
-    let data = Data::of(&page(project.path(), ""));
+    let data = Data::parse(&page(project.path(), ""));
     let of_rule = data.rows("findings").iter().filter(|row| {
         data.text(&data.rows("rules")[row["rule"].as_u64().expect("a number") as usize][0])
             == "k8s-version-mismatch"
@@ -237,7 +237,7 @@ fn the_successor_of_an_image_is_the_newest_of_its_line() {
         "opensuse-15-6-plain-rke2-1-31-8 rke2 1.31.8+rke2r1",
     ]);
     let project = project.cluster("edge", "cluster: {k8s_version: v1.31.8+rke2r1}\n");
-    let data = Data::of(&page(project.path(), ""));
+    let data = Data::parse(&page(project.path(), ""));
     let images = data.rows("images");
     let successors = images.iter().map(|row| {
         let number = row["successor"].as_u64().expect("a number") as usize;
@@ -266,7 +266,7 @@ fn labels_and_machine_templates_of_manifests_are_shown() {
     let labels = "metadata:\n  labels: {region: eu-west}\n  name: edge\nspec:\n  clusterNetwork:";
     let bare = "metadata:\n  name: edge\nspec:\n  clusterNetwork:";
     folder.edit("base/cluster.yaml", bare, labels);
-    let data = Data::of(&page(folder.path(), ""));
+    let data = Data::parse(&page(folder.path(), ""));
     let labeled: Vec<&Value> = data
         .rows("clusters")
         .iter()
@@ -293,7 +293,7 @@ fn the_provider_of_a_cluster_is_its_control_planes() {
                     metadata: {name: edge}\nspec: {template: {spec: {image: {url: 'http://h/a-v1.31.8.raw'}}}}\n";
     let mixed = format!("{}{worker}{template}", &text[..at]);
     let folder = repository(&[("edge.yaml", &mixed)]);
-    let data = Data::of(&page(folder.path(), ""));
+    let data = Data::parse(&page(folder.path(), ""));
     let edge = data.cluster("edge");
     assert_eq!(data.text(&edge["i"][0]), "capo");
     assert!(data.text(&edge["p"][1]["t"][0]).contains("Metal3"));

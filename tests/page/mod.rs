@@ -63,7 +63,7 @@ fn between<'t>(text: &'t str, start: &str, end: &str) -> &'t str {
 pub(crate) struct Data(Value);
 
 impl Data {
-    pub(crate) fn of(page: &str) -> Self {
+    pub(crate) fn parse(page: &str) -> Self {
         let text = between(page, "id=\"data\">", "</script>");
         Self(serde_json::from_str(text).expect("JSON"))
     }

@@ -16,7 +16,7 @@ fn the_plan_is_that_of_plan_for_values_and_manifests() {
     let seen = Seen::new(&["clusters", "waves", "steps", "a window"]);
     for folder in [folder, values(), manifests()] {
         let folder = folder.path();
-        let data = Data::of(&page(folder, "--plan 1.31"));
+        let data = Data::parse(&page(folder, "--plan 1.31"));
         let expected = json_of(folder, "plan --to 1.31 --output json");
         let plan = &data.0["plan"];
         assert_eq!(plan["goal"], "1.31");
@@ -70,7 +70,7 @@ fn the_plan_is_that_of_plan_for_values_and_manifests() {
 #[test]
 fn a_page_without_a_plan_has_none() {
     let folder = values();
-    assert!(Data::of(&page(folder.path(), "")).0["plan"].is_null());
+    assert!(Data::parse(&page(folder.path(), "")).0["plan"].is_null());
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn the_words_of_a_window_stay_text() {
     folder.write("metalmark.yaml", format!("{text}plan: {plan}\n"));
     let page = page(folder.path(), "--plan 1.31");
     assert_eq!(page.matches("<script").count(), 2);
-    let data = Data::of(&page);
+    let data = Data::parse(&page);
     let window = &data.0["plan"]["waves"][0]["clusters"][0][1];
     assert_eq!(data.text(window), HOSTILE);
 }

@@ -73,7 +73,7 @@ fn ten_thousand_clusters_take_four_megabytes() {
     let packed = packed.finish().expect("memory takes it").len() as u64;
     let most = WHOLE * clusters / 10_000;
     assert!(packed < most, "{packed} bytes of {most}");
-    let data = Data::of(&page);
+    let data = Data::parse(&page);
     assert_eq!(data.rows("clusters").len() as u64, clusters);
     // What clusters share is stored once.
     assert!(

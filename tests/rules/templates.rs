@@ -21,7 +21,7 @@ fn boots(image: &str) -> Stage {
 }
 
 /// What `check` finds: level and rule, each once.
-fn found(project: &Stage) -> Vec<String> {
+fn rule_lines(project: &Stage) -> Vec<String> {
     let checked = project.check();
     let rule = |line: &String| line.split(' ').next().unwrap_or_default().to_owned();
     let mut found: Vec<String> = checked.findings.iter().map(rule).collect();
@@ -31,7 +31,7 @@ fn found(project: &Stage) -> Vec<String> {
 
 #[test]
 fn the_image_of_a_machine_template_is_checked_as_that_of_values() {
-    let of = |image: &str| found(&boots(image));
+    let of = |image: &str| rule_lines(&boots(image));
     assert_cases(
         str![[r#"
 url: "https://i/u-kube-v1.34.1.raw", checksum: SUM, checksumType: sha256, format: raw
@@ -83,18 +83,18 @@ url: "https://i/latest/u-kube-v1.34.1.raw", checksum: "https://i/latest/SHA256SU
 #[test]
 fn a_format_is_demanded_of_templates_that_hand_it_on() {
     let project = boots("url: 'https://i/u-kube-v1.34.1.raw', checksum: SUM");
-    assert_eq!(found(&project), [""; 0]);
+    assert_eq!(rule_lines(&project), [""; 0]);
     let text = project.read("edge.yaml");
     let template = "infrastructure.cluster.x-k8s.io/v1beta1\nkind: Metal3";
     let newer = text.replace(template, &template.replace("v1beta1", "v1beta2"));
     project.write("edge.yaml", newer);
-    assert_eq!(found(&project), ["warning[format-missing]"]);
+    assert_eq!(rule_lines(&project), ["warning[format-missing]"]);
     project.edit(
         "edge.yaml",
         "checksum:",
         "diskFormat: '${FORMAT}', checksum:",
     );
-    assert_eq!(found(&project), [""; 0]);
+    assert_eq!(rule_lines(&project), [""; 0]);
 }
 
 /// A Metal3 cluster that pulls its image, and CAPM3 of these versions.
@@ -306,7 +306,7 @@ fn workers_may_follow_their_control_plane_in_a_later_change() {
             "KubeadmConfigTemplate",
             worker,
         );
-        found(&manifest(text))
+        rule_lines(&manifest(text))
     };
     assert_cases(
         str![[r#"
@@ -323,7 +323,7 @@ v1.33.5 v1.34.1
 }
 
 /// What `impact` finds where a file of a cluster changes.
-fn found_in_change(before: &str, after: &str, rule: &str) -> Option<Vec<String>> {
+fn findings_of_change(before: &str, after: &str, rule: &str) -> Option<Vec<String>> {
     let project = manifest(before).commit("before")?;
     project.write("edge.yaml", after);
     let outcome = project.run("impact --against HEAD").outcome;
@@ -363,7 +363,7 @@ fn machines_are_added_to_no_pool_that_is_behind_its_control_plane() {
     ];
     let mut text = String::new();
     for (name, before, after) in cases {
-        let Some(found) = found_in_change(&before, &after, "version-skew") else {
+        let Some(found) = findings_of_change(&before, &after, "version-skew") else {
             return;
         };
         text += &format!("{name}: {}\n", found.join("\n"));
@@ -393,7 +393,7 @@ fn a_hosted_control_plane_skips_no_minor() {
         for version in ["v1.31.4", "v1.32.4"] {
             let before = before.replace("KamajiControlPlane", kind);
             let after = before.replace("v1.30.1", version);
-            let Some(found) = found_in_change(&before, &after, "version-skip") else {
+            let Some(found) = findings_of_change(&before, &after, "version-skip") else {
                 return;
             };
             text += &format!("{name} {version}: {}\n", found.join("\n"));

@@ -18,7 +18,6 @@ use parking_lot::Mutex;
 use yaml_tree::place::Located;
 
 use crate::catalog::sources::{ImageFacts, ImageSource, Wanted};
-use crate::decide::identity;
 use crate::decide::matching::{PatternCache, Selectable};
 use crate::decide::proof::judge_pools;
 use crate::decide::selected::{Selected, resolve_choices};
@@ -343,6 +342,7 @@ pub fn cluster(
         selections,
         bundle_outcomes,
         judgments: Vec::new(),
+        disagreements: Vec::new(),
         schemes: settings.schemes.clone(),
         registries: Arc::clone(&resolved.registries),
         served,
@@ -355,10 +355,7 @@ pub fn cluster(
     };
     let mut view = judge_pools(view, settings.matching);
     // What two sides say of an image that a pool boots is a finding about the pool.
-    let of_pools: Vec<Disagreement> = { view.pools() }
-        .filter(|_| !resolved.problems.is_empty())
-        .flat_map(|it| identity::disagreements(&view, it.pool, it.selection))
-        .collect();
+    let of_pools: Vec<&Disagreement> = view.disagreements.iter().flatten().collect();
     let problems = resolved.problems.iter();
     let problems = problems.filter(|problem| !of_pools.iter().any(|it| problem.is_same(it)));
     let findings: Vec<Finding> = problems

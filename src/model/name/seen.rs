@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn in_what_names_an_image_a_number_needs_no_word() {
+    fn a_number_needs_no_word_in_what_names_an_image() {
         for (text, version) in [
             ("ubuntu-2204-1-32-2", "1.32.2"),
             ("v1.32.2", "1.32.2"),

@@ -131,6 +131,7 @@ impl PoolAccount {
             pool,
             selection,
             judgment,
+            ..
         } = of;
         let placed = |value: &str, place: Place| PlacedValue::display(value, place, &view.sources);
         let image = view.selected_image(selection);

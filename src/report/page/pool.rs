@@ -109,6 +109,7 @@ pub(super) fn part(view: &ClusterView, input: PoolInput<'_>, sites: &mut Sites<'
         pool,
         selection,
         judgment,
+        ..
     } = of;
     let held = judgment.fact().map(|held| Held {
         value: held.value.to_string(),
