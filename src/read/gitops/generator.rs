@@ -477,7 +477,10 @@ fn text(files: &dyn Files, path: &Path) -> String {
 /// Adds the files that the generators in a text make Secrets of. Returns the generators that it names.
 fn add_secret_files(text: &str, folder: &Path, found: &mut BTreeSet<PathBuf>) -> Vec<Arc<str>> {
     let mut named = Vec::new();
-    if !text.contains("enerator") {
+    if !["generator", "Generator"]
+        .iter()
+        .any(|word| text.contains(word))
+    {
         return named;
     }
     let read = yaml_tree::read(text, FileId(0), Engine::Kubectl);
