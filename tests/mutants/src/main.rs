@@ -126,9 +126,14 @@ fn try_all(options: &Options) -> Result<bool, Box<dyn Error>> {
     let scratch = copy.folder.join("../scratch");
     fs::create_dir_all(&scratch)?;
     let start = Instant::now();
-    run::survey(&mut tests, &copy.folder, &scratch, options.jobs);
+    let is_passing = |test: &Test| test.passes;
+    let tests = run::survey(&tests, &copy.folder, &scratch, options.jobs);
     eprintln!("survey: {} tests in {:.0?}", tests.len(), start.elapsed());
-    let (passing, failing): (Vec<Test>, Vec<Test>) = tests.into_iter().partition(|it| it.passes);
+    let (mut passing, failing): (Vec<Test>, Vec<Test>) = tests.into_iter().partition(is_passing);
+    // What fails beside another test may pass alone.
+    let failing = run::survey(&failing, &copy.folder, &scratch, 1);
+    let (alone, failing): (Vec<Test>, Vec<Test>) = failing.into_iter().partition(is_passing);
+    passing.extend(alone);
     let names: Vec<&str> = failing.iter().map(|test| &*test.name).collect();
     report.leave_out(names.len(), "tests that fail without a mutant", &names);
     let is_slow = |test: &&Test| test.took.as_secs_f64() >= options.slowest;
@@ -139,7 +144,12 @@ fn try_all(options: &Options) -> Result<bool, Box<dyn Error>> {
     report.leave_out(names.len(), "tests left out, for they are slow", &names);
     let fates = judge::judge(&candidates, &passing, &copy.folder, options);
     println!("{}", report.text(&candidates, &fates));
-    Ok(report::is_enough(&candidates, &fates, options.least))
+    // Last, for of a long output people read the end.
+    let reasons = report::reasons(&candidates, &fates, options.least);
+    for reason in &reasons {
+        println!("not enough: {reason}");
+    }
+    Ok(reasons.is_empty())
 }
 
 /// Mutants made by rule, without those that others say to leave out.

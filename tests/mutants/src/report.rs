@@ -91,24 +91,36 @@ fn table_row(row: &str, [made, tried, killed, unreached]: [usize; 4]) -> String 
     format!("| {row} | {made} | {tried} | {killed} | {unreached} | {share} |\n")
 }
 
-/// Whether each mutant with a test of its own is killed, of the others that share in percent, and no line that changed is one that
-/// no test reaches. The share of the mutants that were tried counts for those that were not, which tests reach too.
-pub fn is_enough(candidates: &[Candidate], fates: &[Fate], least: usize) -> bool {
+/// Why it is not enough, a line each: a mutant that its own test does not notice, a line that changed and that no test reaches, or
+/// of the others less than that share in percent. The share of the mutants that were tried counts for those that were not, which
+/// tests reach too.
+pub fn reasons(candidates: &[Candidate], fates: &[Fate], least: usize) -> Vec<String> {
+    let mut reasons = Vec::new();
     let (mut killed, mut tried, mut untried, mut unreached) = (0, 0, 0, 0);
     for (candidate, fate) in candidates.iter().zip(fates) {
-        match fate {
-            Fate::Killed if candidate.test.is_some() => continue,
-            Fate::LeftOut if candidate.test.is_none() => continue,
-            Fate::Untried if candidate.test.is_none() => untried += 1,
-            Fate::Unreached if candidate.is_changed => return false,
-            _ if candidate.test.is_some() => return false,
-            Fate::Unreached => unreached += 1,
-            _ => tried += 1,
+        let place = candidate.place();
+        match (fate, &candidate.test) {
+            (Fate::Killed, Some(_)) => {}
+            (fate, Some(test)) => {
+                reasons.push(format!("{place}: {test} does not notice it ({fate:?})"));
+            }
+            (Fate::LeftOut, None) => {}
+            (Fate::Killed, None) => (killed, tried) = (killed + 1, tried + 1),
+            (Fate::Survived, None) => tried += 1,
+            (Fate::Untried, None) => untried += 1,
+            (Fate::Unreached, None) if candidate.is_changed => {
+                reasons.push(format!("{place}: it changed, and no test reaches it"));
+            }
+            (Fate::Unreached, None) => unreached += 1,
         }
-        killed += usize::from(*fate == Fate::Killed);
     }
     let reached = tried + untried;
-    killed * reached * 100 >= least * tried * (reached + unreached)
+    let (noticed, all) = (killed * reached, tried * (reached + unreached));
+    if noticed * 100 < least * all {
+        let share = 100 * noticed / all;
+        reasons.push(format!("{share} % are noticed; at least {least} % must be"));
+    }
+    reasons
 }
 
 #[cfg(test)]
@@ -117,7 +129,7 @@ mod tests {
     use crate::candidates::tests::manual;
 
     #[test]
-    fn what_is_enough() {
+    fn what_is_not_enough_is_said_with_its_place() {
         let own = manual("a.rs", 0..1, "a");
         let with_test = Candidate {
             test: Some("t".to_owned()),
@@ -129,22 +141,32 @@ mod tests {
         };
         let judge = |of: &Candidate, fates: &[Fate]| {
             let candidates = vec![of.clone(); fates.len()];
-            is_enough(&candidates, fates, 50)
+            reasons(&candidates, fates, 50)
         };
         use Fate::{Killed, LeftOut, Survived, Unreached, Untried};
-        assert!(judge(&changed, &[Killed, Survived, LeftOut, Untried]));
-        assert!(!judge(&changed, &[Killed, Survived, Survived]));
-        assert!(judge(&own, &[Killed, Unreached]));
-        assert!(!judge(&own, &[Killed, Unreached, Unreached]));
-        assert!(judge(&own, &[Killed, Untried, Unreached, Unreached]));
-        assert!(!judge(&changed, &[Killed, Killed, Unreached]));
+        let enough: [String; 0] = [];
+        assert_eq!(
+            judge(&changed, &[Killed, Survived, LeftOut, Untried]),
+            enough
+        );
+        let few = ["33 % are noticed; at least 50 % must be"];
+        assert_eq!(judge(&changed, &[Killed, Survived, Survived]), few);
+        assert_eq!(judge(&own, &[Killed, Unreached]), enough);
+        assert_eq!(judge(&own, &[Killed, Unreached, Unreached]), few);
+        assert_eq!(
+            judge(&own, &[Killed, Untried, Unreached, Unreached]),
+            enough
+        );
+        let unreached = ["a.rs:1 [a.rs  a]: it changed, and no test reaches it"];
+        assert_eq!(judge(&changed, &[Killed, Killed, Unreached]), unreached);
         for fate in [Survived, Unreached, LeftOut, Untried] {
-            assert!(
-                !is_enough(std::slice::from_ref(&with_test), &[fate], 0),
-                "{fate:?}"
+            let reason = format!("a.rs:1 [a.rs  a]: t does not notice it ({fate:?})");
+            assert_eq!(
+                reasons(std::slice::from_ref(&with_test), &[fate], 0),
+                [reason]
             );
         }
-        assert!(is_enough(&[with_test], &[Killed], 100));
+        assert_eq!(reasons(&[with_test], &[Killed], 100), enough);
     }
 
     #[test]

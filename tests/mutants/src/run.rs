@@ -110,9 +110,9 @@ fn stop(child: &mut Child) {
     let _ = child.wait();
 }
 
-/// Runs every test without a mutant, and notes what it reaches, whether it passes and how long it takes.
-pub fn survey(tests: &mut [Test], folder: &Path, scratch: &Path, jobs: usize) {
-    let results = in_parallel(tests, jobs, |index, test| {
+/// The tests, each run without a mutant: what it reaches, whether it passes and how long it takes.
+pub fn survey(tests: &[Test], folder: &Path, scratch: &Path, jobs: usize) -> Vec<Test> {
+    in_parallel(tests, jobs, |index, test| {
         if index.is_multiple_of(200) {
             eprintln!("survey: {index} of {} tests", tests.len());
         }
@@ -122,14 +122,14 @@ pub fn survey(tests: &mut [Test], folder: &Path, scratch: &Path, jobs: usize) {
         command.env("METALMARK_MUTANTS_REACHED", &list);
         let start = Instant::now();
         let passes = succeeds(command, Duration::from_secs(300));
-        let took = start.elapsed();
         let text = fs::read_to_string(&list).unwrap_or_default();
-        let reached: BTreeSet<u32> = text.lines().filter_map(|line| line.parse().ok()).collect();
-        (took, reached, passes)
-    });
-    for (test, result) in tests.iter_mut().zip(results) {
-        (test.took, test.reached, test.passes) = result;
-    }
+        Test {
+            took: start.elapsed(),
+            reached: text.lines().filter_map(|line| line.parse().ok()).collect(),
+            passes,
+            ..test.clone()
+        }
+    })
 }
 
 /// The answer about each item, in the order of the items. The closure gets the item's number too.
