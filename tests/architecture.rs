@@ -318,8 +318,6 @@ const OFF_STAGE: &[&str] = &[
     "printed.rs",
     "project_schema.rs",
     "reports/mod.rs",
-    "shards/hosts.rs",
-    "shards/mod.rs",
     "signatures/limits.rs",
     "signatures/mod.rs",
     "write/copied.rs",

@@ -54,7 +54,6 @@ mod schemas;
 mod secrets;
 mod security;
 mod select;
-mod shards;
 mod signatures;
 mod signing;
 mod stale;

@@ -6,7 +6,6 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use crate::model::judgment::Grade;
 use crate::model::lock::Locking;
 use crate::model::policy::Policy;
-use crate::model::shard::Shard;
 use crate::read::Flags;
 
 /// Whether the lock must be complete.
@@ -51,16 +50,12 @@ pub(super) fn grades(known: &'static [Grade]) -> impl TypedValueParser<Value = G
 #[derive(Clone, Debug, Default, Args)]
 pub struct PartOptions {
     /// Look at these clusters alone: nothing of the others is read, and no file of theirs is written or deleted.
-    #[arg(value_name = "CLUSTER", conflicts_with = "shard")]
+    #[arg(value_name = "CLUSTER")]
     pub selected: Vec<String>,
-    /// Process only the I-th of N parts of the clusters, selected by their names: the same on each machine.
-    #[arg(long, value_name = "I/N")]
-    pub shard: Option<Shard>,
 }
 
 impl PartOptions {
     pub(super) fn apply(&self, flags: &mut Flags) {
-        flags.shard = self.shard;
         flags.selected.clone_from(&self.selected);
     }
 }

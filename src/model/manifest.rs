@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::finding::{Finding, Subject};
 use super::ownership::Owner;
-use super::shard::Part;
+use super::part::Part;
 
 /// Files that are being written start with this, in the folder of their place. No stage reads them.
 pub const STAGED: &str = ".metalmark-tmp-";

@@ -124,7 +124,7 @@ fn refuse_collisions(plan: &Plan, entries: &mut [Entry], findings: &mut Vec<Find
     }
 }
 
-/// Refuses a file that a cluster of another shard has written and, as far as this shard knows, still renders.
+/// Refuses a file that a cluster that this run does not render has written and, as far as it knows, still renders.
 fn refuse_elsewhere(
     plan: &Plan,
     keeps: &Keeps,

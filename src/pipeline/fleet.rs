@@ -23,9 +23,9 @@ use crate::model::cluster_view::{ClusterRead, ClusterView};
 use crate::model::date::Date;
 use crate::model::finding::{Finding, Judged};
 use crate::model::lock::{Lock, is_lockable};
+use crate::model::part::Part;
 use crate::model::rule::{Level, RuleId};
 use crate::model::selection::Selection;
-use crate::model::shard::Part;
 use crate::pipeline::Verdict;
 use crate::pipeline::check::{self, Checked};
 use crate::pipeline::reporting::CheckReport;
@@ -169,7 +169,7 @@ impl Fleet {
         let clusters = self.check_clusters(&entries, keep)?;
         let input = WorkspaceInput {
             run_scope: match self.workspace.part {
-                Part::Shard(_) | Part::Named(_) => RunScope::Part,
+                Part::Named(_) => RunScope::Part,
                 Part::Whole if entries.is_empty() => RunScope::NoCluster,
                 Part::Whole => RunScope::Fleet,
             },
@@ -312,11 +312,10 @@ impl<T> FleetCheck<T> {
         }
     }
 
-    /// Adds a finding where no node pool was checked and no error says why. Other shards may have checked some.
+    /// Adds a finding where no node pool was checked and no error says why.
     pub(crate) fn require_pools(&mut self, fleet: &Fleet) {
         let workspace = &fleet.workspace;
-        let in_shard = matches!(workspace.part, Part::Shard(_));
-        if self.counts.checked > 0 || in_shard || self.has_errors() {
+        if self.counts.checked > 0 || self.has_errors() {
             return;
         }
         let is_known = |judged: &Judged| judged.finding.rule == RuleId::NothingChecked;

@@ -13,9 +13,9 @@ use crate::model::date::Date;
 use crate::model::finding::Finding;
 use crate::model::manifest::{FileKind, ManifestFile};
 use crate::model::ownership;
+use crate::model::part::Part;
 use crate::model::served_images::{ServedImage, ServedImages};
 use crate::model::settings::Settings;
-use crate::model::shard::Part;
 use crate::pipeline::check::{self, Checked};
 use crate::read::{ClusterEntry, Workspace};
 use crate::render::{self, FileObjects, Home, Renderer};
@@ -78,7 +78,7 @@ impl Material {
 pub(crate) fn render(mut fleet: Fleet, part: RenderedPart<'_>) -> Result<Rendered, Error> {
     let material = Material::take(&mut fleet.workspace);
     let renderer = material.renderer(&mut fleet.workspace);
-    let scope = RenderScope::new(&mut fleet, &renderer)?;
+    let scope = RenderScope::new(&fleet, &renderer)?;
     let RenderedFleet {
         mut fleet_check,
         shared,
@@ -102,8 +102,7 @@ pub(crate) fn render(mut fleet: Fleet, part: RenderedPart<'_>) -> Result<Rendere
     })
 }
 
-/// What of the fleet a run renders: all, one shard's clusters, or those that are named. The first shard's part are the shared
-/// files too.
+/// What of the fleet a run renders: all, with the files that clusters share, or the clusters that are named.
 pub(crate) struct RenderScope {
     pub(crate) part: Part,
     today: Date,
@@ -114,16 +113,13 @@ pub(crate) struct RenderScope {
 }
 
 impl RenderScope {
-    /// The scope that the options select. Shared files apply to every cluster: the run that writes them reads all.
+    /// The scope that the options select.
     ///
     /// # Errors
     /// A source of facts cannot be read.
-    pub(crate) fn new(fleet: &mut Fleet, renderer: &Renderer<'_>) -> Result<Self, Error> {
-        let (workspace, today) = (&mut fleet.workspace, fleet.today);
+    pub(crate) fn new(fleet: &Fleet, renderer: &Renderer<'_>) -> Result<Self, Error> {
+        let (workspace, today) = (&fleet.workspace, fleet.today);
         let part = workspace.part.clone();
-        if part.has_shared() && renderer.has_shared() {
-            workspace.part = Part::Whole;
-        }
         let mut managements = BTreeMap::new();
         for entry in &workspace.clusters {
             if let Some(management) = &entry.management {

@@ -51,10 +51,10 @@ use crate::files::Files;
 use crate::model::cluster_view::ClusterRead;
 use crate::model::finding::Finding;
 use crate::model::lock::Locking;
+use crate::model::part::Part;
 use crate::model::rule::Level;
 use crate::model::selector::{Library, Matching};
 use crate::model::settings::{ChecksumStyle, Settings};
-use crate::model::shard::{Part, Shard};
 use crate::model::stamping::StampEntry;
 use crate::model::written::WrittenImage;
 
@@ -123,8 +123,6 @@ pub struct Flags {
     pub templates: Option<String>,
     /// `--tracked`
     pub tracked: bool,
-    /// `--shard`
-    pub shard: Option<Shard>,
     /// The clusters that are named.
     pub selected: Vec<String>,
     /// Whether manifests are requested, so that a project without clusters is whole.

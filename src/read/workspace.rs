@@ -16,9 +16,9 @@ use crate::files::{Disk, Files, Repository, Tracked};
 use crate::model::cluster_view::ClusterRead;
 use crate::model::finding::Finding;
 use crate::model::lock::LOCK_FILE;
+use crate::model::part::Part;
 use crate::model::rule::{Level, RuleId};
 use crate::model::settings::PROJECT_FILE_NAME;
-use crate::model::shard::Part;
 use crate::model::signing::RequiredSignatures;
 use crate::model::stamping::StampEntry;
 use crate::model::written::WrittenImage;
@@ -156,7 +156,11 @@ pub fn workspace_in(
             _ => Level::Error,
         };
         findings.extend(absence_finding(&missed, level));
-        part = part.name(fleet.clusters.iter().map(|entry| &entry.name));
+        // The clusters that are not read keep what they have.
+        if part == Part::Whole {
+            let known = fleet.clusters.iter().map(|entry| Arc::clone(&entry.name));
+            part = Part::Named(known.collect());
+        }
     }
     Ok(Workspace {
         engine,
@@ -256,9 +260,6 @@ fn clusters(
 
 /// The part of the clusters that the flags name.
 fn part(flags: &Flags, clusters: &[ClusterEntry]) -> Result<Part, Error> {
-    if let Some(shard) = flags.shard {
-        return Ok(Part::Shard(shard));
-    }
     if flags.selected.is_empty() {
         return Ok(Part::Whole);
     }

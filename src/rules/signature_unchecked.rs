@@ -12,7 +12,7 @@ pub(super) fn workspace(input: &WorkspaceInput<'_>, findings: &mut Vec<Finding>)
     let Some((lock, sources)) = input.lock else {
         return;
     };
-    // A cluster of another shard may name the key.
+    // A cluster that is not named may name the key.
     if input.run_scope == RunScope::Part {
         return;
     }

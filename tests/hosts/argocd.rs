@@ -437,3 +437,33 @@ PARAM_X_Y_Z_K_1=v
         run.exit(2);
     }
 }
+
+#[test]
+fn an_application_of_the_ready_made_set_renders_its_cluster() {
+    let set = repository().join("templates/hosts/argocd/applicationset.yaml");
+    let set = fs::read_to_string(set).expect("there");
+    let template = set.split("\n  template:\n").nth(1).expect("a template");
+    let path = "environment-values/workload-clusters/edge-paris";
+    let template = template
+        .replace("{{.path.basename}}", "edge-paris")
+        .replace("{{.path.path}}", path);
+    let lines = template.lines();
+    let lines = lines.map(|line| format!("{}\n", line.strip_prefix("    ").unwrap_or(line)));
+    let app = lines.collect::<String>();
+    let app = format!("apiVersion: argoproj.io/v1alpha1\nkind: Application\n{app}");
+    let stage = demo().file("app.yaml", app);
+    let printed = stage
+        .run("cmp simulate --app app.yaml")
+        .exit(0)
+        .outcome
+        .stdout;
+    let names = printed.lines().filter(|line| line.starts_with("  name: "));
+    assert_text(
+        &names.collect::<Vec<_>>().join("\n"),
+        str![[r#"
+  name: edge-paris-control-plane-235cb023ad
+  name: edge-paris-md0-59719938be
+  name: edge-paris-storage-2478bffea6
+"#]],
+    );
+}

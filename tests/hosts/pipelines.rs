@@ -16,14 +16,12 @@ fn files(github: bool) -> Vec<PathBuf> {
             ".github/workflows/site.yml",
             "templates/hosts/github/example.workflow.yml",
             "templates/hosts/github/job.workflow.yml",
-            "templates/hosts/shards/github-workflow.yml",
         ]
     } else {
         &[
             ".gitlab-ci.yml",
             "templates/hosts/gitlab/example.gitlab-ci.yml",
             "templates/hosts/gitlab/job.gitlab-ci.yml",
-            "templates/hosts/shards/gitlab-ci.yml",
         ]
     };
     names.iter().map(|name| repository().join(name)).collect()

@@ -287,7 +287,7 @@ fn a_sha512_is_a_checksum() {
 
 /// A file that lists images and is left out where there are none was once not taken for one of all clusters.
 #[test]
-fn a_file_for_all_clusters_is_whole_in_a_shard_and_in_a_second_run() {
+fn a_file_for_all_clusters_is_whole_in_a_second_run() {
     let make = |runs: &[&str]| {
         let stage = two(
             NONE,
@@ -308,7 +308,6 @@ fn a_file_for_all_clusters_is_whole_in_a_shard_and_in_a_second_run() {
         whole.contains("one-a") && whole.contains("two-b"),
         "{whole}"
     );
-    assert_eq!(make(&["render --shard 1/2", "render --shard 2/2"]), whole);
     assert_eq!(make(&["render", "render"]), whole);
 }
 

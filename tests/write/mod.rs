@@ -19,8 +19,8 @@ use metalmark::model::manifest::{ChangeKind, ChangeSet, Keeps, ManifestFile, Man
 use metalmark::model::old_list::OLD_LIST;
 use metalmark::model::output_path::OutputFolders;
 use metalmark::model::ownership::{Owner, body};
+use metalmark::model::part::Part;
 use metalmark::model::rule::RuleId;
-use metalmark::model::shard::Part;
 use metalmark::output::{self, Foreign, Options, Previous};
 
 type Files = BTreeMap<String, String>;

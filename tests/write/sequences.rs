@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use metalmark::model::manifest::{ChangeKind, Keeps, ManifestFile, ManifestTree};
 use metalmark::model::old_list::OLD_LIST;
+use metalmark::model::part::Part;
 use metalmark::model::rule::RuleId;
-use metalmark::model::shard::Part;
 use metalmark::output::{self, Foreign, Options};
 use tempfile::TempDir;
 

@@ -21,7 +21,6 @@ use crate::model::date::Date;
 use crate::model::finding::{Finding, Judged};
 use crate::model::lock::{Lock, Locking, is_lockable};
 use crate::model::rule::{Level, RuleId};
-use crate::model::shard::Shard;
 use crate::output::{self, Held};
 use crate::pipeline::check::{self, Checked};
 use crate::pipeline::fleet::Fleet;
@@ -45,9 +44,6 @@ pub struct LockOptions {
     /// The format of what is printed.
     #[arg(long = "output", value_enum, default_value_t = Format::Human, value_name = "FORMAT")]
     pub format: Format,
-    /// With --check: process only the I-th of N parts of the clusters, selected by their names.
-    #[arg(long, value_name = "I/N", requires = "check")]
-    pub shard: Option<Shard>,
 }
 
 /// Locks every image that a cluster's catalog names.
@@ -232,7 +228,6 @@ fn check_coverage(
 ) -> Result<Verdict, Error> {
     let mut request = request.clone();
     request.flags.locking = Locking::Frozen;
-    request.flags.shard = options.shard;
     let mut fleet = Fleet::open(read::workspace(&request)?, today)?;
     let found = std::mem::take(&mut fleet.workspace.findings);
     let fleet_check = fleet.check(|view, _, _| Ok(view.findings.clone()))?;

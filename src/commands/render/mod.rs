@@ -14,7 +14,7 @@ use crate::files::Repository;
 use crate::model::cluster_view::ClusterView;
 use crate::model::date::Date;
 use crate::model::manifest::ChangeSet;
-use crate::model::shard::Part;
+use crate::model::part::Part;
 use crate::output::{self, Held};
 use crate::pipeline::fleet::{Fleet, FleetCheck};
 use crate::pipeline::rendered::{self, EMPTY, Material, RenderScope, RenderedPart};
@@ -22,7 +22,7 @@ use crate::pipeline::{Reporting, Terminal, Verdict, recover};
 use crate::read::{self, Request, Workspace};
 use crate::report::{self, Changes};
 
-use plan::{Job, Planned, is_idle, plan_render};
+use plan::{Job, Planned, plan_render};
 
 /// What happens to what is rendered.
 #[derive(Clone, Debug, Default, Args)]
@@ -124,7 +124,7 @@ pub(super) fn run_held(
     let mut fleet = Fleet::open(workspace, today)?;
     let material = Material::take(&mut fleet.workspace);
     let renderer = material.renderer(&mut fleet.workspace);
-    let scope = RenderScope::new(&mut fleet, &renderer)?;
+    let scope = RenderScope::new(&fleet, &renderer)?;
     let job = Job {
         request,
         fleet: &fleet,
@@ -170,7 +170,7 @@ const NO_OUTPUT: &str = "there is nothing to render: the project file has no `ou
 
 /// Everything as one stream, clusters in order, then what they share.
 fn print(fleet: Fleet, options: &RenderOptions, terminal: &mut Terminal) -> Result<Verdict, Error> {
-    // Nothing is pruned by a stream, and another shard may have all the clusters.
+    // Nothing is pruned by a stream.
     let is_part = fleet.workspace.part != Part::Whole;
     let rendered = rendered::render(fleet, RenderedPart::Whole)?;
     let verdict = report(
@@ -224,7 +224,7 @@ fn plan(job: &Job<'_>, held: Option<&mut Held>, terminal: &mut Terminal) -> Resu
         writeln!(terminal.err, "{SHARED_KEPT}")?;
     }
     let is_empty = changes.iter().all(ChangeSet::is_empty);
-    refuse_empty(is_empty && !is_idle(job), options)?;
+    refuse_empty(is_empty, options)?;
     if let Some(held) = held {
         output::apply(&changes[0])?;
         texts::replace(workspace, &followed, held)?;

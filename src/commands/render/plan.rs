@@ -7,8 +7,8 @@ use crate::edit::texts::EditedFile;
 use crate::error::Error;
 use crate::model::cluster_view::ClusterView;
 use crate::model::manifest::{ChangeSet, Keeps};
+use crate::model::part::Part;
 use crate::model::rule::{Level, RuleId};
-use crate::model::shard;
 use crate::output::{Foreign, Previous};
 use crate::pipeline::fleet::{Fleet, FleetCheck};
 use crate::pipeline::outputs;
@@ -78,7 +78,7 @@ pub(super) fn plan_render<T: Send>(
     } = scope.render(fleet, renderer, RenderedPart::Whole, |view, files| {
         Ok((tree.compare(files)?, keep(view)))
     })?;
-    if matches!(scope.part, shard::Part::Named(_)) {
+    if matches!(scope.part, Part::Named(_)) {
         fleet_check.add(tree.refuse_old_lists(), fleet);
     }
     let (mut parts, mut fleet_check) = fleet_check.split();
@@ -127,11 +127,4 @@ fn move_references<T>(
     followed.findings.append(&mut files.findings);
     fleet_check.add(followed.findings, job.fleet);
     Ok(followed.files)
-}
-
-/// Whether no cluster of a fleet falls to this shard.
-pub(super) fn is_idle(job: &Job<'_>) -> bool {
-    let clusters = &job.fleet.workspace.clusters;
-    let part = &job.scope.part;
-    !clusters.is_empty() && !clusters.iter().any(|entry| part.holds(&entry.name))
 }
