@@ -10,6 +10,7 @@ use super::charts::{
     METADATA, OF_CLUSTER_API, RELEASE, RIGHT, TEMPLATE, VALUES, plain, version_in, with_chart,
 };
 use crate::programs;
+use crate::support::manifests::object;
 use crate::support::stage::{Stage, assert_text, project, table};
 
 /// What is said of charts, and the node pools.
@@ -911,6 +912,43 @@ paris/control-plane v1.30.9 (apps/values.yaml:4:21): mismatched, ubuntu-2204-kub
 warning[composition-unsupported] apps/paris.yaml:1:1 `apiVersion: helm.toolkit.fluxcd.io/v2`
 error[nothing-checked] => --allow-empty
 paris/edge: unknown (the values of its chart are not known)
+
+"#]]);
+}
+
+#[test]
+fn why_a_folder_does_not_build_is_said_of_what_it_deploys_and_not_that_it_changes_it() {
+    let application = |name: &str, path: &str| {
+        let spec =
+            format!("spec: {{source: {{repoURL: https://git.example/fleet, path: {path}}}}}");
+        object(&format!("argoproj.io/v1alpha1 Application {name}"), &spec)
+    };
+    let (all, edge) = (
+        application("all", "apps"),
+        application("edge", "charts/edge"),
+    );
+    let kustomization =
+        "resources: [all.yaml, edge.yaml]\ngenerators: [https://example.org/generator.yaml]\n";
+    let files = [
+        ("apps/kustomization.yaml", kustomization),
+        ("apps/all.yaml", &*all),
+        ("apps/edge.yaml", &*edge),
+    ];
+    with_chart(RIGHT, &files).run("check").screen(str![[r#"
+warning[composition-unsupported]: `apps` does not build: `https://example.org/generator.yaml` is remote and not built here
+ --> apps/kustomization.yaml:2:14
+  |
+2 | generators: [https://example.org/generator.yaml]
+  |              ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+  |
+  = help: the node pools that it deploys are not checked
+
+error[nothing-checked]: 0 node pools checked; 1 skipped: the values of its chart are not known
+ |
+ = help: docs/manifests.md says what is read of manifests
+ = help: or type `--allow-empty`
+
+1 error, 1 warning; 0 node pools checked; 1 skipped: the values of its chart are not known
 
 "#]]);
 }

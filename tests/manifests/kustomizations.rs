@@ -152,7 +152,6 @@ a base that another one builds
     good/edge/edge-md v1.31.8 (base/cluster.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/cluster.yaml:29:49) holds 1.31.8
 a release
     warning[composition-failed] base/kustomization.yaml:1:27 `gone.yaml`
-    warning[composition-unsupported] base/release.yaml:1:1 `apiVersion: helm.toolkit.fluxcd.io/v2`
     error[nothing-checked] => --allow-empty
     edge/c: unknown (the values of its chart are not known)
 a file that is not there

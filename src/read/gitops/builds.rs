@@ -32,8 +32,8 @@ pub(in crate::read) struct Build {
     pub(in crate::read) source: Arc<Source>,
     /// The objects. Of what does not build, those that it names, as they are there.
     pub(in crate::read) objects: Vec<Node>,
-    /// Whether it does not build, so that nobody knows what is deployed.
-    pub(in crate::read) is_refused: bool,
+    /// Why it does not build, so that nobody knows what is deployed.
+    pub(in crate::read) refusal: Option<Finding>,
 }
 
 /// What the folders of a repository build to.
@@ -46,6 +46,8 @@ pub(in crate::read) struct Builds {
     pub(in crate::read) compositions: Vec<Composition>,
     /// The folders that do not build.
     pub(in crate::read) findings: Vec<Finding>,
+    /// Why they do not.
+    pub(in crate::read) refusals: BTreeSet<String>,
 }
 
 /// Builds each folder that leads to a file of interest. All places are in `sources`.
@@ -90,11 +92,11 @@ fn find_repositories(
 }
 
 /// The files with an object that deploys others, or a ConfigMap with variables, that a build changes: what is deployed with them is
-/// not known here.
+/// not known here. What refuses a build is why.
 fn find_changed(
     reader: &mut LayerReader<'_>,
     input: &Input<'_>,
-) -> Result<BTreeSet<PathBuf>, Error> {
+) -> Result<BTreeMap<PathBuf, Option<Finding>>, Error> {
     let from = ["spec", "postBuild", "substituteFrom"];
     let from = input.flux.iter().flat_map(|flux| flux.node.items(&from));
     let names: BTreeSet<&str> = from.filter_map(|from| from.text(&["name"])).collect();
@@ -112,9 +114,9 @@ fn find_changed(
     };
     let folders = Folders::read(reader, &first)?;
     let made = build_all(reader, &folders, &first)?;
-    let mut changed = BTreeSet::new();
+    let mut changed = BTreeMap::new();
     for file in &first.files {
-        let is_changed = |document: &Node| {
+        let change = |document: &Node| {
             let is_same = |built: &Node, path: &[&str]| built.text(path) == document.text(path);
             let differs = |built: &Node, key: &str| {
                 let content = |node: &Node| node.get_path(&[key]).map(|node| node.value.clone());
@@ -123,17 +125,17 @@ fn find_changed(
                     (built, own) => built.is_some() != own.is_some(),
                 }
             };
-            made.builds.iter().any(|build| {
+            made.builds.iter().find(|build| {
                 build.objects.iter().any(|built| {
                     let is_other = || differs(built, "spec") || differs(built, "data");
                     is_same(built, &["kind"])
                         && is_same(built, &["metadata", "name"])
-                        && (build.is_refused || is_other())
+                        && (build.refusal.is_some() || is_other())
                 })
             })
         };
-        if reader.valid_objects(file)?.iter().any(is_changed) {
-            changed.insert(file.clone());
+        if let Some(build) = reader.valid_objects(file)?.iter().find_map(change) {
+            changed.insert(file.clone(), build.refusal.clone());
         }
     }
     Ok(changed)
@@ -198,6 +200,11 @@ fn build_all(
         };
         made.compositions.extend(compositions);
     }
+    let messages = refused
+        .found
+        .iter()
+        .map(|(finding, _)| finding.message.clone());
+    made.refusals = messages.collect();
     made.findings = group_by_cause(refused.found);
     Ok(made)
 }
@@ -225,7 +232,7 @@ fn add(
             made.builds.push(Build {
                 source,
                 objects,
-                is_refused: false,
+                refusal: None,
             });
         }
         Err(ReadError::Error(error)) => return Err(error),
@@ -239,7 +246,7 @@ fn add(
             made.builds.push(Build {
                 source: reader.source(target.place.file),
                 objects: objects.collect(),
-                is_refused: true,
+                refusal: Some((*finding).clone()),
             });
             made.parts.extend(left.parts);
             let inputs = inputs(reader, &target.folder, &target.kustomization)?;

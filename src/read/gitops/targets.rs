@@ -59,8 +59,8 @@ pub(super) struct Folders {
     known: BTreeMap<PathBuf, Known>,
     /// Those that lead to a file of interest.
     leading: BTreeSet<PathBuf>,
-    /// The files with what deploys others, which a build changes.
-    pub(super) changed: BTreeSet<PathBuf>,
+    /// The files with what deploys others, which a build changes, or which it refuses for this reason.
+    pub(super) changed: BTreeMap<PathBuf, Option<Finding>>,
 }
 
 impl Folders {
@@ -107,7 +107,7 @@ impl Folders {
         Ok(Self {
             known,
             leading,
-            changed: BTreeSet::new(),
+            changed: BTreeMap::new(),
         })
     }
 
@@ -120,7 +120,7 @@ impl Folders {
     ) -> Option<Finding> {
         let message = "a kustomization changes what deploys it, which is not carried out here";
         let finding = || reader.finding(UNSUPPORTED, message.to_owned(), place);
-        self.changed.contains(file).then(finding)
+        Some(self.changed.get(file)?.clone().unwrap_or_else(finding))
     }
 
     /// Those that lead to a file of interest, each before what it names. Of some that name one another the first by name is first.
@@ -439,7 +439,7 @@ fn variables(
     flux: &Node,
     object: &ManifestObject,
     input: &Input<'_>,
-    changed: &BTreeSet<PathBuf>,
+    changed: &BTreeMap<PathBuf, Option<Finding>>,
     sources: &mut Sources,
 ) -> Variables {
     let config_maps = input.config_maps;
@@ -471,7 +471,7 @@ fn variables(
         let is_nearest = |map: &&ManifestObject| Some(common(map)) == nearest;
         let mut meant = config_maps.iter().filter(is_meant).filter(is_nearest);
         match (meant.next(), meant.next()) {
-            (Some(map), None) if !changed.contains(file_path(map)) => {
+            (Some(map), None) if !changed.contains_key(file_path(map)) => {
                 add(&map.adopt_node(&map.node, sources), &["data"])
             }
             // Of several, as of two management clusters, nobody knows which; one that is optional may be there; and a build may

@@ -65,8 +65,14 @@ pub(super) fn collect_objects(
     let releases = charts.render(tree, &built.compositions, &texts, &pins, &mut sources)?;
     let sources = Arc::new(sources);
     let builds = built.builds.into_iter().map(|build| {
-        let why = build.is_refused.then_some(Unknown::NotBuilt);
+        let why = build.refusal.map(|_| Unknown::NotBuilt);
         (build.source, build.objects, why)
+    // Why a folder does not build is said once, and not of each chart that it deploys.
+    let follows = |finding: &Finding| {
+        { built.refusals.iter() }.any(|why| finding.message.ends_with(why.as_str()))
+    };
+    let of_charts = { releases.findings.into_iter() }.filter(|finding| !follows(finding));
+    let of_charts: Vec<Finding> = of_charts.collect();
     });
     let releases_made = { releases.made.into_iter() }
         .map(|release| (release.source, release.objects, release.unknown));
@@ -86,7 +92,7 @@ pub(super) fn collect_objects(
     for object in &mut objects {
         environment.fill(object)?;
     }
-    findings.extend(built.findings.into_iter().chain(releases.findings));
+    findings.extend(built.findings.into_iter().chain(of_charts));
     Ok(Deployed { objects, unread })
 }
 
