@@ -480,3 +480,36 @@ no findings in 2 clusters; 2 node pools checked: 2 by name only; 1 skipped: neit
 
 "#]]);
 }
+
+#[test]
+fn an_object_that_a_file_declares_twice_is_found_and_one_of_two_files_is_not() {
+    let text = cluster("v1.31.8", GOOD);
+    let (head, template) = text.rsplit_once("---\n").expect("documents");
+    let other = template.replace("1.31.8", "1.30.2");
+    let twice = manifest(format!("{head}---\n{template}---\n{other}"));
+    let apart = manifest(format!("{head}---\n{template}")).file("dev/edge.yaml", &other);
+    let unnamed = manifest(
+        text.clone()
+            + "---\n{apiVersion: cluster.x-k8s.io/v1beta1, kind: Machine}\n---\n{apiVersion: cluster.x-k8s.io/v1beta1, kind: Machine}\n",
+    );
+    let cases = [("twice", twice), ("apart", apart), ("unnamed", unnamed)];
+    assert_text(
+        &checked(cases),
+        str![[r#"
+twice
+    warning[object-duplicate] edge.yaml:33:18 `edge` edge.yaml:28:18 `edge`
+    error[nothing-checked] => --allow-empty
+    edge/control-plane v1.31.8 (edge.yaml:12:12): unknown (several machine templates have its template's name)
+    edge/edge-md v1.31.8 (edge.yaml:23:16): unknown (several machine templates have its template's name)
+apart
+    edge/control-plane v1.31.8 (edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (edge.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.31.8 (edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (edge.yaml:29:49) holds 1.31.8
+unnamed
+    /: unknown (no reference to a machine template)
+    /: unknown (no reference to a machine template)
+    edge/control-plane v1.31.8 (edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (edge.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.31.8 (edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (edge.yaml:29:49) holds 1.31.8
+
+"#]],
+    );
+}

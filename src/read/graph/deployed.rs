@@ -20,6 +20,7 @@ use super::super::files::source;
 use super::super::gitops::{self, Deploying, FLUX, Input, OwnOutput, Variables, substitute};
 use super::super::helm_charts::{GROUPS, HelmCharts, Pins};
 use super::super::manifests::{self, ManifestFiles};
+use super::duplicates::find_duplicates;
 use super::pools::{current_image, wrong_type};
 use super::{CLUSTER_API, EKS_ANYWHERE};
 
@@ -62,17 +63,20 @@ pub(super) fn collect_objects(
     };
     let (left, mut objects): (Vec<_>, Vec<_>) = found.objects.into_iter().partition(is_left);
     objects.retain(|object| !object.is_patch && !is_part(object) && !is_template(object));
+    findings.extend(find_duplicates(
+        objects.iter().filter(|object| is_file(object)),
+    ));
     let releases = charts.render(tree, &built.compositions, &texts, &pins, &mut sources)?;
-    let sources = Arc::new(sources);
-    let builds = built.builds.into_iter().map(|build| {
-        let why = build.refusal.map(|_| Unknown::NotBuilt);
-        (build.source, build.objects, why)
     // Why a folder does not build is said once, and not of each chart that it deploys.
     let follows = |finding: &Finding| {
         { built.refusals.iter() }.any(|why| finding.message.ends_with(why.as_str()))
     };
     let of_charts = { releases.findings.into_iter() }.filter(|finding| !follows(finding));
     let of_charts: Vec<Finding> = of_charts.collect();
+    let sources = Arc::new(sources);
+    let builds = built.builds.into_iter().map(|build| {
+        let why = build.refusal.map(|_| Unknown::NotBuilt);
+        (build.source, build.objects, why)
     });
     let releases_made = { releases.made.into_iter() }
         .map(|release| (release.source, release.objects, release.unknown));

@@ -9,6 +9,7 @@ mod class_patches;
 mod closure;
 mod dangling;
 mod deployed;
+mod duplicates;
 mod eks_anywhere;
 mod endpoint;
 mod machines;
