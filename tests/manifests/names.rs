@@ -522,8 +522,8 @@ fn a_text_that_is_no_version_is_never_another_version() {
     edge/edge-md << inputs.v >> (edge.yaml:23:16): unknown (its image or version is a variable)
 $(k8s_version)
     error[nothing-checked] => --allow-empty
-    edge/control-plane $(k8s_version) (edge.yaml:12:12): unknown (its Kubernetes version is not a version)
-    edge/edge-md $(k8s_version) (edge.yaml:23:16): unknown (its Kubernetes version is not a version)
+    edge/control-plane $(k8s_version) (edge.yaml:12:12): unknown (its image or version is a variable)
+    edge/edge-md $(k8s_version) (edge.yaml:23:16): unknown (its image or version is a variable)
 KUBERNETES_VERSION
     error[nothing-checked] => --allow-empty
     edge/control-plane KUBERNETES_VERSION (edge.yaml:12:12): unknown (its Kubernetes version is not a version)
@@ -534,8 +534,8 @@ KUBERNETES_VERSION
     edge/edge-md 1.33.x (edge.yaml:23:16): unknown (its Kubernetes version is not a version)
 '@@V@@'
     error[nothing-checked] => --allow-empty
-    edge/control-plane @@V@@ (edge.yaml:12:12): unknown (its Kubernetes version is not a version)
-    edge/edge-md @@V@@ (edge.yaml:23:16): unknown (its Kubernetes version is not a version)
+    edge/control-plane @@V@@ (edge.yaml:12:12): unknown (its image or version is a variable)
+    edge/edge-md @@V@@ (edge.yaml:23:16): unknown (its image or version is a variable)
 '%K8S%'
     error[nothing-checked] => --allow-empty
     edge/control-plane %K8S% (edge.yaml:12:12): unknown (its Kubernetes version is not a version)

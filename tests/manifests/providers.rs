@@ -174,7 +174,7 @@ AWSMachineTemplate {imageLookupFormat: 'capa-ami-{{.BaseOS}}-?{{.K8sVersion}}-*'
 TinkerbellMachineTemplate {imageLookupFormat: '{{.BaseRegistry}}/ubuntu-{{.KubernetesVersion}}.gz'}
     edge/edge-md v1.31.8 (edge.yaml:5:54): unknown (its provider looks up an image of its version)
 TinkerbellMachineTemplate {imageLookupFormat: '{{.BaseRegistry}}/ubuntu-{{.OSVersion}}.gz'}
-    edge/edge-md v1.31.8 (edge.yaml:5:54): unknown (its image or version is a variable)
+    edge/edge-md v1.31.8 (edge.yaml:5:54): unproven, {{.BaseRegistry}}/ubuntu-{{.OSVersion}}.gz (edge.yaml:10:45)
 AzureMachineTemplate {vmSize: large}
     edge/edge-md v1.31.8 (edge.yaml:5:54): unknown (its provider looks up an image of its version)
 GCPMachineTemplate {instanceType: large}
@@ -183,6 +183,56 @@ DockerMachineTemplate {}
     edge/edge-md v1.31.8 (edge.yaml:5:54): unknown (its provider looks up an image of its version)
 DevMachineTemplate {backend: {docker: {}}}
     edge/edge-md v1.31.8 (edge.yaml:5:54): unknown (its provider looks up an image of its version)
+
+"#]],
+        pool_lines,
+    );
+}
+
+#[test]
+fn a_version_in_the_pattern_of_a_lookup_is_one_of_the_image() {
+    assert_cases(
+        str![[r#"
+AWSMachineTemplate {imageLookupFormat: 'capa-ami-{{.BaseOS}}-?1.31.8-*'}
+    edge/edge-md v1.31.8 (edge.yaml:5:54): by_name, capa-ami-{{.BaseOS}}-?1.31.8-* (edge.yaml:10:45) holds 1.31.8 (edge.yaml:10:45)
+AWSMachineTemplate {imageLookupFormat: 'capa-ami-{{ .BaseOS }}-?1.30.2-*'}
+    edge/edge-md v1.31.8 (edge.yaml:5:54): unproven, capa-ami-{{ .BaseOS }}-?1.30.2-* (edge.yaml:10:45)
+AWSMachineTemplate {imageLookupFormat: 'capa-ami-{{ .Values.os }}-?1.30.2-*'}
+    edge/edge-md v1.31.8 (edge.yaml:5:54): unknown (its image or version is a variable)
+AWSMachineTemplate {imageLookupFormat: 'capa-ami-{{.BaseOS'}
+    edge/edge-md v1.31.8 (edge.yaml:5:54): unknown (its image or version is a variable)
+TinkerbellMachineTemplate {imageLookupFormat: '{{.BaseRegistry}}/{{.OSDistro}}-{{.OSVersion}}:v1.30.2.gz'}
+    edge/edge-md v1.31.8 (edge.yaml:5:54): unproven, {{.BaseRegistry}}/{{.OSDistro}}-{{.OSVersion}}:v1.30.2.gz (edge.yaml:10:45)
+
+"#]],
+        pool_lines,
+    );
+}
+
+#[test]
+fn an_image_that_a_person_is_to_fill_in_is_unknown() {
+    assert_cases(
+        str![[r#"
+Metal3MachineTemplate {image: {url: 'https://h/<IMAGE>.qcow2', checksum: a}}
+    edge/edge-md v1.31.8 (edge.yaml:5:54): unknown (its image is a placeholder)
+Metal3MachineTemplate {image: {url: 'https://h/REPLACE_ME', checksum: a}}
+    edge/edge-md v1.31.8 (edge.yaml:5:54): unknown (its image is a placeholder)
+Metal3MachineTemplate {image: {url: 'https://h/IMAGE.qcow2', checksum: a}}
+    edge/edge-md v1.31.8 (edge.yaml:5:54): unknown (its image is a placeholder)
+DockerMachineTemplate {customImage: '<registry>/node:v1.30.2'}
+    edge/edge-md v1.31.8 (edge.yaml:5:54): unknown (its image is a placeholder)
+DockerMachineTemplate {customImage: 'kindest/$(NODE)'}
+    edge/edge-md v1.31.8 (edge.yaml:5:54): unknown (its image or version is a variable)
+DockerMachineTemplate {customImage: 'kindest/@@NODE@@'}
+    edge/edge-md v1.31.8 (edge.yaml:5:54): unknown (its image or version is a variable)
+VSphereMachineTemplate {template: YOUR-TEMPLATE}
+    edge/edge-md v1.31.8 (edge.yaml:5:54): unknown (its image is a placeholder)
+VSphereMachineTemplate {template: UBUNTU_22}
+    edge/edge-md v1.31.8 (edge.yaml:5:54): unproven, UBUNTU_22 (edge.yaml:10:36)
+VSphereMachineTemplate {template: XL}
+    edge/edge-md v1.31.8 (edge.yaml:5:54): unproven, XL (edge.yaml:10:36)
+AzureMachineTemplate {image: {id: /subscriptions/s/resourceGroups/RG/images/ubuntu-2404-kube-v1.31.8}}
+    edge/edge-md v1.31.8 (edge.yaml:5:54): by_name, /subscriptions/s/resourceGroups/RG/images/ubuntu-2404-kube-v1.31.8 (edge.yaml:10:38) holds 1.31.8
 
 "#]],
         pool_lines,

@@ -47,6 +47,7 @@ reasons! {
     NotStamped "its image is not stamped";
     LookedUp "its provider looks up an image of its version";
     Variable "its image or version is a variable";
+    Placeholder "its image is a placeholder";
     RunTime "its image depends on a name that is made at run time";
     Secret "its image or version depends on a secret";
     NotSelected "no image selected";

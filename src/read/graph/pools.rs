@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use capi::location::Location;
+use capi::location::{Location, file_name};
 use capi::objects::{ManifestObject, Reference, version_node};
 use capi::providers;
-use capi::providers::{NamedBy, NamedImage, image_fields};
+use capi::providers::{NamedBy, NamedImage, image_fields, strip_lookup};
 use capi::unknown::Unknown;
 use yaml_tree::edit::Step;
 use yaml_tree::opaque::is_opaque;
@@ -418,11 +418,15 @@ pub(super) fn pool(
     let is_secret = texts().any(|text| is_opaque(&text.value));
     let is_version = |version: &Located<Arc<str>>| Version::parse(&version.value).is_some();
     let has_other = version.as_ref().is_some_and(|version| !is_version(version));
-    if is_secret || is_open || has_other {
+    let names = [&choice.name, &choice.url];
+    let is_unfilled = { names.into_iter().flatten() }.any(|name| is_placeholder(&name.value));
+    if is_secret || is_open || is_unfilled || has_other {
         let why = if is_secret {
             Unknown::Secret
         } else if is_open {
             Unknown::Variable
+        } else if is_unfilled {
+            Unknown::Placeholder
         } else {
             Unknown::OddVersion
         };
@@ -469,8 +473,26 @@ fn has_variable_version(object: &ManifestObject) -> bool {
     texts.into_iter().any(|text| is_variable_text(text))
 }
 
+/// Whether another program fills in a part of a text.
 pub(super) fn is_variable_text(text: &str) -> bool {
-    ["${", "{{", "<<"].iter().any(|begin| text.contains(begin))
+    let text = strip_lookup(text);
+    let mut marks = ["$", "{{", "<<", "@@"].into_iter();
+    marks.any(|mark| text.contains(mark))
+}
+
+/// Whether a person is to replace the name of an image: `<IMAGE>`, `REPLACE_ME`. Names of images have small letters or digits.
+fn is_placeholder(name: &str) -> bool {
+    let last = file_name(name).split([':', '@', '.']).next();
+    let is_words = |last: &str| {
+        let is_of_word = |byte: u8| byte.is_ascii_uppercase() || matches!(byte, b'_' | b'-');
+        last.len() > 2 && last.bytes().all(is_of_word)
+    };
+    // `<no value>` is what a template makes of nothing.
+    let mut marks = name
+        .split('<')
+        .skip(1)
+        .filter_map(|rest| rest.split_once('>'));
+    marks.any(|(mark, _)| !mark.contains(' ')) || last.is_some_and(is_words)
 }
 
 /// Sylva's name, or its own, of the bootstrap provider of a control plane's or a bootstrap configuration's kind.

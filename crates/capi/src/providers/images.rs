@@ -306,6 +306,24 @@ impl ImageFields {
     }
 }
 
+/// What a provider fills in itself where it looks up an image, beside the version of Kubernetes.
+const LOOKED_UP: [&str; 4] = ["BaseOS", "BaseRegistry", "OSDistro", "OSVersion"];
+
+/// The pattern of an image without what its provider fills in: `capa-ami-{{.BaseOS}}-1.34.1-*`.
+pub fn strip_lookup(pattern: &str) -> String {
+    let mut parts = pattern.split("{{");
+    let mut stripped = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        match part.split_once("}}") {
+            Some((name, rest)) if LOOKED_UP.contains(&name.trim().trim_start_matches('.')) => {
+                stripped += rest;
+            }
+            _ => stripped = stripped + "{{" + part,
+        }
+    }
+    stripped
+}
+
 /// The value at a path of keys; the first item of a list that has the rest of the path, behind `[]`.
 pub fn node_at<'n>(node: &'n Node, path: &str) -> Option<&'n Node> {
     let Some((part, rest)) = path.split_once('.') else {
