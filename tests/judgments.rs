@@ -185,6 +185,39 @@ fn a_change_says_what_its_pools_are_judged() {
 }
 
 #[test]
+fn a_version_that_is_seen_and_proves_nothing_is_named() {
+    let stage = project()
+        .file(
+            "a.yaml",
+            cluster(
+                "v1.31.8",
+                "{filter: {name: own-1.30.2}}, serverMetadata: {from: k8s-1.31.8}",
+            ),
+        )
+        .file(
+            "b.yaml",
+            cluster("v1.31.8", "{filter: {name: own}}").replace("edge", "b"),
+        );
+    stage.run("clusters").exit(0).screen(str![[r#"
+CLUSTER  POOL           PROVIDER  KUBERNETES  IMAGE       JUDGMENT
+b        control-plane  capo      v1.31.8     own         unproven: no source says which version it holds
+b        b-md           capo      v1.31.8     own         unproven: no source says which version it holds
+edge     control-plane  capo      v1.31.8     own-1.30.2  unproven: its machine template seems to name `1.30.2`
+edge     edge-md        capo      v1.31.8     own-1.30.2  unproven: its machine template seems to name `1.30.2`
+
+"#]]);
+    stage
+        .run("explain edge/control-plane")
+        .exit(0)
+        .screen(str![[r#"
+edge/control-plane boots image `own-1.30.2`  (a.yaml:29:49)
+  Kubernetes v1.31.8  (a.yaml:12:12)
+  unproven: its machine template seems to name `1.30.2`
+
+"#]]);
+}
+
+#[test]
 fn clusters_are_listed_by_name_provider_judgment_version_and_label() {
     let stage = manifests(&[[0, 0, 1], [0, 1, 1], [0, 3, 1], [1, 1, 0]]);
     stage.run("clusters").exit(0).screen(str![[r#"

@@ -139,6 +139,10 @@ fn judge_pool(
         {
             agreement(&held)
         }
+        Judgment::Unproven(Doubt::Nothing) => {
+            let seen = doubt_fact(view, pool, &wanted.value);
+            Judgment::Unproven(seen.map_or(Doubt::Nothing, Doubt::Seen))
+        }
         judgment => judgment,
     };
     if judgment.grade() == Grade::Mismatched {
@@ -204,8 +208,20 @@ fn name_fact(view: &ClusterView, pool: &Pool, wanted: &str) -> Option<Fact> {
     let wanted = Version::parse(wanted)?;
     let mut seen = version_texts(view, pool).filter(|seen| seen.is_image);
     let seen = seen.find(|seen| seen.version.agrees(&wanted))?;
+    Some(text_fact(seen))
+}
+
+/// The version that a text of a pool's machine template seems to name, one that is not the wanted one before others.
+fn doubt_fact(view: &ClusterView, pool: &Pool, wanted: &str) -> Option<Fact> {
+    let wanted = Version::parse(wanted)?;
+    let seen = version_texts(view, pool);
+    let first = seen.min_by_key(|seen| !seen.version.contradicts(&wanted))?;
+    Some(text_fact(first))
+}
+
+fn text_fact(seen: &SeenText) -> Fact {
     let version = seen.version.version.to_string();
-    Some(Fact::new(version, Origin::Name, seen.text.place))
+    Fact::new(version, Origin::Name, seen.text.place)
 }
 
 /// The images that contain a version, proven or by their name, each with the obstacles to replacing the image `like` by it.

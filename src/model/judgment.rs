@@ -32,6 +32,8 @@ pub enum Judgment {
 pub enum Doubt {
     /// Nothing.
     Nothing,
+    /// A text of the machine template that seems to name this version, which may be that of something else.
+    Seen(Fact),
     /// All numbers agree, and one side leaves out the distribution's build (`+rke2r1`).
     NoBuild(Fact),
     /// What is known agrees, but one side has no patch level.
@@ -71,7 +73,7 @@ impl Judgment {
             Self::Proven(fact) | Self::ByName(fact) | Self::Mismatched(fact) => Some(fact),
             Self::Unproven(Doubt::NoBuild(fact) | Doubt::NoPatch(fact)) => Some(fact),
             Self::Disputed { held, .. } => held.as_ref(),
-            Self::Unproven(Doubt::Nothing) | Self::Unknown(_) => None,
+            Self::Unproven(Doubt::Nothing | Doubt::Seen(_)) | Self::Unknown(_) => None,
         }
     }
 
@@ -118,6 +120,9 @@ impl fmt::Display for Doubt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Nothing => f.write_str("no source says which version it holds"),
+            Self::Seen(Fact { value, .. }) => {
+                write!(f, "its machine template seems to name `{value}`")
+            }
             Self::NoBuild(Fact { value, origin, .. }) => {
                 write!(f, "{origin} says `{value}`, which may be another build")
             }
