@@ -4,6 +4,7 @@ use capi::location::file_name;
 
 use crate::model::checksum;
 use crate::model::finding::Finding;
+use crate::model::name::SeenVersion;
 use crate::model::rule::{Level, RuleId};
 use crate::rules::ClusterInput;
 
@@ -24,6 +25,9 @@ const IMAGES: [&str; 4] = [".raw", ".qcow2", ".img", ".iso"];
 
 /// The words of a URL whose content is replaced by later ones.
 const MOVING: [&str; 4] = ["current", "daily", "latest", "nightly"];
+
+/// The digits of a day, the fewest that it is written with: `240131`.
+const DAY: usize = 6;
 
 /// Looks at every node pool.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
@@ -125,11 +129,15 @@ fn remove_digits(text: &str) -> String {
         .collect()
 }
 
-/// The word of a URL's path that says that its content moves on.
+/// The word of a URL's path that says that its content moves on. One of a folder says nothing of a file that names its version or day.
 fn moving_word(url: &str) -> Option<String> {
-    let mut words = FileUrl::parse(url)?
-        .path
-        .split(|letter: char| !letter.is_ascii_alphanumeric());
+    let path = FileUrl::parse(url)?.path;
+    let name = file_name(path);
+    let numbers = name.split(|letter: char| !letter.is_ascii_digit());
+    let has_day = numbers.map(str::len).max() >= Some(DAY);
+    let is_dated = has_day || SeenVersion::find(name, true).is_some();
+    let place = if is_dated { name } else { path };
+    let mut words = place.split(|letter: char| !letter.is_ascii_alphanumeric());
     let word = words.find(|word| MOVING.contains(&&*word.to_ascii_lowercase()))?;
     Some(word.to_owned())
 }
@@ -170,12 +178,15 @@ mod tests {
         for moves in [
             "http://i/noble/current/n.img",
             "http://i/stream-9-latest.x86_64.qcow2",
+            "http://i/kube-v1.34.1-latest.raw",
         ] {
             assert!(moving_word(moves).is_some(), "{moves}");
         }
         for stays in [
             "http://latest/a.raw",
             "http://i/currently/a.raw",
+            "http://i/current/ubuntu-2404-kube-v1.34.1.raw",
+            "http://i/current/noble-20260131.raw",
             "http://i",
         ] {
             assert_eq!(moving_word(stays), None, "{stays}");

@@ -71,8 +71,9 @@ url: "https://i/u-kube-v1.34.1.raw", checksum: SUM, format: ova
     warning[format-differs]
 url: "https://i/u-kube-v1.34.1.raw", checksum: SUM
 # A URL whose content moves on.
-url: "https://i/latest/u-kube-v1.34.1.raw", checksum: SUM, format: raw
+url: "https://i/latest/u.raw", checksum: SUM, format: raw
     warning[checksum-other-file]
+url: "https://i/latest/u-kube-v1.34.1.raw", checksum: SUM, format: raw
 url: "https://i/latest/u-kube-v1.34.1.raw", checksum: "https://i/latest/SHA256SUMS", format: raw
 
 "#]],
