@@ -773,3 +773,37 @@ proptest! {
         prop_assert!(one == other || is_mismatch, "{image} {record}: {pools:?}");
     }
 }
+
+/// Each region has ids of its own, and no two images have one.
+#[test]
+fn two_records_of_one_ami_have_to_agree() {
+    let aws = |other: &str| {
+        let manifest = cluster("AWSMachineTemplate", "{ami: {id: ami-0123}}");
+        let record = |version: &str| {
+            format!(
+                "{{k8s: {{flavor: kubeadm, version: {version}}}, locations: {{ami: {{eu-west-1: ami-0123}}}}}}"
+            )
+        };
+        let records = format!(
+            "records: {{noble: {}, other: {}}}",
+            record("1.34.1"),
+            record(other)
+        );
+        with_images(&manifest, &records)
+    };
+    let cases = [
+        ("they agree", aws("1.34.1")),
+        ("they do not", aws("1.33.1")),
+    ];
+    assert_text(
+        &checked(cases),
+        str![[r#"
+they agree
+    edge/control-plane v1.34.1 (edge.yaml:10:30): proven, noble (edge.yaml:15:36) holds 1.34.1 (metalmark.yaml:3:60)
+they do not
+    error[image-disagrees] edge/control-plane metalmark.yaml:3:60 `1.34.1` metalmark.yaml:3:151 `1.33.1` edge.yaml:15:36 `ami-0123`
+    edge/control-plane v1.34.1 (edge.yaml:10:30): mismatched, noble (edge.yaml:15:36) holds 1.34.1 (metalmark.yaml:3:60)
+
+"#]],
+    );
+}

@@ -53,7 +53,7 @@ impl Identities {
     }
 
     /// The key of the one image that a provider's store has under the name of a choice: as a location of the image says, under its
-    /// key, or as Sylva pushes it to Glance.
+    /// key, or as Sylva pushes it to Glance. Of several with its id the first is as good as any: they are one.
     pub fn find_by_name(&self, choice: &Choice, images: &Images) -> Option<ImageKey> {
         let name = &choice.name.as_ref()?.value;
         let location = location(choice, name);
@@ -65,7 +65,7 @@ impl Identities {
         let mut known = known.filter(|image| location.holds(image) || is_pushed(image));
         let key = match (known.next(), known.next()) {
             (Some(only), None) => Some(&only.key),
-            (Some(_), Some(_)) => None,
+            (Some(first), Some(_)) => Some(&first.key).filter(|_| is_id(name)),
             (None, _) => {
                 let is_elsewhere = |key: &&ImageKey| location.is_contradicted(&images[*key]);
                 find_image(name, images).filter(|key| !is_elsewhere(key))
@@ -74,11 +74,12 @@ impl Identities {
         key.cloned()
     }
 
-    /// The other images that have a digest or a URL of an image, or the digest that is given where it is chosen.
+    /// The other images that have a digest, an id or a URL of an image, or the digest that is given where it is chosen.
     pub fn twins(&self, image: &Image, choice: &Choice, images: &Images) -> Vec<ImageKey> {
         let given = checksum(choice).map(|checksum| checksum.hex);
         let same_bytes = digests(image)
             .chain(given)
+            .chain(ids(image).map(str::to_owned))
             .filter_map(|word| self.by_word.get(&word))
             .flatten();
         let same_url = urls(image).flat_map(|url| {
@@ -126,6 +127,16 @@ fn locations(image: &Image) -> impl Iterator<Item = &str> {
 fn urls(image: &Image) -> impl Iterator<Item = &str> {
     let names = [fact::URI, "locations.https"];
     names.into_iter().filter_map(|name| image.facts.text(name))
+}
+
+/// The ids of an image, which no other has: one a region.
+fn ids(image: &Image) -> impl Iterator<Item = &str> {
+    locations(image).filter(|text| is_id(text))
+}
+
+/// Whether a name is the id of an AMI.
+fn is_id(name: &str) -> bool {
+    name.starts_with("ami-")
 }
 
 /// The digests of an image's files, and of its artifact.
