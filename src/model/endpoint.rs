@@ -1,6 +1,6 @@
 //! How the API server of a cluster is reached: the control plane endpoint, and the hosts and networks that it is compared with.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use ipnet::IpNet;
@@ -106,6 +106,14 @@ pub enum Way {
 }
 
 impl Endpoint {
+    /// Host and port in one spelling: `192.0.2.10:6443`, `[2001:db8::1]:6443`.
+    pub fn authority(&self) -> String {
+        match self.address() {
+            Some(address) => SocketAddr::new(address, self.port).to_string(),
+            None => format!("{}:{}", self.host.value.to_ascii_lowercase(), self.port),
+        }
+    }
+
     /// The address; none for a DNS name.
     pub fn address(&self) -> Option<IpAddr> {
         self.host.value.parse().ok()

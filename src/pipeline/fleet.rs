@@ -19,6 +19,7 @@ use crate::decide::pool_counts::PoolCounts;
 use crate::error::Error;
 use crate::evaluate::TemplateCache;
 use crate::model::catalog::ReadCatalog;
+use crate::model::cluster::ClusterOrigin;
 use crate::model::cluster_view::{ClusterRead, ClusterView};
 use crate::model::date::Date;
 use crate::model::finding::{Finding, Judged};
@@ -30,7 +31,7 @@ use crate::pipeline::Verdict;
 use crate::pipeline::check::{self, Checked};
 use crate::pipeline::reporting::CheckReport;
 use crate::read::{self, ClusterEntry, SharedCatalog, Stamped, Workspace};
-use crate::rules::{self, ImageUse, RunScope, WorkspaceInput};
+use crate::rules::{self, EndpointUser, ImageUse, RunScope, WorkspaceInput};
 
 /// A workspace, with what its clusters are read and resolved by.
 pub struct Fleet {
@@ -180,7 +181,8 @@ impl Fleet {
             facts_given: !self.workspace.facts.is_empty() || self.workspace.records.is_some(),
             lock: shared.lock.as_deref().map(|lock| (lock, &shared.sources)),
         };
-        let found = self.workspace.findings.clone();
+        let mut found = self.workspace.findings.clone();
+        found.extend(self.endpoint_collisions(&clusters.uses)?);
         let _work = budget::enter("the rules over all clusters")?;
         let whole = check::workspace(&input, found, &clusters.waivers_used, self.today);
         let mut fleet_check = clusters.fleet_check;
@@ -189,6 +191,28 @@ impl Fleet {
         let unread_files = self.workspace.unread_files.clone();
         fleet_check.counts.unread_files = unread_files;
         Ok(fleet_check)
+    }
+
+    /// The endpoints that several clusters have. The first two are read once more, for the places.
+    fn endpoint_collisions(&self, uses: &ImageUse) -> Result<Vec<Finding>, Error> {
+        let view = |user: &EndpointUser| {
+            let mut entries = self.workspace.entries();
+            let entry = entries.find(|entry| entry.name == user.cluster);
+            entry.map(|entry| self.view(entry)).transpose()
+        };
+        let mut found = Vec::new();
+        for (endpoint, users) in &uses.endpoints {
+            let pair = users.first().and_then(|first| {
+                let other = users.iter().find(|user| user.object != first.object)?;
+                Some([first, other])
+            });
+            if let Some([first, other]) = pair
+                && let (Some(first), Some(other)) = (view(first)?, view(other)?)
+            {
+                found.push(rules::endpoint_collision(endpoint, &[first, other]));
+            }
+        }
+        Ok(found)
     }
 
     /// One cluster through the stages, as [`Self::check`] runs all of them. Reports nothing that requires the whole fleet, such
@@ -420,7 +444,23 @@ fn image_use(view: &ClusterView) -> ImageUse {
             .map(|image| Arc::clone(&image.key))
             .collect(),
         signed: view.signed.clone(),
+        endpoints: endpoint_user(view).into_iter().collect(),
     }
+}
+
+/// The endpoint of a cluster, and the cluster.
+fn endpoint_user(view: &ClusterView) -> Option<(String, BTreeSet<EndpointUser>)> {
+    let cluster = &view.cluster;
+    let endpoint = cluster.endpoint.as_ref()?.endpoint.as_ref()?;
+    let object = match cluster.origin {
+        ClusterOrigin::Values => &cluster.name,
+        ClusterOrigin::Manifests => &cluster.object_name,
+    };
+    let user = EndpointUser {
+        object: Arc::clone(object),
+        cluster: Arc::clone(&cluster.name),
+    };
+    Some((endpoint.authority(), BTreeSet::from([user])))
 }
 
 /// Where the digests start of the entries whose reference a pool names itself.

@@ -2,10 +2,12 @@
 
 use std::net::IpAddr;
 
-use yaml_tree::place::Place;
+use yaml_tree::place::{Place, Spot};
 
+use crate::model::cluster::ClusterOrigin;
+use crate::model::cluster_view::ClusterView;
 use crate::model::endpoint::{ControlPlaneEndpoint, Way};
-use crate::model::finding::Finding;
+use crate::model::finding::{Finding, Subject};
 use crate::model::rule::{Level, RuleId};
 use crate::rules::ClusterInput;
 
@@ -43,6 +45,32 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
         } else {
             finding.unless_set(Level::Warning)
         });
+    }
+}
+
+/// That two clusters have one endpoint. Whether those of manifests ever exist together is not known, and what all clusters share may be
+/// what each overrides where it runs.
+pub fn endpoint_collision(endpoint: &str, clusters: &[ClusterView; 2]) -> Finding {
+    let [first, other] = clusters.each_ref().map(|view| &view.cluster.name);
+    let message = format!("`{other}` has the endpoint of `{first}`, `{endpoint}`");
+    let subject = Subject::cluster(other);
+    let [first, other] = clusters.each_ref().map(|view| {
+        let found = view.cluster.endpoint.as_deref();
+        let host = &found.and_then(|found| found.endpoint.as_ref())?.host;
+        view.sources.resolve(host.place)
+    });
+    let is_shared = first.as_ref().map(Spot::to_string) == other.as_ref().map(Spot::to_string);
+    let are_of_values =
+        { clusters.iter() }.all(|view| view.cluster.origin == ClusterOrigin::Values);
+    let finding = Finding::new(RuleId::EndpointCollides, message)
+        .with_subject(subject)
+        .with_label(other, "the endpoint")
+        .with_label(first.filter(|_| !is_shared), "another cluster's")
+        .help("give each cluster an address of its own");
+    if are_of_values && !is_shared {
+        finding
+    } else {
+        finding.unless_set(Level::Warning)
     }
 }
 

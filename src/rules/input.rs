@@ -1,6 +1,6 @@
 //! What rules see of one cluster, and of all of them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use capi::image::{Image, ImageKey, Images};
@@ -90,6 +90,17 @@ pub struct ImageUse {
     pub unlocked: BTreeSet<ImageKey>,
     /// The entries of the lock that their keys apply to.
     pub signed: SignedEntries,
+    /// Who has each control plane endpoint: `192.0.2.10:6443`.
+    pub endpoints: BTreeMap<String, BTreeSet<EndpointUser>>,
+}
+
+/// A cluster that has an endpoint.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct EndpointUser {
+    /// The name of its object; that of the cluster where values describe it. Of manifests one name in two folders may be one cluster.
+    pub object: Arc<str>,
+    /// The cluster.
+    pub cluster: Arc<str>,
 }
 
 impl ImageUse {
@@ -101,6 +112,9 @@ impl ImageUse {
         self.unlocked.extend(other.unlocked);
         self.signed.keyed.extend(other.signed.keyed);
         self.signed.unproven.extend(other.signed.unproven);
+        for (endpoint, users) in other.endpoints {
+            self.endpoints.entry(endpoint).or_default().extend(users);
+        }
     }
 }
 

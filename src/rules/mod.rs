@@ -69,8 +69,9 @@ use crate::model::rule::{RuleId, RuleOption};
 use input::ChosenImage;
 
 pub use change_input::{ChangeInput, Side};
+pub use endpoint_collides::endpoint_collision;
 pub use format_unsupported::unbootable;
-pub use input::{ClusterInput, ImageUse, RunScope, WorkspaceInput};
+pub use input::{ClusterInput, EndpointUser, ImageUse, RunScope, WorkspaceInput};
 pub use lock_stale::{missing_evidence, unproven};
 pub use proposals::{entry_path, exact_pattern};
 pub use signature_unchecked::{entries_without_key, finding as signature_unchecked};

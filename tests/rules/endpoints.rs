@@ -3,7 +3,7 @@
 use snapbox::str;
 
 use super::super::support::project::Project;
-use super::super::support::stage::{Stage, project};
+use super::super::support::stage::{Stage, assert_text, project, table};
 use super::rows::assert_cases;
 use super::{fails, passes, warns};
 
@@ -341,6 +341,82 @@ error[endpoint-collides]: the virtual IP `192.0.2.11` is host `server-1`'s own a
 "#]]);
     project.edit("edge.yaml", "vip: 192.0.2.11", "vip: 192.0.2.210");
     passes("endpoint-collides", &project, "check --allow-empty");
+}
+
+#[test]
+fn two_clusters_with_one_endpoint_are_found() {
+    let of =
+        |vip: &str| format!("cluster: {{k8s_version: v1.34.1, control_plane_endpoint: {{{vip}}}}}");
+    let values = |[one, two]: [&str; 2]| {
+        let two_clusters = project().cluster("one", &of(one)).cluster("two", &of(two));
+        two_clusters.settings(ENDPOINTS).check().findings
+    };
+    let manifests = |names: [&str; 2]| {
+        let [one, two] = names.map(|name| {
+            format!("apiVersion: cluster.x-k8s.io/v1beta1\nkind: Cluster\nmetadata: {{name: {name}}}\nspec: {{controlPlaneEndpoint: {{host: api.example.org, port: 443}}}}\n")
+        });
+        let files = project()
+            .file("dev/edge.yaml", one)
+            .file("prod/edge.yaml", two);
+        files.check().findings
+    };
+    let cases = [
+        (
+            "another port",
+            values(["vip: 192.0.2.10", "vip: 192.0.2.10, port: 7443"]),
+        ),
+        ("one", values(["vip: 192.0.2.10", "vip: 192.0.2.10"])),
+        (
+            "one name",
+            values([
+                "explicit: {host: api.example.org}",
+                "explicit: {host: API.example.org}",
+            ]),
+        ),
+        (
+            "another spelling",
+            values(["vip: '2001:db8::1'", "vip: '2001:DB8:0::1'"]),
+        ),
+        (
+            "a value of all clusters",
+            project()
+                .file("all.yaml", of("vip: 192.0.2.10"))
+                .settings("values: [all.yaml]\n")
+                .settings(ENDPOINTS)
+                .cluster("one", "{}")
+                .cluster("two", "{}")
+                .check()
+                .findings,
+        ),
+        ("manifests", manifests(["one", "two"])),
+        ("one cluster in two folders", manifests(["one", "one"])),
+    ];
+    let found: String = cases
+        .into_iter()
+        .map(|(name, found)| table([name], |_| found.clone()))
+        .collect();
+    assert_text(
+        &found,
+        str![[r#"
+another port
+    error[nothing-checked] => cluster.capm3.image_key: … | --allow-empty
+one
+    error[endpoint-collides] two two.yaml:1:63 `192.0.2.10` one.yaml:1:63 `192.0.2.10`
+one name
+    error[endpoint-collides] two two.yaml:1:73 `API.example.org` one.yaml:1:73 `api.example.org`
+another spelling
+    error[endpoint-collides] two two.yaml:1:63 `'2001:DB8:0::1'` one.yaml:1:63 `'2001:db8::1'`
+a value of all clusters
+    warning[endpoint-collides] two all.yaml:1:63 `192.0.2.10`
+    error[nothing-checked] => cluster.capm3.image_key: … | --allow-empty
+manifests
+    warning[endpoint-collides] two prod/edge.yaml:4:37 `api.example.org` dev/edge.yaml:4:37 `api.example.org`
+    error[nothing-checked] => --allow-empty
+one cluster in two folders
+    error[nothing-checked] => --allow-empty
+
+"#]],
+    );
 }
 
 #[test]
