@@ -413,6 +413,14 @@ fn what_follows_from_a_broken_lock_or_project_file_is_counted_beside_it() {
     let stage = values(&[[0, 0, 0], [0, 0, 0]])
         .file("metalmark.lock", "<<<<<<< a\nversion: 1\nimages: []\n");
     stage.run("check --frozen").exit(1).screen(str![[r#"
+error[lock-invalid]: git left a conflict here
+ --> metalmark.lock:1:1
+  |
+1 | <<<<<<< a
+  | ^^^^^^^^^
+  |
+  = help: keep the blocks of both sides, of one image only one, then run `metalmark lock`
+
 error[checksum-missing]: the sha256 of image `whole` is not known
  --> c0.yaml:4:38
   |
@@ -468,14 +476,6 @@ warning[image-unused]: no cluster uses image `mystery`
   |   ^^^^^^^ declared here
   |
   = help: remove `os_images.mystery`
-
-error[lock-invalid]: git left a conflict here
- --> metalmark.lock:1:1
-  |
-1 | <<<<<<< a
-  | ^^^^^^^^^
-  |
-  = help: keep the blocks of both sides, of one image only one, then run `metalmark lock`
 
 5 errors, 5 warnings in 2 clusters; 4 node pools checked: 4 proven
 

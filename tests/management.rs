@@ -172,8 +172,8 @@ fn of_two_management_clusters_the_project_names_one() {
     error[no-image-matches] edge/control-plane edge/release.yaml:13:42 `{os: ubuntu}`
     error[project-file] => other
     edge/control-plane: unknown (its selector is wrong)
-    = help: `ConfigMap/mgmt-cluster-state-values` may hold it, which exists only at run time: give it as a file under `state:`, or name the cluster that provides it: `management: …`
     error[project-file]: there is no cluster `othr` to be the management cluster
+    = help: `ConfigMap/mgmt-cluster-state-values` may hold it, which exists only at run time: give it as a file under `state:`, or name the cluster that provides it: `management: …`
 
 "#]],
     );

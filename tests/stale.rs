@@ -50,7 +50,6 @@ error[file-not-owned]: `rendered/a.values.yaml` would be overwritten, and its fi
 error[file-not-owned]: `rendered/b.values.yaml` would be overwritten, and its first line says that `metalmark.yaml` rendered it
 --> rendered/b.values.yaml
  = cluster: b
- = help: move the file away if it is yours, or run with `--adopt` to overwrite it
 
 2 errors in 2 clusters; 2 node pools checked: 2 proven
 

@@ -81,3 +81,55 @@ render --allow-empty
 "#]],
     );
 }
+
+#[test]
+fn what_others_may_follow_from_is_shown_first_and_one_help_once() {
+    let url = |name: &str| {
+        format!(
+            "cluster: {{k8s_version: v1.31.8, capi_providers: {{infra_provider: capm3, bootstrap_provider: cabpk}}, capm3: {{machine_image_url: 'https://i.example/{name}.raw', machine_image_checksum: abc, machine_image_checksum_type: sha256, machine_image_format: raw}}}}\n"
+        )
+    };
+    let stage = project()
+        .cluster("a", &url("ubuntu-2204-kube-v1.31.8"))
+        .cluster("b", &url("ubuntu-2404-kube-v1.31.8"))
+        .cluster("c", "cluster: {\n");
+    stage.run("check").exit(1).screen(str![[r#"
+error[yaml-syntax]: expected a value, found the end of the file
+ --> c.yaml:2:1
+  |
+2 |
+  | ^
+  |
+  = cluster: c
+
+warning[k8s-version-unproven]: nothing proves that image `ubuntu-2204-kube-v1.31.8.raw` holds Kubernetes `v1.31.8`
+ --> a.yaml:1:128
+  |
+1 | ...n: v1.31.8, capi_providers: {infra_provider: capm3, bootstrap_provider: cabpk}, capm3: {machine_image_url: 'https://i.example/ubuntu-2204-kube-v1.31.8.raw', m...
+  |       ------- this version is required                                                                        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ only the image's name says `1.31.8`
+  |
+  = cluster: a, pool control-plane
+  = help: select the image by `image_key`, so that its facts are known
+
+error[checksum-malformed]: `machine_image_checksum` is no digest
+ --> a.yaml:1:202
+  |
+1 | ...2204-kube-v1.31.8.raw', machine_image_checksum: abc, machine_image_checksum_type: sha256, machine_image_format: raw}}
+  |                                                    ^^^ it has 3 digits, sha256 has 64
+  |
+  = cluster: a, pool control-plane
+  = also at: b.yaml:1:202 (b)
+  = help: `machine_image_checksum: …`, as `sha256sum` prints it for the image
+
+warning[k8s-version-unproven]: nothing proves that image `ubuntu-2404-kube-v1.31.8.raw` holds Kubernetes `v1.31.8`
+ --> b.yaml:1:128
+  |
+1 | ...n: v1.31.8, capi_providers: {infra_provider: capm3, bootstrap_provider: cabpk}, capm3: {machine_image_url: 'https://i.example/ubuntu-2404-kube-v1.31.8.raw', m...
+  |       ------- this version is required                                                                        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ only the image's name says `1.31.8`
+  |
+  = cluster: b, pool control-plane
+
+3 errors, 2 warnings in 3 clusters; 2 node pools checked: 2 by name only
+
+"#]]);
+}

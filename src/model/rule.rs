@@ -167,6 +167,18 @@ macro_rules! ids {
 rules!(ids);
 
 impl RuleId {
+    /// Whether something is not read where it finds an error, so that other findings may follow from that.
+    pub fn is_cause(self) -> bool {
+        matches!(
+            self,
+            Self::CompositionFailed
+                | Self::KeyMisspelled
+                | Self::LockInvalid
+                | Self::ProjectFile
+                | Self::YamlSyntax
+        )
+    }
+
     /// Whether it is about the lock or the signatures of what is locked.
     pub fn is_of_lock(self) -> bool {
         let id = self.as_str();

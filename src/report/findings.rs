@@ -171,8 +171,8 @@ impl<'a> Findings<'a> {
         }
     }
 
-    /// The findings in their order; those that report the same of different places together, at the first of them. The other
-    /// places that matter are the same ones, too.
+    /// The findings in their order, errors that others may follow from before them; those that report the same of different places
+    /// together, at the first of them. The other places that matter are the same ones, too.
     pub fn group_by_cause(&self) -> Vec<Vec<&Group<'a>>> {
         let mut causes: Vec<Vec<&Group<'_>>> = Vec::new();
         let mut known: HashMap<_, usize> = HashMap::new();
@@ -192,6 +192,10 @@ impl<'a> Findings<'a> {
                 None => causes.push(vec![group]),
             }
         }
+        causes.sort_by_key(|alike| {
+            let first = alike[0].judged;
+            !(first.level == Level::Error && first.finding.rule.is_cause())
+        });
         causes
     }
 

@@ -1,5 +1,6 @@
 //! Findings as a compiler prints them: the line, a caret under the fault, the other places that matter, what to do.
 
+use std::collections::BTreeSet;
 use std::io::{self, Write as _};
 
 use annotate_snippets::{Element, Level as Severity, Renderer};
@@ -7,11 +8,15 @@ use annotate_snippets::{Element, Level as Severity, Renderer};
 use super::drawing::{WIDEST, address, places};
 use super::lines::Lines;
 use super::{Changes, Color, Findings, Group, Report, Run, WriteChanges};
-use crate::model::rule::Level;
+use crate::model::finding::Finding;
+use crate::model::rule::{Level, RuleId};
 use crate::printer::{Printer, plain};
 
 /// For people.
 pub(super) struct Human;
+
+/// Where the documentation is on the web, set when the program is built.
+const DOCS: Option<&str> = option_env!("METALMARK_DOCS");
 
 /// Lines of files are cut at this width, in columns, where the terminal is narrower.
 const NARROWEST: usize = 40;
@@ -38,11 +43,10 @@ impl Report for Human {
             None => renderer.term_width(WIDEST),
         };
         let mut lines = Lines::default();
+        let mut advice = Advice::default();
         for alike in findings.group_by_cause() {
-            out.drawing(&format!(
-                "{}\n\n",
-                draw(&alike, &findings.run, &mut lines, &renderer)
-            ))?;
+            let drawn = draw(&alike, &findings.run, &mut lines, &mut advice, &renderer);
+            out.drawing(&format!("{drawn}\n\n"))?;
         }
         writeln!(out, "{}", findings.summary.text())
     }
@@ -66,8 +70,37 @@ fn print_changes(changes: &Changes<'_>, out: &mut Printer) -> io::Result<()> {
     }
 }
 
+/// What was printed of rules: what helps against findings that differ in nothing but their places and names is printed once.
+#[derive(Default)]
+struct Advice<'f> {
+    helps: BTreeSet<(RuleId, &'f [String])>,
+    pages: BTreeSet<RuleId>,
+}
+
+impl<'f> Advice<'f> {
+    /// What is still to be said of a finding.
+    fn add(&mut self, finding: &'f Finding, docs: Option<&str>) -> Vec<Element<'f>> {
+        let rule = finding.rule;
+        let is_new = self.helps.insert((rule, &finding.help));
+        let help = finding.help.iter().filter(|_| is_new);
+        let help = help.map(|help| Severity::HELP.message(plain(help)).into());
+        let docs = docs.filter(|_| self.pages.insert(rule));
+        let page = docs.map(|docs| {
+            let address = format!("{docs}/rules/{rule}.html");
+            Severity::NOTE.message(address).into()
+        });
+        help.chain(page).collect()
+    }
+}
+
 /// The first finding of a cause, and where the others are.
-fn draw(alike: &[&Group<'_>], run: &Run<'_>, lines: &mut Lines, renderer: &Renderer) -> String {
+fn draw<'f>(
+    alike: &[&Group<'f>],
+    run: &Run<'_>,
+    lines: &mut Lines,
+    advice: &mut Advice<'f>,
+    renderer: &Renderer,
+) -> String {
     let (group, others) = (alike[0], &alike[1..]);
     let finding = &group.judged.finding;
     let severity = match group.judged.level {
@@ -94,8 +127,7 @@ fn draw(alike: &[&Group<'_>], run: &Run<'_>, lines: &mut Lines, renderer: &Rende
                 .into(),
         );
     }
-    let help = finding.help.iter();
-    elements.extend(help.map(|help| Element::from(Severity::HELP.message(plain(help)))));
+    elements.extend(advice.add(finding, DOCS));
     trim_lines(&renderer.render(&[title.elements(elements)]))
 }
 
@@ -154,5 +186,36 @@ fn list_names(names: &[impl AsRef<str>], count: usize) -> String {
     match count - named {
         0 => shown.join(", "),
         more => format!("{} and {more} more", shown.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use annotate_snippets::{Level, Renderer};
+
+    use super::Advice;
+    use crate::model::finding::Finding;
+    use crate::model::rule::RuleId;
+
+    #[test]
+    fn the_page_of_a_rule_and_one_help_are_printed_once() {
+        let finding = |message: &str| Finding::new(RuleId::ValueType, message).help("quote it");
+        let all = [
+            finding("one"),
+            finding("two"),
+            finding("three").help("or not"),
+        ];
+        let mut advice = Advice::default();
+        let drawn = all.each_ref().map(|finding| {
+            let title = Level::ERROR.primary_title(&finding.message);
+            let added = advice.add(finding, Some("https://docs.example"));
+            Renderer::plain().render(&[title.elements(added)])
+        });
+        let expected = [
+            "error: one\n  |\n  = help: quote it\n  = note: https://docs.example/rules/value-type.html",
+            "error: two",
+            "error: three\n  |\n  = help: quote it\n  = help: or not",
+        ];
+        assert_eq!(drawn, expected);
     }
 }

@@ -106,8 +106,6 @@ error[reference-dangling]: MachineDeployment `edge-md` refers to OpenStackMachin
 ...
 28 | metadata: {name: edge}
    |                  ---- this one is of the group `infrastructure.cluster.x-k8s.io`
-   |
-   = help: write `apiGroup: infrastructure.cluster.x-k8s.io`, or the same group in `apiVersion`
 
 2 errors in 1 cluster; 0 node pools checked; 2 skipped: its machine template is not among the manifests
 

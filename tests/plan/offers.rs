@@ -125,16 +125,12 @@ error[catalog-drift]: the catalog names image `ubuntu-noble-hardened-rke2-1-30-1
    |
 13 |   ubuntu-noble-hardened-rke2-1-30-12:
    |   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ required here
-   |
-   = help: copy the artifacts there: `skopeo copy docker://REGISTRY/REPOSITORY:TAG oci:../images:REGISTRY/REPOSITORY:TAG`
 
 error[catalog-drift]: the catalog names image `opensuse-15-6-plain-rke2-1-30-12`, and there is no such folder
   --> values.yaml:15:3
    |
 15 |   opensuse-15-6-plain-rke2-1-30-12: # for edge-b alone
    |   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ required here
-   |
-   = help: copy the artifacts there: `skopeo copy docker://REGISTRY/REPOSITORY:TAG oci:../images:REGISTRY/REPOSITORY:TAG`
 
 3 errors
 

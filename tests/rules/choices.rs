@@ -260,15 +260,6 @@ error[choice-conflict]: `image_key` and `machine_image_url` each select an image
 fn image_not_chosen() {
     let project = edge("capm3: {imagekey: noble-31}\nmachine_deployments: {md0: {}}");
     fails("image-not-chosen", &project, "check").screen(str![[r#"
-error[image-not-chosen]: no node pool selects an image
- --> edge.yaml:3:36
-  |
-3 |   capi_providers: {infra_provider: capm3, bootstrap_provider: cabpr}
-  |                                    ^^^^^ Metal3 needs an image
-  |
-  = cluster: edge
-  = help: `cluster.capm3.image_key: …`
-
 error[key-misspelled]: `cluster.capm3.imagekey` counts nothing, and is almost `cluster.capm3.image_key`
  --> edge.yaml:4:11
   |
@@ -277,6 +268,15 @@ error[key-misspelled]: `cluster.capm3.imagekey` counts nothing, and is almost `c
   |
   = cluster: edge
   = help: write `image_key`
+
+error[image-not-chosen]: no node pool selects an image
+ --> edge.yaml:3:36
+  |
+3 |   capi_providers: {infra_provider: capm3, bootstrap_provider: cabpr}
+  |                                    ^^^^^ Metal3 needs an image
+  |
+  = cluster: edge
+  = help: `cluster.capm3.image_key: …`
 
 2 errors in 1 cluster; 0 node pools checked; 2 skipped: no image selected
 

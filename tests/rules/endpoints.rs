@@ -506,7 +506,6 @@ warning[hosts-short]: no host is left for pool `md0` to roll with
    |                                         ^ 1 host matches its selector
    |
    = cluster: edge, pool md0
-   = help: label another host, or request fewer replicas
 
 1 error, 1 warning in 1 cluster; 0 node pools checked; 2 skipped: no image selected
 

@@ -167,6 +167,15 @@ fn lock_invalid() {
     let project = locked();
     project.edit("metalmark.lock", "digest: sha256:", "digest: sha256:?");
     fails("lock-invalid", &project, "check").screen(str![[r#"
+error[lock-invalid]: `sha256:?1763bf0b5ca5675eef9b3ce767975dd88fff9d754877400f02a6330d929a1ac1` is not a digest: write `sha256:` and 64 lower-case hex digits
+ --> metalmark.lock:7:11
+  |
+7 |   digest: sha256:?1763bf0b5ca5675eef9b3ce767975dd88fff9d754877400f02a6330d929a1ac1
+  |           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+  |
+  = help: remove the entry and run `metalmark lock`
+  = help: repair this first: 1 more finding follows from it
+
 error[checksum-missing]: the sha256 of image `noble-31` is not known
  --> edge.yaml:6:22
   |
@@ -205,15 +214,6 @@ error[k8s-version-unproven]: nothing proves that image `noble-31` holds Kubernet
   |
   = cluster: edge, pool control-plane
   = help: give its facts: `images: {facts: [os-images-info.yaml]}` in metalmark.yaml
-
-error[lock-invalid]: `sha256:?1763bf0b5ca5675eef9b3ce767975dd88fff9d754877400f02a6330d929a1ac1` is not a digest: write `sha256:` and 64 lower-case hex digits
- --> metalmark.lock:7:11
-  |
-7 |   digest: sha256:?1763bf0b5ca5675eef9b3ce767975dd88fff9d754877400f02a6330d929a1ac1
-  |           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-  |
-  = help: remove the entry and run `metalmark lock`
-  = help: repair this first: 1 more finding follows from it
 
 4 errors in 1 cluster; 1 node pool checked: 1 unproven
 

@@ -451,7 +451,6 @@ error[values-schema]: `cluster.control_plane_replica` is no key of the chart; di
   |   ^^^^^^^^^^^^^^^^^^^^^
   |
   = cluster: edge
-  = help: Helm refuses it: see `chart/values.schema.json`
 
 2 errors in 1 cluster; 1 node pool checked: 1 proven
 

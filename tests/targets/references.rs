@@ -148,7 +148,6 @@ fn a_reference_that_cannot_be_moved_writes_nothing() {
 error[reference-dangling]: the references of KubeadmControlPlane `edge` cannot be moved: it is in a quoted string: write it as a block, behind `|`
 = help: write the object in a manifest or a literal block (`|`), where names can be edited
 error[reference-dangling]: the references of MachineDeployment `md0` cannot be moved: it is in a quoted string: write it as a block, behind `|`
-= help: write the object in a manifest or a literal block (`|`), where names can be edited
 "#]],
     );
     assert_eq!(edge.list("rendered"), [""; 0]);
