@@ -16,7 +16,7 @@
 
 use std::sync::Arc;
 
-use capi::image::{Image, fact};
+use capi::image::{Image, Origin, fact};
 use capi::providers::Stamp;
 use go_template::regexp::quote_meta;
 use yaml_tree::value::{Entry, Map, Value};
@@ -223,13 +223,14 @@ fn pin(view: &ClusterView, index: usize, key: &str) -> Map {
         .get(index)
         .is_some_and(|selection| selection.other_mode.is_some());
     if exact_differs {
-        let version = view
-            .images
-            .get(key)
-            .and_then(|image| image.facts.text(fact::K8S_VERSION));
-        // `.*` also matches an image without the fact (a missing fact is the text `//unset`, docs/sylva.md#patterns).
-        let pattern = version.map_or_else(|| ".*".to_owned(), quote_meta);
-        terms.insert(Entry::from_value(fact::K8S_VERSION, pattern));
+        let image = view.images.get(key);
+        let version = image.and_then(|image| image.facts.get(fact::K8S_VERSION));
+        // The library compares what the artifact says, which a name does not know.
+        if version.is_none_or(|version| version.origin > Origin::Name) {
+            // `.*` also matches an image without the fact (a missing fact is the text `//unset`, docs/sylva.md#patterns).
+            let pattern = version.map_or_else(|| ".*".to_owned(), |it| quote_meta(&it.value));
+            terms.insert(Entry::from_value(fact::K8S_VERSION, pattern));
+        }
     }
     terms
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use capi::image::{Image, fact};
+use capi::image::{Image, Origin, fact};
 use capi::providers::Stamp;
 use yaml_tree::value::{Entry, Map, Node, Value};
 
@@ -127,14 +127,14 @@ pub fn config_map(
     }
 }
 
+/// What more than a name says: to the chart a fact is what the artifact says.
 fn facts(image: &Image) -> Map {
     let uri = image
         .uri
         .as_ref()
         .map(|uri| Entry::from_value(fact::URI, Value::String(Arc::clone(uri.value.text()))));
-    image
-        .facts
-        .iter()
+    let known = { image.facts.iter() }.filter(|(_, fact)| fact.origin > Origin::Name);
+    known
         .map(|(name, fact)| {
             Entry::from_value(Arc::clone(name), Value::String(Arc::clone(&fact.value)))
         })

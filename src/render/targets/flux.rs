@@ -160,7 +160,9 @@ const OPTIONS: &[(&str, &str)] = &[
 ];
 
 fn chart_root(input: &TargetInput<'_>, findings: &mut Vec<Finding>) -> Root {
-    Root::from_chart(text_option(input.output, "chart", "", findings))
+    // A release that is patched has its chart already; Sylva's is called as its chart is.
+    let patched = text_option(input.output, "patch", "", findings);
+    Root::from_chart(text_option(input.output, "chart", patched, findings))
 }
 
 /// The ConfigMap with the images' facts. None for sylva-units: a job of that chart writes the object with this name, which two
