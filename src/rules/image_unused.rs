@@ -3,6 +3,7 @@
 use capi::image::{Fact, Image, Origin};
 use yaml_tree::place::Place;
 
+use crate::decide::matching::REGISTRY_KEY;
 use crate::model::finding::{Finding, Subject};
 use crate::model::rule::RuleId;
 use crate::rules::{ImageUse, RunScope, WorkspaceInput, entry_path};
@@ -34,10 +35,12 @@ pub(super) fn workspace(input: &WorkspaceInput<'_>, findings: &mut Vec<Finding>)
     }
 }
 
-/// Whether the user's own `os_images` has it; a list that merely says what exists is the builder's or an info file's.
+/// Whether the user's own `os_images` has it; a list that merely says what exists is the builder's, an info file's, or that of a
+/// chart, which names the registry of each image.
 fn is_declared(image: &Image) -> bool {
     let by_user = |(_, fact): (_, &Fact)| fact.origin == Origin::Values;
-    !image.built && image.facts.iter().any(by_user)
+    let is_listed = image.built || image.facts.get(REGISTRY_KEY).is_some();
+    !is_listed && image.facts.iter().any(by_user)
 }
 
 fn image_unused(

@@ -1,5 +1,10 @@
 //! A selector would match images that it does not mean.
 
+use std::collections::BTreeSet;
+
+use capi::image::{Image, ImageKey};
+
+use crate::decide::matching::{PatternCache, REGISTRY_KEY, matching};
 use crate::model::cluster::Pool;
 use crate::model::cluster_view::SelectedPool;
 use crate::model::finding::Finding;
@@ -9,8 +14,9 @@ use crate::rules::ClusterInput;
 use crate::rules::input::ChosenImage;
 use crate::rules::proposals::exact_term;
 
-/// Looks at every node pool.
+/// Looks at every node pool, and at what is served beside their images.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
+    spanning_selectors(input, findings);
     for SelectedPool {
         pool, selection, ..
     } in input.pools()
@@ -36,6 +42,58 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
                 findings.extend(too_broad(input, ChosenImage { pool, image }, term, pattern));
             }
         }
+    }
+}
+
+/// Two images of one name that an additional selector serves, from two registries: of two releases of one builder.
+fn spanning_selectors(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
+    let cluster = &input.view.cluster;
+    let of_registry = |key: &ImageKey| {
+        let image = input.view.images.get(key)?;
+        Some((image, image.facts.text(REGISTRY_KEY)?))
+    };
+    for (name, selector) in &cluster.additional_selectors {
+        let Some(first) = selector.terms.first() else {
+            continue;
+        };
+        let (images, mode) = (&input.view.images, input.settings.matching);
+        let found = matching(
+            selector,
+            cluster.library,
+            images,
+            mode,
+            &PatternCache::default(),
+        );
+        let found: Vec<_> = found.iter().flatten().filter_map(of_registry).collect();
+        let twin = |(image, registry): &(&Image, &str)| {
+            let mut others = found.iter();
+            others.any(|(other, of)| other.artifact == image.artifact && of != registry)
+        };
+        let spanned: Vec<_> = found.iter().filter(|it| twin(it)).collect();
+        if spanned.is_empty() || selector.term(REGISTRY_KEY).is_some() {
+            continue;
+        }
+        let keys: Vec<String> = spanned
+            .iter()
+            .map(|(it, _)| format!("`{}`", it.key))
+            .collect();
+        let message = format!(
+            "`{name}` serves images of several releases: {}",
+            keys.join(", ")
+        );
+        let registries: BTreeSet<&str> = spanned.iter().map(|(_, registry)| *registry).collect();
+        let path = "os_image_server_additional_selectors";
+        let help = registries.into_iter().map(|registry| {
+            let term = exact_term(REGISTRY_KEY, registry);
+            format!("to serve those of `{registry}`: `{path}.{name}.{term}`")
+        });
+        let finding = Finding::new(RuleId::SelectorTooBroad, message)
+            .with_subject(input.subject(None))
+            .with_label(
+                input.spot(first.key_place),
+                "this selector names no registry",
+            );
+        findings.push(finding.helps(help));
     }
 }
 

@@ -2,6 +2,7 @@
 
 use capi::image::{Image, ImageKey, fact};
 
+use crate::decide::matching::REGISTRY_KEY;
 use crate::model::cluster::{Choice, Pool};
 use crate::model::cluster_view::SelectedPool;
 use crate::model::finding::Finding;
@@ -14,11 +15,12 @@ use crate::rules::ClusterInput;
 const SHOWN: usize = 4;
 
 /// The facts that distinguish images, the most usual ones first.
-const DISTINCTIVE: [&str; 7] = [
+const DISTINCTIVE: [&str; 8] = [
     fact::HARDENED,
     fact::FLAVOR,
     fact::OS,
     fact::OS_RELEASE,
+    REGISTRY_KEY,
     fact::K8S_VERSION,
     fact::COMMIT_TAG,
     fact::K8S_FLAVOR,

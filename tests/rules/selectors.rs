@@ -30,6 +30,35 @@ os_image_server_additional_selectors: {x: {hardend: 'true'}, y: {gpu: x, _use_ex
 }
 
 #[test]
+fn an_additional_selector_serves_one_release_of_a_builder() {
+    let images = |terms: &str| {
+        let image = |registry: &str, tag: &str| {
+            format!(
+                "{registry}--noble: {{uri: 'oci://r.org/os/noble:{tag}', os: ubuntu, oci-image-registry-key: {registry}}}"
+            )
+        };
+        let values = format!(
+            "os_images: {{{}, {}, own: {{uri: 'https://s/x.raw', os: ubuntu}}}}\nos_image_server_additional_selectors: {{more: {{{terms}}}}}",
+            image("sylva", "0.7.4"),
+            image("sylva-n-1", "0.5.13")
+        );
+        Project::layered(IMAGES, &values, "").found("selector-too-broad")
+    };
+    assert_cases(
+        str![[r#"
+os: ubuntu
+    warning - [os] => sylva | os_image_server_additional_selectors.more.oci-image-registry-key: sylva | sylva-n-1 | os_image_server_additional_selectors.more.oci-image-registry-key: sylva-n-1
+os: ubuntu, oci-image-registry-key: sylva
+os: ubuntu, oci-image-registry-key: '.*'
+os: opensuse
+hardend: true
+
+"#]],
+        images,
+    );
+}
+
+#[test]
 fn selectors_match_what_they_mean() {
     let of = |case: &str| {
         let (facts, term) = case.split_once(" <- ").expect("facts and a term");

@@ -57,6 +57,9 @@ pub(super) fn compose(entry: &CatalogEntry, catalog: &Catalog) -> Reference {
     let tag = registry.tag.as_ref().map(|tag| &*tag.value).or(version);
     let url = registry.url.as_ref();
     match (url.map(|url| url.value.trim_end_matches('/')), tag) {
+        (Some(url), _) if !is_oci(url) => Reference::Incomplete(format!(
+            "the `url` of registry `{registry_name}` is not `oci://…`"
+        )),
         (Some(url), Some(tag)) => Reference::Known(format!("{url}/{name}:{tag}").into()),
         (None, _) => Reference::Incomplete(format!("registry `{registry_name}` has no `url`")),
         (_, None) => Reference::Incomplete(format!("registry `{registry_name}` has no `tag`")),
