@@ -60,6 +60,7 @@ mod stale;
 mod stamp;
 mod summary;
 mod support;
+mod sylva_2026;
 mod sylva_core;
 mod targets;
 mod tracked;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use yaml_tree::edit::{Edit, EditError, Target, edit};
 use yaml_tree::engine::Engine;
-use yaml_tree::place::Source;
+use yaml_tree::place::{Source, Spot};
 
 use super::texts::{self, EditedFile};
 use crate::error::Error;
@@ -152,9 +152,17 @@ fn apply_fixes(source: &Source, fixes: &[&Fix], engine: Engine) -> (String, Vec<
             outcomes.push((place, Err(why)));
             continue;
         }
-        edits.push(Edit::Set {
-            at: Target::Place(fix.spot.start as usize..fix.spot.end as usize),
-            value: fix.value.as_str().into(),
+        let at = |spot: &Spot| Target::Place(spot.start as usize..spot.end as usize);
+        edits.push(match &fix.within {
+            Some(within) => Edit::Replace {
+                at: at(within),
+                from: format!("\"{}\"", fix.old()),
+                to: format!("\"{}\"", fix.value),
+            },
+            None => Edit::Set {
+                at: at(&fix.spot),
+                value: fix.value.as_str().into(),
+            },
         });
         match apply_edits(&source.text, engine, &edits) {
             Ok(new) => {

@@ -63,6 +63,8 @@ pub struct Cluster {
     /// `k8s_version_short`: the minor version by which Sylva's chart looks `k8s_version` up, where no level sets that
     /// (docs/sylva.md#what-is-added-to-a-selector).
     pub k8s_minor: Option<Located<Arc<str>>>,
+    /// The chart's map of versions (`k8s_version_map`), as it evaluates for this cluster.
+    pub k8s_versions: Vec<MappedVersion>,
     /// `os_images_default_download_storage_space`, such as `30Gi` (docs/sylva.md#the-image-server).
     pub default_storage: Option<Located<Arc<str>>>,
     /// How its API server is reached. None where neither the values nor the project request an endpoint: nothing was read then.
@@ -73,6 +75,20 @@ pub struct Cluster {
     pub upgrades: Upgrades,
     /// The objects that make it, where manifests do.
     pub objects: Vec<ClusterObject>,
+}
+
+/// Where values keep the Kubernetes version of each minor version.
+pub const VERSION_MAPS: [&[&str]; 2] = [&["k8s_version_map"], &["_internal", "k8s_version_map"]];
+
+/// An entry of the chart's map of Kubernetes versions.
+#[derive(Clone, Debug)]
+pub struct MappedVersion {
+    /// Its path in the values: `_internal.k8s_version_map.1.31`.
+    pub path: String,
+    /// Its key: `1.31`.
+    pub minor: Arc<str>,
+    /// Its version, at the place of what is written, which may be an expression.
+    pub version: Located<Arc<str>>,
 }
 
 /// An object that a cluster or one of its node pools is made from.

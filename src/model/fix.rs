@@ -1,6 +1,9 @@
 //! The edit that certainly fixes a finding: one value or one key of one file.
 //!
-//! A fix is offered only where the file says literally what is to be replaced. What an expression computes has no fix.
+//! A fix is offered only where the file says literally what is to be replaced. What an expression computes has no fix, unless it
+//! quotes it.
+
+use std::sync::Arc;
 
 use yaml_tree::place::Spot;
 
@@ -13,6 +16,8 @@ pub struct Fix {
     pub spot: Spot,
     /// By which string.
     pub value: String,
+    /// The scalar that quotes what is replaced, such as an expression; none where that is a scalar itself.
+    pub within: Option<Spot>,
 }
 
 impl Fix {
@@ -37,7 +42,39 @@ impl Fix {
             text: text.into(),
             spot,
             value: value.into(),
+            within: None,
         })
+    }
+
+    /// Replaces a text that the expression at a place quotes once, such as a version.
+    pub fn replace_quoted(
+        within: Option<Spot>,
+        old: &str,
+        value: impl Into<String>,
+        text: impl Into<String>,
+    ) -> Option<Self> {
+        let within = within.filter(|spot| !spot.is_secret())?;
+        let (start, end) = (within.start as usize, within.end as usize);
+        let quoted = format!("\"{old}\"");
+        let mut found = within.source.text.get(start..end)?.match_indices(&quoted);
+        let (at, _) = found.next().filter(|_| found.next().is_none())?;
+        let start = within.start + at as u32 + 1;
+        Some(Self {
+            text: text.into(),
+            spot: Spot {
+                start,
+                end: start + old.len() as u32,
+                source: Arc::clone(&within.source),
+            },
+            value: value.into(),
+            within: Some(within),
+        })
+    }
+
+    /// What is replaced, as the file has it.
+    pub fn old(&self) -> &str {
+        let Spot { source, start, end } = &self.spot;
+        &source.text[*start as usize..*end as usize]
     }
 }
 
@@ -63,6 +100,22 @@ mod tests {
         assert!(fix("a: 'old'", 3..8, "old").is_some());
         assert!(fix("a: '{{ x }}'", 3..12, "old").is_none());
         assert!(Fix::replace(None, "old", "new", "words").is_none());
+    }
+
+    #[test]
+    fn what_an_expression_quotes_once_is_replaced() {
+        let quoted = |text: &str| {
+            let within = Spot {
+                source: Arc::new(Source::new("values.yaml", text)),
+                start: 3,
+                end: text.len() as u32,
+            };
+            let fix = Fix::replace_quoted(Some(within), "v1", "v2", "words")?;
+            Some((fix.old().to_owned(), fix.spot.start))
+        };
+        assert_eq!(quoted("a: '{{ \"v1\" }}'"), Some(("v1".to_owned(), 8)));
+        assert_eq!(quoted("a: '{{ \"v1+b\" }}'"), None);
+        assert_eq!(quoted("a: '{{ \"v1\" \"v1\" }}'"), None);
     }
 
     #[test]

@@ -24,7 +24,7 @@ pub enum NamedKey {
 pub struct SigningKeys {
     /// `security.os_images.skip_signing_check`: signatures are not checked, unless the project requires them.
     pub skip: bool,
-    /// `security.os_images.cosign_public_key`: for the builder's images whose registry names no key.
+    /// `security.os_images.cosign_public_key`: for the builder's images that name no registry, or one without a key.
     pub default_key: Option<NamedKey>,
     /// `os_images_oci_registries.<name>.cosign_publickey`, where it is not empty.
     pub registries: BTreeMap<Arc<str>, NamedKey>,
@@ -53,8 +53,8 @@ impl SigningKeys {
             let is_no_text = mistyped.is_some_and(|kind| kind != "null");
             return named.or_else(|| is_no_text.then_some(NamedKey::Failed(image.place)));
         }
-        let registry = image.registry.as_ref()?;
-        let named = self.registries.get(registry);
+        let registry = image.registry.as_ref();
+        let named = registry.and_then(|registry| self.registries.get(registry));
         named.or(self.default_key.as_ref()).cloned()
     }
 }

@@ -138,17 +138,18 @@ fn with_state(state: &State<'_>, shared: &SharedCatalog) -> Result<ClusterRead, 
     };
     let mut signing = SigningKeys::default();
     if workspace.checks_signers {
-        let registries = catalog.registries_of_images();
         let is_required = workspace.settings.policy.signatures != RequiredSignatures::Nowhere;
         signing = sylva::signing_keys(
             &evaluator,
             &own.sources,
             subject.clone(),
-            &registries,
+            &catalog,
             is_required,
             &mut findings,
         );
     }
+    // Last: what only this needs is not evaluated for anything else.
+    cluster.k8s_versions = sylva::read_version_map(&evaluator);
     report_missing(&own.missing, &mut findings);
     findings.extend(missing_config_maps(&own.missing, &own.sources, &subject));
     Ok(ClusterRead {

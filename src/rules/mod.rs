@@ -31,6 +31,7 @@ mod input;
 mod judgment_refused;
 mod k8s_flavor_mismatch;
 mod k8s_version_incomplete;
+mod k8s_version_map;
 mod k8s_version_mismatch;
 mod k8s_version_suspected;
 mod k8s_version_unproven;

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use capi::image::{Fact, Image, ImageKey, Origin};
+use capi::image::{Fact, Image, ImageKey, Origin, fact};
 
 use crate::decide::replacement::version_obstacle;
-use crate::model::cluster::{Choice, LevelName, Pool};
+use crate::model::cluster::{Choice, LevelName, MappedVersion, Pool};
 use crate::model::fix::Fix;
 use crate::model::proposal::{Proposal, ProposedChange};
 use crate::model::version::Version;
@@ -95,6 +95,40 @@ impl ClusterInput<'_> {
         }
     }
 
+    /// Whether an entry of the map of Kubernetes versions gives the cluster's.
+    pub fn runs(&self, entry: &MappedVersion) -> bool {
+        let current = self.view.cluster.k8s_version.as_ref();
+        current.is_some_and(|current| {
+            let spot = self.spot(current.place);
+            current.value == entry.version.value
+                && Fix::replace(spot, &current.value, "", "").is_none()
+        })
+    }
+
+    /// That an entry of the map of Kubernetes versions is the one that images hold, where the law of replacements allows it and no
+    /// image of the catalog holds what the entry says.
+    pub fn propose_mapped_version(&self, entry: &MappedVersion, held: &str) -> Option<Proposal> {
+        let current = &entry.version.value;
+        let holds_current = |image: &Image| {
+            let version = image.facts.text(fact::K8S_VERSION);
+            version.is_some_and(|version| Version::parse(version) == Version::parse(current))
+        };
+        let is_used = self.view.images.values().any(holds_current);
+        if is_used || version_obstacle(current, held).is_some() {
+            return None;
+        }
+        let version = like(current, &Version::parse(held)?);
+        let text = format!("{}: {version}", entry.path);
+        let spot = self.spot(entry.version.place);
+        let whole = Fix::replace(spot.clone(), current, &*version, &*text);
+        let fix = whole.or_else(|| Fix::replace_quoted(spot, current, &*version, &*text));
+        Some(Proposal {
+            text: format!("`{text}`"),
+            fix,
+            change: ProposedChange::K8sVersion(version.into()),
+        })
+    }
+
     /// That the cluster runs the Kubernetes version of a fact, where the law of replacements allows it and more than a name
     /// gives the version.
     pub fn propose_version(&self, pool: &Pool, held: &Fact) -> Option<Proposal> {
@@ -105,18 +139,30 @@ impl ClusterInput<'_> {
         if !is_allowed {
             return None;
         }
-        let v = if current.value.starts_with('v') {
-            "v"
-        } else {
-            ""
+        let (mapped, version) = (
+            &self.view.cluster.k8s_versions,
+            Version::parse(&held.value)?,
+        );
+        let of_minor = |entry: &&MappedVersion| {
+            let minor = Version::parse(&entry.minor);
+            self.runs(entry) && minor.is_some_and(|minor| minor.admits(&version))
         };
-        let version = format!("{v}{}", Version::parse(&held.value)?);
+        if let Some(entry) = mapped.iter().find(of_minor) {
+            return self.propose_mapped_version(entry, &held.value);
+        }
+        let version = like(&current.value, &version);
         (*version != *current.value).then(|| Proposal {
             text: format!("`cluster.k8s_version: {version}`"),
             change: ProposedChange::K8sVersion(version.into()),
             fix: None,
         })
     }
+}
+
+/// A version written as another one is: with a `v`, or without.
+fn like(written: &str, version: &Version) -> String {
+    let v = if written.starts_with('v') { "v" } else { "" };
+    format!("{v}{version}")
 }
 
 /// The values' path of the catalog's entry of an image, as the user wrote it.

@@ -5,8 +5,8 @@ use metalmark::pipeline::check::lowers;
 use snapbox::str;
 
 use super::super::support::project::Project;
-use super::super::support::stage::project;
-use super::rows::{IMAGES, assert_found, each, each_with};
+use super::super::support::stage::{Stage, project};
+use super::rows::{IMAGES, assert_cases, assert_found, each, each_with};
 use super::{bare, booting, edge, fails, passes, warns};
 
 #[test]
@@ -631,4 +631,90 @@ warning[image-outdated]: image `noble-29` holds Kubernetes `1.29.15+rke2r1`, 2 m
         "image-outdated: {level: warning, minors: 2}",
     );
     passes("image-outdated", &project, "check");
+}
+
+/// A catalog of the builder with an image of 1.31, and a map with its version.
+fn mapped(held: &str) -> Stage {
+    let catalog = format!(
+        "sylva_diskimagebuilder_images: {{noble: {{os_images_oci_registry: lab, k8s-flavor: rke2, k8s-version: {held}}}}}\n\
+         os_images_oci_registries: {{lab: {{url: 'oci://lab.org/os', tag: 0.4.11}}}}\n\
+         k8s_version_map: {{'1.31': v1.31.8+rke2r1}}\n"
+    );
+    let image = "noble-31 rke2 1.31.8+rke2r1";
+    let settings = "capm3: {image_key: noble-31}";
+    let values = super::values(&catalog, settings);
+    project().catalog(&[image]).cluster("edge", &values)
+}
+
+#[test]
+fn k8s_version_map() {
+    let _ = warns("k8s-version-map", &mapped("1.31.8+rke2r2"), "check").screen(str![[r#"
+warning[k8s-version-map]: `k8s_version_map.1.31` is `v1.31.8+rke2r1`, and the images of it for `rke2` hold `1.31.8+rke2r2`
+ --> edge.yaml:3:27
+  |
+1 | sylva_diskimagebuilder_images: {noble: {os_images_oci_registry: lab, k8s-flavor: rke2, k8s-version: 1.31.8+rke2r2}}
+  |                                 ----- holds `1.31.8+rke2r2`
+2 | os_images_oci_registries: {lab: {url: 'oci://lab.org/os', tag: 0.4.11}}
+3 | k8s_version_map: {'1.31': v1.31.8+rke2r1}
+  |                           ^^^^^^^^^^^^^^ this entry
+  |
+  = cluster: edge
+
+1 warning in 1 cluster; 1 node pool checked: 1 proven
+
+"#]]);
+    passes("k8s-version-map", &mapped("1.31.8+rke2r1"), "check");
+}
+
+#[test]
+fn an_entry_of_the_map_is_what_all_images_of_its_minor_hold() {
+    let of = |case: &str| {
+        let (map, images) = case.split_once(" <- ").expect("an entry and images");
+        let image = |(number, version): (usize, &str)| {
+            let (flavor, version) = version.split_once(' ').expect("a flavor and a version");
+            format!(
+                "im-{number}: {{os_images_oci_registry: lab, k8s-flavor: {flavor}, k8s-version: '{version}'}}"
+            )
+        };
+        let images: Vec<String> = images.split(", ").enumerate().map(image).collect();
+        let values = format!(
+            "_internal: {{k8s_version_map: {{'1.33': {map}}}}}\nsylva_diskimagebuilder_images: {{{}}}\ncluster: {{capm3: {{image_key: noble-31}}}}",
+            images.join(", ")
+        );
+        Project::layered(IMAGES, &values, "").found("k8s-version-map")
+    };
+    assert_cases(
+        str![[r#"
+v1.33.5+rke2r1 <- rke2 1.33.5+rke2r1
+v1.33.5+rke2r1 <- rke2 1.33.7+rke2r1
+    warning - [v1.33.5+rke2r1, im-0] fix v1.33.7+rke2r1 => _internal.k8s_version_map.1.33: v1.33.7+rke2r1
+v1.33.5+rke2r1 <- rke2 1.33.5+rke2r2, rke2 1.33.5+rke2r2
+    warning - [v1.33.5+rke2r1, im-0] fix v1.33.5+rke2r2 => _internal.k8s_version_map.1.33: v1.33.5+rke2r2
+# Images of another minor or flavor are none of it, nor what says less than a version.
+v1.33.5+rke2r1 <- rke2 1.33.5, rke2 1.33.5+rke2r1, rke2 1.33
+v1.33.5+rke2r1 <- rke2 1.34.1+rke2r1
+v1.33.5+rke2r1 <- kubeadm 1.33.7
+# What an image of another flavor holds is still needed.
+1.33.5 <- rke2 1.33.7+rke2r1, kubeadm 1.33.5
+    warning - [1.33.5, im-0]
+# Nothing goes back.
+v1.33.7+rke2r1 <- rke2 1.33.5+rke2r1
+    warning - [v1.33.7+rke2r1, im-0]
+# No version is right for both.
+v1.33.5+rke2r1 <- rke2 1.33.5+rke2r1, rke2 1.33.7+rke2r3
+    warning - [v1.33.5+rke2r1, im-0, im-1]
+# An expression quotes the version once, or a person edits it.
+'{{ eq .Values.cluster.capi_providers.bootstrap_provider "cabpr" | ternary "v1.33.5+rke2r1" "v1.33.5" }}' <- rke2 1.33.7+rke2r1
+    warning - ['{{ eq .Values.cluster.capi_providers.bootstrap_provider "cabpr" | ternary "v1.33.5+rke2r1" "v1.33.5" }}', im-0] fix v1.33.7+rke2r1 => _internal.k8s_version_map.1.33: v1.33.7+rke2r1
+'{{ eq "v1.33.5+rke2r1" "x" | ternary "" "v1.33.5+rke2r1" }}' <- rke2 1.33.7+rke2r1
+    warning - ['{{ eq "v1.33.5+rke2r1" "x" | ternary "" "v1.33.5+rke2r1" }}', im-0] => _internal.k8s_version_map.1.33: v1.33.7+rke2r1
+'{{ printf "v1.33.5%s" "+rke2r1" }}' <- rke2 1.33.7+rke2r1
+    warning - ['{{ printf "v1.33.5%s" "+rke2r1" }}', im-0] => _internal.k8s_version_map.1.33: v1.33.7+rke2r1
+# An entry that cannot be evaluated is nobody's version.
+'{{ fail "x" }}' <- rke2 1.33.7+rke2r1
+7 <- rke2 1.33.7+rke2r1
+
+"#]],
+        of,
+    );
 }

@@ -12,6 +12,7 @@ use crate::catalog::offers::{Drift, Offer, drift, is_of_version, moves, replacem
 use crate::edit::texts::EditedFile;
 use crate::error::Error;
 use crate::model::catalog::ReadCatalog;
+use crate::model::cluster::VERSION_MAPS;
 use crate::model::fix::Fix;
 use crate::pipeline::fleet::Fleet;
 use crate::read::Workspace;
@@ -273,9 +274,6 @@ impl Files {
         Ok(files)
     }
 }
-
-/// Where values keep the Kubernetes version of each minor version.
-const VERSION_MAPS: [&[&str]; 2] = [&["k8s_version_map"], &["_internal", "k8s_version_map"]];
 
 /// The Kubernetes versions that clusters and pools write themselves and that entries of their distribution moved away from:
 /// where, the text there and the new one.

@@ -11,7 +11,7 @@ use yaml_tree::value::Value;
 use super::report::Report;
 use super::{Scope, endpoint, pools};
 use crate::evaluate::{Branch, BranchEntry, Evaluator};
-use crate::model::cluster::{Cluster, ClusterOrigin, Upgrades};
+use crate::model::cluster::{Cluster, ClusterOrigin, MappedVersion, Upgrades, VERSION_MAPS};
 use crate::model::selector::Library;
 use crate::model::selector::Selector;
 
@@ -50,6 +50,7 @@ pub(super) fn cluster(
         autoselect_registries: None,
         library: Library::default(),
         k8s_minor: k8s_minor(&root, report),
+        k8s_versions: Vec::new(),
         default_storage: report.string(&root, "os_images_default_download_storage_space"),
         endpoint: None,
         capm3: None,
@@ -101,6 +102,28 @@ fn k8s_minor(root: &Branch, report: &mut Report<'_>) -> Option<Located<Arc<str>>
     let node = report.value(root, "k8s_version_short")?;
     let text = node.value.as_str()?;
     Some(Located::new(Arc::clone(text), node.place))
+}
+
+/// The entries of the chart's map of versions. One that cannot be evaluated is no finding: the cluster runs another one, or its
+/// `k8s_version` says so.
+pub(in crate::read) fn read_version_map(evaluator: &Evaluator) -> Vec<MappedVersion> {
+    let mut versions = Vec::new();
+    for path in VERSION_MAPS {
+        let entries = evaluator.root().get_path(path);
+        let entries = entries.and_then(|map| map.map_or(Ok(None), |map| map.entries()));
+        for entry in entries.ok().flatten().unwrap_or_default() {
+            if let Ok(Some(node)) = entry.branch.node()
+                && let Value::String(version) = &node.value
+            {
+                versions.push(MappedVersion {
+                    path: format!("{}.{}", path.join("."), entry.key),
+                    minor: entry.key,
+                    version: Located::new(Arc::clone(version), node.place),
+                });
+            }
+        }
+    }
+    versions
 }
 
 /// The one provider whose settings are below `cluster`; of several, the one that selects an image there or for a pool.

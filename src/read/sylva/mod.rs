@@ -12,7 +12,6 @@ mod report;
 mod signing;
 mod spelling;
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::evaluate::{Evaluator, Failure};
@@ -23,6 +22,7 @@ use crate::model::signing::SigningKeys;
 use report::Report;
 use yaml_tree::place::Sources;
 
+pub(super) use cluster::read_version_map;
 pub(super) use spelling::spelling_findings;
 
 /// The keys of the values that the catalog is made of: a cluster that sets none of them has the shared one.
@@ -70,17 +70,17 @@ pub(super) fn cluster(
     cluster
 }
 
-/// The keys that images of these registries are signed with.
+/// The keys that the images of a catalog are signed with.
 pub(super) fn signing_keys(
     evaluator: &Evaluator,
     sources: &Sources,
     subject: Subject,
-    registries: &BTreeSet<Arc<str>>,
+    catalog: &Catalog,
     is_required: bool,
     findings: &mut Vec<Finding>,
 ) -> SigningKeys {
     let mut report = Report::new(sources, subject);
-    let keys = signing::keys(evaluator, registries, is_required, &mut report);
+    let keys = signing::keys(evaluator, catalog, is_required, &mut report);
     report.report_unknown();
     findings.extend(report.findings);
     keys

@@ -1,6 +1,6 @@
 //! The keys that images are signed with, which are evaluated only if signatures are checked.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use yaml_tree::place::Located;
@@ -9,13 +9,14 @@ use yaml_tree::value::Value;
 use super::catalog::REGISTRIES;
 use super::report::Report;
 use crate::evaluate::{Branch, Evaluator, Failure};
+use crate::model::catalog::Catalog;
 use crate::model::signing::{KEY_PROPERTY, NamedKey, SigningKeys};
 
-/// The keys of these registries, and what the values say for all images. Where nothing checks signatures, no key is evaluated,
+/// The keys of the registries of a catalog's images, and the one that the values name for all of the builder's. Where nothing checks signatures, no key is evaluated,
 /// unless the project requires them.
 pub(super) fn keys(
     evaluator: &Evaluator,
-    registries: &BTreeSet<Arc<str>>,
+    catalog: &Catalog,
     is_required: bool,
     report: &mut Report<'_>,
 ) -> SigningKeys {
@@ -33,15 +34,17 @@ pub(super) fn keys(
     }
     let all = root.child(REGISTRIES);
     let mut named = BTreeMap::new();
-    for name in registries {
+    let registries = catalog.registries_of_images();
+    for name in &registries {
         let key = key(child(all.clone(), name), KEY_PROPERTY, report);
         named.extend(key.map(|key| (Arc::clone(name), key)));
     }
-    let default_key = if registries.is_empty() {
-        None
-    } else {
-        key(images, "cosign_public_key", report)
-    };
+    // The proposal's images name no registry.
+    let mut built = catalog.entries.iter().filter(|entry| entry.built);
+    let is_needed = !registries.is_empty() || built.any(|entry| entry.registry.is_none());
+    let default_key = is_needed
+        .then(|| key(images, "cosign_public_key", report))
+        .flatten();
     SigningKeys {
         skip,
         default_key,

@@ -1,9 +1,9 @@
-//! The names of Sylva's diskimage-builder.
+//! The names of Sylva's builders.
 
 use super::Scheme;
 
 /// sylva-projects/sylva-elements/diskimage-builder: dots up to 0.1.7, dashes from 0.1.8, file names with the release from
-/// 0.4.5, minor only at 0.11.
+/// 0.4.5, minor only from 0.5. sylva-projects/sylva-elements/kiwi-imagebuilder names its images alike.
 pub(super) const SYLVA_DIB: Scheme = Scheme {
     id: "sylva-dib",
     forms: &["{os}-{release}-{flavor}-{k8s_flavor}-{k8s}[-{builder}]{file}"],
@@ -71,6 +71,14 @@ pub(super) const SYLVA_DIB: Scheme = Scheme {
         (
             "ubuntu-noble-hardened-rke2-1-35",
             "os=ubuntu os-release=noble flavor=hardened hardened=true k8s-flavor=rke2 k8s-version=1.35",
+        ),
+        (
+            "leapmicro-6-0-plain-rke2-1-35",
+            "os=leapmicro os-release=6.0 flavor=plain hardened=false k8s-flavor=rke2 k8s-version=1.35",
+        ),
+        (
+            "leapmicro-5-5-plain-rke2-1-28-12",
+            "os=leapmicro os-release=5.5 flavor=plain hardened=false k8s-flavor=rke2 k8s-version=1.28.12",
         ),
         (
             "ubuntu-noble-hardened-rke2-1-31-8-0.4.12.raw",

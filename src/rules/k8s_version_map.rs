@@ -1,0 +1,125 @@
+//! The map of Kubernetes versions and the builder's images disagree.
+
+use std::collections::BTreeMap;
+
+use capi::image::{Fact, Image, Origin, fact};
+
+use crate::model::cluster::MappedVersion;
+use crate::model::finding::Finding;
+use crate::model::rule::RuleId;
+use crate::model::version::{Version, flavor_of};
+use crate::rules::ClusterInput;
+
+/// An image and the version that its artifact says it holds.
+struct Held<'a> {
+    image: &'a Image,
+    fact: &'a Fact,
+}
+
+/// Compares each entry, as it evaluates for the cluster's bootstrap provider, with the images of that provider's flavor.
+pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
+    let provider = input.view.cluster.bootstrap_provider.as_ref();
+    let Some(flavor) = provider.and_then(|provider| flavor_of(&provider.value)) else {
+        return;
+    };
+    for entry in &input.view.cluster.k8s_versions {
+        let mut held: BTreeMap<&str, Vec<Held<'_>>> = BTreeMap::new();
+        for it in images_of(input, flavor, entry) {
+            held.entry(&it.fact.value).or_default().push(it);
+        }
+        let mut versions = held.iter();
+        match (versions.next(), versions.next()) {
+            (Some((version, images)), None) => {
+                findings.extend(compare(input, flavor, entry, version, images));
+            }
+            (Some(_), Some(_)) => findings.push(disagreement(input, flavor, entry, &held)),
+            (None, _) => {}
+        }
+    }
+}
+
+/// The builder's images of an entry's minor and of a flavor of which more than the name says the version.
+fn images_of<'a>(
+    input: &ClusterInput<'a>,
+    flavor: &str,
+    entry: &MappedVersion,
+) -> impl Iterator<Item = Held<'a>> {
+    let minor = Version::parse(&entry.minor);
+    let current = Version::parse(&entry.version.value);
+    let held = move |image: &'a Image| {
+        let fact = image.facts.get(fact::K8S_VERSION)?;
+        let is_fact = image.built && fact.origin > Origin::Name;
+        let is_of_flavor = image.facts.text(fact::K8S_FLAVOR) == Some(flavor);
+        let version = Version::parse(&fact.value).filter(|_| is_fact && is_of_flavor)?;
+        let (minor, current) = (minor.as_ref()?, current.as_ref()?);
+        // What is less than a version agrees with the entry, or with nothing.
+        let is_less = version != *current && version.admits(current);
+        (minor.admits(&version) && !is_less).then_some(Held { image, fact })
+    };
+    input.view.images.values().filter_map(held)
+}
+
+/// That all images hold another version than the entry.
+fn compare(
+    input: &ClusterInput<'_>,
+    flavor: &str,
+    entry: &MappedVersion,
+    version: &str,
+    images: &[Held<'_>],
+) -> Option<Finding> {
+    let (current, path) = (&entry.version.value, &entry.path);
+    if Version::parse(current) == Version::parse(version) {
+        return None;
+    }
+    let message =
+        format!("`{path}` is `{current}`, and the images of it for `{flavor}` hold `{version}`");
+    let finding = Finding::new(RuleId::K8sVersionMap, message)
+        .with_subject(input.subject(None))
+        .with_label(input.spot(entry.version.place), "this entry");
+    let finding = images.first().into_iter().fold(finding, |finding, it| {
+        finding.with_label(input.spot(it.image.place), format!("holds `{version}`"))
+    });
+    let Some(proposal) = input.propose_mapped_version(entry, version) else {
+        return Some(finding);
+    };
+    // What the cluster does not run changes nothing for it that could be tried.
+    if input.runs(entry) {
+        Some(finding.propose(Some(proposal)))
+    } else {
+        Some(finding.fix(proposal.fix).help(proposal.text))
+    }
+}
+
+/// That the images do not hold one version, each version with its first image.
+fn disagreement(
+    input: &ClusterInput<'_>,
+    flavor: &str,
+    entry: &MappedVersion,
+    held: &BTreeMap<&str, Vec<Held<'_>>>,
+) -> Finding {
+    let versions: Vec<String> = held.keys().map(|version| format!("`{version}`")).collect();
+    let message = format!(
+        "images of Kubernetes {} for `{flavor}` hold {}, and `{}` is `{}`",
+        entry.minor,
+        versions.join(" and "),
+        entry.path,
+        entry.version.value
+    );
+    let finding = Finding::new(RuleId::K8sVersionMap, message)
+        .with_subject(input.subject(None))
+        .with_label(
+            input.spot(entry.version.place),
+            "one version for all of them",
+        );
+    let firsts = held
+        .iter()
+        .filter_map(|(version, images)| Some((version, images.first()?)));
+    let finding = firsts.fold(finding, |finding, (version, it)| {
+        let registry = it.image.registry.as_deref().unwrap_or("its builder");
+        let label = format!("`{version}`, of `{registry}`");
+        finding.with_label(input.spot(it.image.place), label)
+    });
+    finding.help(
+        "raise the versions of the builders together, to releases with one version of Kubernetes",
+    )
+}

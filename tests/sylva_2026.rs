@@ -1,0 +1,387 @@
+//! Sylva as it is in 2026: two builders, three generations of images, names without a patch, and a map of versions that each
+//! release of a builder leaves behind.
+
+use data_encoding::HEXLOWER;
+use sha2::{Digest as _, Sha256};
+use snapbox::str;
+
+use super::support::cosign::Key;
+use super::support::layout::LayoutWriter;
+use super::support::stage::{Stage, assert_text, changes, project};
+
+/// A project of `fixtures/sylva-2026`, and the registry with the artifacts that it lists, each with its version of Kubernetes.
+fn sylva(name: &str) -> Stage {
+    let stage = project().folder(&format!("fixtures/sylva-2026/{name}"));
+    serve(&stage);
+    stage
+}
+
+fn serve(stage: &Stage) {
+    let mut registry = LayoutWriter::new(&stage.path().join("registry"));
+    for line in stage.read("artifacts.txt").lines() {
+        let (reference, version) = line.split_once(' ').expect("a reference and a version");
+        registry.image(Some(reference), &annotations(reference, version));
+    }
+}
+
+/// What a builder annotates.
+fn annotations<'a>(reference: &'a str, version: &'a str) -> Vec<(&'a str, &'a str)> {
+    let (_, name) = reference.rsplit_once('/').expect("a path");
+    let (name, tag) = name.split_once(':').expect("a tag");
+    let flavor = ["rke2", "kubeadm", "ck8s"];
+    let flavor = flavor.into_iter().find(|flavor| name.contains(flavor));
+    let (os, release) = match name.split_once('-').expect("a system").0 {
+        "ubuntu" => ("ubuntu", "noble"),
+        os => (os, "6.0"),
+    };
+    let hardened = if name.contains("hardened") {
+        "true"
+    } else {
+        "false"
+    };
+    let file: &str = Box::leak(format!("{name}-{tag}.raw").into_boxed_str());
+    let hash: &str = Box::leak(HEXLOWER.encode(&Sha256::digest(reference)).into_boxed_str());
+    vec![
+        ("sylvaproject.org/diskimage/commit-tag", tag),
+        ("sylvaproject.org/diskimage/filename", file),
+        ("sylvaproject.org/diskimage/hardened", hardened),
+        ("sylvaproject.org/diskimage/image-format", "raw"),
+        (
+            "sylvaproject.org/diskimage/k8s-flavor",
+            flavor.expect("a flavor"),
+        ),
+        ("sylvaproject.org/diskimage/k8s-version", version),
+        ("sylvaproject.org/diskimage/os", os),
+        ("sylvaproject.org/diskimage/os-release", release),
+        ("sylvaproject.org/diskimage/sha256", hash),
+        ("org.opencontainers.image.version", "no fact"),
+    ]
+}
+
+/// The same, locked.
+fn locked(name: &str) -> Stage {
+    let stage = sylva(name);
+    let _ = stage.run("lock").exit(0);
+    stage
+}
+
+/// Raises both builders of the project `version-map`, and locks what they offer.
+fn raise(stage: &Stage, disk: &str, kiwi: &str) {
+    stage.edit(
+        "values.yaml",
+        "_diskimagebuilder_version: 0.7.4",
+        &format!("_diskimagebuilder_version: {disk}"),
+    );
+    stage.edit(
+        "values.yaml",
+        "_kiwi_imagebuilder_version: 0.4.1",
+        &format!("_kiwi_imagebuilder_version: {kiwi}"),
+    );
+    let _ = stage.run("lock").exit(0);
+}
+
+#[test]
+fn images_of_two_builders_are_proven_by_their_annotations() {
+    let stage = locked("two-builders");
+    stage.check_with("--frozen").is(str![[r#"
+site-a/control-plane v1.35.6+rke2r1 (values.yaml:20:16): proven, ubuntu-noble-hardened-rke2-1-35 (clusters/site-a/values.yaml:4:30) holds 1.35.6+rke2r1 (metalmark.lock:69:18)
+site-a/edge v1.35.6+rke2r1 (values.yaml:20:16): proven, leapmicro-6-0-plain-rke2-1-35 (clusters/site-a/values.yaml:6:39) holds 1.35.6+rke2r1 (metalmark.lock:33:18)
+
+"#]]);
+}
+
+#[test]
+fn generations_are_one_image_each_and_what_spans_them_is_reported() {
+    let stage = locked("generations");
+    stage.check().is(str![[r#"
+error[several-images-match] forgot/control-plane clusters/forgot/values.yaml:6:30 `{os: ubuntu, hardened: true}` => sylva--ubuntu-noble-hardened-rke2-1-33 | cluster.capm3.os_image_selector.oci-image-registry-key: sylva | sylva-n-1--ubuntu-noble-hardened-rke2-1-33 | cluster.capm3.os_image_selector.oci-image-registry-key: sylva-n-1
+warning[selector-too-broad] forgot values.yaml:17:22 `k8s-flavor` => sylva-n-1 | os_image_server_additional_selectors.wide.oci-image-registry-key: sylva-n-1 | sylva-n-2 | os_image_server_additional_selectors.wide.oci-image-registry-key: sylva-n-2
+forgot/control-plane v1.33.13+rke2r1 (clusters/forgot/values.yaml:3:16): unknown (several images match its selector)
+mgmt/control-plane v1.35.6+rke2r1 (clusters/mgmt/values.yaml:2:16): proven, sylva--ubuntu-noble-hardened-rke2-1-35 (clusters/mgmt/values.yaml:4:30) holds 1.35.6+rke2r1 (metalmark.lock:30:18)
+old-site/control-plane v1.33.13+rke2r1 (clusters/old-site/values.yaml:3:16): proven, sylva-n-1--ubuntu-noble-hardened-rke2-1-33 (clusters/old-site/values.yaml:6:30) holds 1.33.13+rke2r1 (metalmark.lock:60:18)
+
+"#]]);
+}
+
+#[test]
+fn what_no_cluster_selects_is_missed_too_and_the_rest_is_locked() {
+    let stage = sylva("missing-images");
+    let _ = stage.run("lock").exit(1).stderr(str![[r#"
+error[catalog-drift]: the catalog names image `ubuntu-noble-plain-rke2-1-30`, and oci-layout:registry has no artifact of that name
+  --> values.yaml:10:3
+   |
+10 |   ubuntu-noble-plain-rke2-1-30: {os_images_oci_registry: sylva}          # dropped by the builder at 0.7.x
+   |   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^ required here
+   |
+   = help: it has `registry.example.org/acme/builders/dib/ubuntu-noble-plain-rke2-1-33:0.7.4`
+
+error[catalog-drift]: the catalog names image `leapmicro-6-0-plain-rke2-1-30`, and oci-layout:registry has no artifact of that name
+  --> values.yaml:11:3
+   |
+11 |   leapmicro-6-0-plain-rke2-1-30: {os_images_oci_registry: sylva-n-1}     # built by kiwi, never in dib
+   |   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ required here
+   |
+   = help: it has `registry.example.org/acme/builders/dib/ubuntu-noble-plain-rke2-1-33:0.7.4`
+
+error[registry-unknown]: the `url` of registry `dev` is not `oci://…`
+  --> values.yaml:12:62
+   |
+12 |   opensuse-15-6-hardened-rke2-1-31: {os_images_oci_registry: dev}
+   |                                                              ^^^ nothing says where this image is
+
+3 errors
+
+"#]]);
+    stage.check().is(str![[r#"
+warning[lock-missing-image] c1 values.yaml:11:3 `leapmicro-6-0-plain-rke2-1-30` values.yaml:10:3 `ubuntu-noble-plain-rke2-1-30` => metalmark lock
+error[registry-unknown] values.yaml:12:62 `dev`
+c1/control-plane v1.33.5+rke2r1 (values.yaml:13:24): proven, ubuntu-noble-plain-rke2-1-33 (clusters/c1/values.yaml:3:30) holds 1.33.5+rke2r1 (metalmark.lock:15:18)
+
+"#]]);
+}
+
+#[test]
+fn a_map_that_is_right_is_left_alone() {
+    locked("version-map").check().is(str![[r#"
+error[no-image-matches] ck8s/control-plane clusters/ck8s/values.yaml:3:30 `{os: ubuntu}` values.yaml:21:16 `'{{ .Values._internal.k8s_version_map | dig .Values.k8s_version_short "" | required (printf "no k8s version for %s" .Values.k8s_version_short) }}'` => ubuntu-noble-plain-ck8s-1-32 | k8s-version: 1.32.9 | 1.33.5 | ubuntu-noble-plain-kubeadm-1-33 | k8s-flavor: kubeadm | ck8s
+ck8s/control-plane v1.33.5 (values.yaml:21:16): unknown (no image matches its selector)
+kadm/control-plane v1.33.5 (values.yaml:21:16): proven, ubuntu-noble-plain-kubeadm-1-33 (clusters/kadm/values.yaml:3:30) holds 1.33.5 (metalmark.lock:69:18)
+leap/control-plane v1.33.5+rke2r1 (values.yaml:21:16): proven, leapmicro-6-0-plain-rke2-1-33 (clusters/leap/values.yaml:3:30) holds 1.33.5+rke2r1 (metalmark.lock:15:18)
+rke/control-plane v1.33.5+rke2r1 (values.yaml:21:16): proven, ubuntu-noble-hardened-rke2-1-33 (clusters/rke/values.yaml:3:30) holds 1.33.5+rke2r1 (metalmark.lock:33:18)
+
+"#]]);
+}
+
+#[test]
+fn one_builder_alone_is_behind_the_other_and_what_both_need_is_said() {
+    let stage = locked("version-map");
+    raise(&stage, "0.7.6", "0.4.1");
+    stage.check().is(str![[r#"
+error[no-image-matches] ck8s/control-plane clusters/ck8s/values.yaml:3:30 `{os: ubuntu}` values.yaml:21:16 `'{{ .Values._internal.k8s_version_map | dig .Values.k8s_version_short "" | required (printf "no k8s version for %s" .Values.k8s_version_short) }}'` => ubuntu-noble-plain-ck8s-1-32 | k8s-version: 1.32.10 | 1.33.5
+error[no-image-matches] kadm/control-plane clusters/kadm/values.yaml:3:30 `{os: ubuntu, hardened: false}` values.yaml:21:16 `'{{ .Values._internal.k8s_version_map | dig .Values.k8s_version_short "" | required (printf "no k8s version for %s" .Values.k8s_version_short) }}'` fix v1.33.7 => ubuntu-noble-plain-kubeadm-1-33 | _internal.k8s_version_map.1.33: v1.33.7
+error[no-image-matches] rke/control-plane clusters/rke/values.yaml:3:30 `{os: ubuntu, hardened: true}` values.yaml:21:16 `'{{ .Values._internal.k8s_version_map | dig .Values.k8s_version_short "" | required (printf "no k8s version for %s" .Values.k8s_version_short) }}'` => ubuntu-noble-hardened-rke2-1-33 | k8s-version: 1.33.7+rke2r3 | 1.33.5\+rke2r1
+warning[k8s-version-map] ck8s values.yaml:14:13 `'{{ .Values.cluster.capi_providers.bootstrap_provider | eq "cabpck" | ternary "v1.32.9" "v1.32.9+rke2r1" }}'` values.yaml:10:3 `ubuntu-noble-plain-ck8s-1-32` fix v1.32.10 => _internal.k8s_version_map.1.32: v1.32.10
+warning[k8s-version-map] kadm values.yaml:15:13 `>-` values.yaml:9:3 `ubuntu-noble-plain-kubeadm-1-33` fix v1.33.7 => _internal.k8s_version_map.1.33: v1.33.7
+warning[k8s-version-map] leap values.yaml:15:13 `>-` values.yaml:11:3 `leapmicro-6-0-plain-rke2-1-33` values.yaml:8:3 `ubuntu-noble-hardened-rke2-1-33`
+ck8s/control-plane v1.33.5 (values.yaml:21:16): unknown (no image matches its selector)
+kadm/control-plane v1.33.5 (values.yaml:21:16): unknown (no image matches its selector)
+leap/control-plane v1.33.5+rke2r1 (values.yaml:21:16): proven, leapmicro-6-0-plain-rke2-1-33 (clusters/leap/values.yaml:3:30) holds 1.33.5+rke2r1 (metalmark.lock:15:18)
+rke/control-plane v1.33.5+rke2r1 (values.yaml:21:16): unknown (no image matches its selector)
+
+"#]]);
+    let before = stage.texts();
+    let _ = stage.run("check --fix").exit(1);
+    assert_text(&changes(&before, &stage.texts()), str![[r#"
+values.yaml:14
+-    "1.32": '{{ .Values.cluster.capi_providers.bootstrap_provider | eq "cabpck" | ternary "v1.32.9" "v1.32.9+rke2r1" }}'
++    "1.32": '{{ .Values.cluster.capi_providers.bootstrap_provider | eq "cabpck" | ternary "v1.32.10" "v1.32.9+rke2r1" }}'
+values.yaml:16
+-      {{- $v := "v1.33.5" -}}
++      {{- $v := "v1.33.7" -}}
+
+"#]]);
+    stage.check().is(str![[r#"
+error[no-image-matches] ck8s/control-plane clusters/ck8s/values.yaml:3:30 `{os: ubuntu}` values.yaml:21:16 `'{{ .Values._internal.k8s_version_map | dig .Values.k8s_version_short "" | required (printf "no k8s version for %s" .Values.k8s_version_short) }}'` => ubuntu-noble-plain-ck8s-1-32 | k8s-version: 1.32.10 | 1.33.7 | ubuntu-noble-plain-kubeadm-1-33 | k8s-flavor: kubeadm | ck8s
+error[no-image-matches] rke/control-plane clusters/rke/values.yaml:3:30 `{os: ubuntu, hardened: true}` values.yaml:21:16 `'{{ .Values._internal.k8s_version_map | dig .Values.k8s_version_short "" | required (printf "no k8s version for %s" .Values.k8s_version_short) }}'` => ubuntu-noble-hardened-rke2-1-33 | k8s-version: 1.33.7+rke2r3 | 1.33.5\+rke2r1
+warning[k8s-version-map] leap values.yaml:15:13 `>-` values.yaml:11:3 `leapmicro-6-0-plain-rke2-1-33` values.yaml:8:3 `ubuntu-noble-hardened-rke2-1-33`
+ck8s/control-plane v1.33.7 (values.yaml:21:16): unknown (no image matches its selector)
+kadm/control-plane v1.33.7 (values.yaml:21:16): proven, ubuntu-noble-plain-kubeadm-1-33 (clusters/kadm/values.yaml:3:30) holds 1.33.7 (metalmark.lock:69:18)
+leap/control-plane v1.33.5+rke2r1 (values.yaml:21:16): proven, leapmicro-6-0-plain-rke2-1-33 (clusters/leap/values.yaml:3:30) holds 1.33.5+rke2r1 (metalmark.lock:15:18)
+rke/control-plane v1.33.5+rke2r1 (values.yaml:21:16): unknown (no image matches its selector)
+
+"#]]);
+}
+
+#[test]
+fn builds_of_one_patch_are_versions() {
+    let stage = locked("version-map");
+    raise(&stage, "0.7.6", "0.4.2");
+    stage.check().is(str![[r#"
+error[no-image-matches] ck8s/control-plane clusters/ck8s/values.yaml:3:30 `{os: ubuntu}` values.yaml:21:16 `'{{ .Values._internal.k8s_version_map | dig .Values.k8s_version_short "" | required (printf "no k8s version for %s" .Values.k8s_version_short) }}'` => ubuntu-noble-plain-ck8s-1-32 | k8s-version: 1.32.10 | 1.33.5
+error[no-image-matches] kadm/control-plane clusters/kadm/values.yaml:3:30 `{os: ubuntu, hardened: false}` values.yaml:21:16 `'{{ .Values._internal.k8s_version_map | dig .Values.k8s_version_short "" | required (printf "no k8s version for %s" .Values.k8s_version_short) }}'` fix v1.33.7 => ubuntu-noble-plain-kubeadm-1-33 | _internal.k8s_version_map.1.33: v1.33.7
+error[no-image-matches] leap/control-plane clusters/leap/values.yaml:3:30 `{os: leapmicro}` values.yaml:21:16 `'{{ .Values._internal.k8s_version_map | dig .Values.k8s_version_short "" | required (printf "no k8s version for %s" .Values.k8s_version_short) }}'` fix v1.33.7+rke2r1 => leapmicro-6-0-plain-rke2-1-33 | _internal.k8s_version_map.1.33: v1.33.7+rke2r1
+error[no-image-matches] rke/control-plane clusters/rke/values.yaml:3:30 `{os: ubuntu, hardened: true}` values.yaml:21:16 `'{{ .Values._internal.k8s_version_map | dig .Values.k8s_version_short "" | required (printf "no k8s version for %s" .Values.k8s_version_short) }}'` fix v1.33.7+rke2r3 => ubuntu-noble-hardened-rke2-1-33 | _internal.k8s_version_map.1.33: v1.33.7+rke2r3
+warning[k8s-version-map] ck8s values.yaml:14:13 `'{{ .Values.cluster.capi_providers.bootstrap_provider | eq "cabpck" | ternary "v1.32.9" "v1.32.9+rke2r1" }}'` values.yaml:10:3 `ubuntu-noble-plain-ck8s-1-32` fix v1.32.10 => _internal.k8s_version_map.1.32: v1.32.10
+warning[k8s-version-map] kadm values.yaml:15:13 `>-` values.yaml:9:3 `ubuntu-noble-plain-kubeadm-1-33` fix v1.33.7 => _internal.k8s_version_map.1.33: v1.33.7
+warning[k8s-version-map] leap values.yaml:15:13 `>-` values.yaml:11:3 `leapmicro-6-0-plain-rke2-1-33` values.yaml:8:3 `ubuntu-noble-hardened-rke2-1-33`
+ck8s/control-plane v1.33.5 (values.yaml:21:16): unknown (no image matches its selector)
+kadm/control-plane v1.33.5 (values.yaml:21:16): unknown (no image matches its selector)
+leap/control-plane v1.33.5+rke2r1 (values.yaml:21:16): unknown (no image matches its selector)
+rke/control-plane v1.33.5+rke2r1 (values.yaml:21:16): unknown (no image matches its selector)
+
+"#]]);
+}
+
+#[test]
+fn both_builders_move_the_map_within_its_expressions() {
+    let stage = sylva("version-map");
+    stage.edit(
+        "artifacts.txt",
+        "1-33:0.4.2 1.33.7+rke2r1",
+        "1-33:0.4.2 1.33.7+rke2r3",
+    );
+    serve(&stage);
+    raise(&stage, "0.7.6", "0.4.2");
+    stage.check().is(str![[r#"
+error[no-image-matches] ck8s/control-plane clusters/ck8s/values.yaml:3:30 `{os: ubuntu}` values.yaml:21:16 `'{{ .Values._internal.k8s_version_map | dig .Values.k8s_version_short "" | required (printf "no k8s version for %s" .Values.k8s_version_short) }}'` => ubuntu-noble-plain-ck8s-1-32 | k8s-version: 1.32.10 | 1.33.5
+error[no-image-matches] kadm/control-plane clusters/kadm/values.yaml:3:30 `{os: ubuntu, hardened: false}` values.yaml:21:16 `'{{ .Values._internal.k8s_version_map | dig .Values.k8s_version_short "" | required (printf "no k8s version for %s" .Values.k8s_version_short) }}'` fix v1.33.7 => ubuntu-noble-plain-kubeadm-1-33 | _internal.k8s_version_map.1.33: v1.33.7
+error[no-image-matches] leap/control-plane clusters/leap/values.yaml:3:30 `{os: leapmicro}` values.yaml:21:16 `'{{ .Values._internal.k8s_version_map | dig .Values.k8s_version_short "" | required (printf "no k8s version for %s" .Values.k8s_version_short) }}'` fix v1.33.7+rke2r3 => leapmicro-6-0-plain-rke2-1-33 | _internal.k8s_version_map.1.33: v1.33.7+rke2r3
+error[no-image-matches] rke/control-plane clusters/rke/values.yaml:3:30 `{os: ubuntu, hardened: true}` values.yaml:21:16 `'{{ .Values._internal.k8s_version_map | dig .Values.k8s_version_short "" | required (printf "no k8s version for %s" .Values.k8s_version_short) }}'` fix v1.33.7+rke2r3 => ubuntu-noble-hardened-rke2-1-33 | _internal.k8s_version_map.1.33: v1.33.7+rke2r3
+warning[k8s-version-map] ck8s values.yaml:14:13 `'{{ .Values.cluster.capi_providers.bootstrap_provider | eq "cabpck" | ternary "v1.32.9" "v1.32.9+rke2r1" }}'` values.yaml:10:3 `ubuntu-noble-plain-ck8s-1-32` fix v1.32.10 => _internal.k8s_version_map.1.32: v1.32.10
+warning[k8s-version-map] leap values.yaml:15:13 `>-` values.yaml:11:3 `leapmicro-6-0-plain-rke2-1-33` fix v1.33.7+rke2r3 => _internal.k8s_version_map.1.33: v1.33.7+rke2r3
+warning[k8s-version-map] kadm values.yaml:15:13 `>-` values.yaml:9:3 `ubuntu-noble-plain-kubeadm-1-33` fix v1.33.7 => _internal.k8s_version_map.1.33: v1.33.7
+ck8s/control-plane v1.33.5 (values.yaml:21:16): unknown (no image matches its selector)
+kadm/control-plane v1.33.5 (values.yaml:21:16): unknown (no image matches its selector)
+leap/control-plane v1.33.5+rke2r1 (values.yaml:21:16): unknown (no image matches its selector)
+rke/control-plane v1.33.5+rke2r1 (values.yaml:21:16): unknown (no image matches its selector)
+
+"#]]);
+    let before = stage.texts();
+    let _ = stage.run("check --fix").exit(1);
+    assert_text(&changes(&before, &stage.texts()), str![[r#"
+values.yaml:14
+-    "1.32": '{{ .Values.cluster.capi_providers.bootstrap_provider | eq "cabpck" | ternary "v1.32.9" "v1.32.9+rke2r1" }}'
++    "1.32": '{{ .Values.cluster.capi_providers.bootstrap_provider | eq "cabpck" | ternary "v1.32.10" "v1.32.9+rke2r1" }}'
+values.yaml:16
+-      {{- $v := "v1.33.5" -}}
+-      {{- if eq .Values.cluster.capi_providers.bootstrap_provider "cabpr" -}}{{- $v = "v1.33.5+rke2r1" -}}{{- end -}}
++      {{- $v := "v1.33.7" -}}
++      {{- if eq .Values.cluster.capi_providers.bootstrap_provider "cabpr" -}}{{- $v = "v1.33.7+rke2r3" -}}{{- end -}}
+
+"#]]);
+    stage.check().is(str![[r#"
+error[no-image-matches] ck8s/control-plane clusters/ck8s/values.yaml:3:30 `{os: ubuntu}` values.yaml:21:16 `'{{ .Values._internal.k8s_version_map | dig .Values.k8s_version_short "" | required (printf "no k8s version for %s" .Values.k8s_version_short) }}'` => ubuntu-noble-plain-ck8s-1-32 | k8s-version: 1.32.10 | 1.33.7 | ubuntu-noble-plain-kubeadm-1-33 | k8s-flavor: kubeadm | ck8s
+ck8s/control-plane v1.33.7 (values.yaml:21:16): unknown (no image matches its selector)
+kadm/control-plane v1.33.7 (values.yaml:21:16): proven, ubuntu-noble-plain-kubeadm-1-33 (clusters/kadm/values.yaml:3:30) holds 1.33.7 (metalmark.lock:69:18)
+leap/control-plane v1.33.7+rke2r3 (values.yaml:21:16): proven, leapmicro-6-0-plain-rke2-1-33 (clusters/leap/values.yaml:3:30) holds 1.33.7+rke2r3 (metalmark.lock:15:18)
+rke/control-plane v1.33.7+rke2r3 (values.yaml:21:16): proven, ubuntu-noble-hardened-rke2-1-33 (clusters/rke/values.yaml:3:30) holds 1.33.7+rke2r3 (metalmark.lock:33:18)
+
+"#]]);
+}
+
+/// A cluster of OpenStack with a selector, and images of which only the names are known.
+const NAMES: &str = "\
+sylva_diskimagebuilder_images: {ubuntu-noble-plain-rke2-1-31-8: {os_images_oci_registry: sylva}}
+os_images_oci_registries: {sylva: {url: 'oci://registry.example.org/os', tag: 0.4.12}}
+cluster:
+  k8s_version: v1.31.8+rke2r1
+  capi_providers: {infra_provider: capo, bootstrap_provider: cabpr}
+  capo: {os_image_selector: {os: ubuntu}}
+";
+
+#[test]
+fn what_only_a_name_says_is_written_nowhere() {
+    let outputs = "outputs: [{target: helm-values, path: h}, {target: configmap, path: c}, \
+                   {target: flux, path: f, patch: sylva-units}, {target: flux, path: g, patch: sylva-units, chart: charts/sylva-units}]";
+    let stage = project().cluster("edge", NAMES).settings(outputs);
+    let _ = stage.run("render").exit(0);
+    let files = ["h", "c", "f", "g"].map(|folder| {
+        let files = stage.list(folder).into_iter();
+        let file = |name: String| {
+            format!(
+                "# {folder}/{name}\n{}",
+                stage.read(&format!("{folder}/{name}"))
+            )
+        };
+        files.map(file).collect::<String>()
+    });
+    assert_text(&files.concat(), str![[r##"
+# h/edge.values.yaml
+# Rendered by metalmark for cluster edge; edit the values, not this file.
+cluster:
+  capo:
+    os_image_selector:
+      _os_images_key_: ubuntu-noble-plain-rke2-1-31-8
+# c/os-image-server-images.values
+# Rendered by metalmark for all clusters; edit the values, not this file.
+capm3_os_image_server_images:
+  {}
+# c/os-images-info.yaml
+# Rendered by metalmark for all clusters; edit the values, not this file.
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: os-images-info
+  namespace: sylva-system
+  labels:
+    reconcile.fluxcd.io/watch: Enabled
+    sylva.os-images-info: ""
+data:
+  values.yaml: |
+    os_images:
+      ubuntu-noble-plain-rke2-1-31-8:
+        oci-image-registry-key: sylva
+        uri: oci://registry.example.org/os/ubuntu-noble-plain-rke2-1-31-8:0.4.12
+# f/edge/kustomization.yaml
+# Rendered by metalmark for cluster edge; edit the values, not this file.
+apiVersion: kustomize.config.k8s.io/v1alpha1
+kind: Component
+patches:
+  - target:
+      kind: HelmRelease
+      name: sylva-units
+    patch: |
+      apiVersion: helm.toolkit.fluxcd.io/v2
+      kind: HelmRelease
+      metadata:
+        name: sylva-units
+      spec:
+        values:
+          cluster:
+            capo:
+              os_image_selector:
+                _os_images_key_: ubuntu-noble-plain-rke2-1-31-8
+# g/edge/kustomization.yaml
+# Rendered by metalmark for cluster edge; edit the values, not this file.
+apiVersion: kustomize.config.k8s.io/v1alpha1
+kind: Component
+patches:
+  - target:
+      kind: HelmRelease
+      name: sylva-units
+    patch: |
+      apiVersion: helm.toolkit.fluxcd.io/v2
+      kind: HelmRelease
+      metadata:
+        name: sylva-units
+      spec:
+        values:
+          cluster:
+            capo:
+              os_image_selector:
+                _os_images_key_: ubuntu-noble-plain-rke2-1-31-8
+
+"##]]);
+}
+
+#[test]
+fn a_key_that_is_named_is_used_for_images_that_name_no_registry() {
+    let key = Key::new();
+    let values = format!(
+        "diskimage_builder_version: 0.4.12\nsylva_base_oci_registry: oci://registry.example.org/acme\n\
+         diskimage_builder_os_images: {{ubuntu-noble-plain-rke2-1-31-8: {{enabled: true}}}}\n\
+         security: {{os_images: {{cosign_public_key: {:?}}}}}\n\
+         cluster: {{k8s_version: v1.31.8+rke2r1, capi_providers: {{infra_provider: capm3, bootstrap_provider: cabpr}}, \
+         capm3: {{image_key: ubuntu-noble-plain-rke2-1-31-8}}}}\n",
+        key.pem()
+    );
+    let mirrors = "registries: {mirrors: {registry.example.org/acme: 'oci-layout:registry'}}";
+    let stage = project().cluster("edge", &values).settings(mirrors);
+    stage.write(
+        "artifacts.txt",
+        "registry.example.org/acme/sylva-elements/diskimage-builder/ubuntu-noble-plain-rke2-1-31-8:0.4.12 1.31.8+rke2r1",
+    );
+    serve(&stage);
+    let _ = stage.run("lock").exit(1).stderr(str![[r#"
+error[signature-missing]: `oci://registry.example.org/acme/sylva-elements/diskimage-builder/ubuntu-noble-plain-rke2-1-31-8:0.4.12` is not trusted: it has no signature
+ --> edge.yaml:3:31
+  |
+3 | diskimage_builder_os_images: {ubuntu-noble-plain-rke2-1-31-8: {enabled: true}}
+  |                               ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+  |
+  = help: use a signed image, or set `security.os_images.skip_signing_check: true` to lock unsigned ones
+
+1 error
+
+"#]]);
+}
