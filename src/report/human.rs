@@ -212,9 +212,9 @@ mod tests {
             Renderer::plain().render(&[title.elements(added)])
         });
         let expected = [
-            "error: one\n  |\n  = help: quote it\n  = note: https://docs.example/rules/value-type.html",
+            "error: one\n |\n = help: quote it\n = note: https://docs.example/rules/value-type.html",
             "error: two",
-            "error: three\n  |\n  = help: quote it\n  = help: or not",
+            "error: three\n |\n = help: quote it\n = help: or not",
         ];
         assert_eq!(drawn, expected);
     }

@@ -403,7 +403,7 @@ another port
 one
     error[endpoint-collides] two two.yaml:1:63 `192.0.2.10` one.yaml:1:63 `192.0.2.10`
 one name
-    error[endpoint-collides] two two.yaml:1:73 `API.example.org` one.yaml:1:73 `api.example.org`
+    error[endpoint-collides] two two.yaml:1:75 `API.example.org` one.yaml:1:75 `api.example.org`
 another spelling
     error[endpoint-collides] two two.yaml:1:63 `'2001:DB8:0::1'` one.yaml:1:63 `'2001:db8::1'`
 a value of all clusters

@@ -132,9 +132,19 @@ impl SeenVersion {
         })
     }
 
-    /// Whether both may be one version: what one of them leaves open may be anything.
+    /// Whether both may be one version: what one of them leaves open may be anything, and so may the release of a product behind the
+    /// wanted build: `1.32.2+vmware.1-tkg.1` holds `1.32.2+vmware.1`.
     pub fn agrees(&self, wanted: &Version) -> bool {
-        self.version.admits(wanted) || wanted.admits(&self.version)
+        let builds = self.version.build.as_deref().zip(wanted.build.as_deref());
+        let more = builds.and_then(|(own, wanted)| own.strip_prefix(wanted));
+        let is_of_build = more.is_some_and(|more| more.starts_with('-'));
+        let same = |version: &Version| version.admits(wanted) || wanted.admits(version);
+        same(&self.version)
+            || is_of_build
+                && same(&Version {
+                    build: None,
+                    ..self.version.clone()
+                })
     }
 
     /// Whether it contradicts a version. A minor without a word for Kubernetes is too little, unless the other is no more than a minor.
@@ -427,6 +437,13 @@ mod tests {
         assert!(!contradicts("os-1.32.2", "v1.32.2+rke2r1"));
         assert!(contradicts("os-1.32.2-eks-d-1-32-9", "v1.32.2-eks-1-32-10"));
         assert!(!contradicts("os-1.32.2", "1.32"));
+        assert!(!contradicts("os-1.32.2+vmware.1-tkg.1", "v1.32.2+vmware.1"));
+        assert!(contradicts("os-1.32.2+vmware.1-tkg.1", "v1.32.3+vmware.1"));
+        assert!(contradicts(
+            "os-1.32.2+vmware.1-tkg.1",
+            "v1.32.2+vmware.1-tkg.2"
+        ));
+        assert!(contradicts("os-1.32.2+vmware.10", "v1.32.2+vmware.1"));
     }
 
     #[test]
