@@ -63,9 +63,9 @@ impl Selector {
 /// A version of sylva-library, as far as versions match images differently.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Library {
-    /// 0.3.8 and earlier: selectors do not know the registry that an image comes from.
+    /// Before 0.7: selectors do not know the registry that an image comes from.
     WithoutRegistries,
-    /// 0.9.0 and later.
+    /// 0.7 and later.
     #[default]
     WithRegistries,
 }

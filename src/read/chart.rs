@@ -143,12 +143,11 @@ fn library_dependency(metadata: &Node) -> Option<Library> {
     library.text(&["version"]).map(library_of)
 }
 
-/// How a version of sylva-library matches images. 0.3.8 is the last one that is known not to compare registries, 0.9.0 the first
-/// one that is known to.
+/// How a version of sylva-library matches images. 0.7 compares registries (sylva-core!6174, sylva-core!6217); 0.6 does not.
 pub(super) fn library_of(version: &str) -> Library {
     let version = version.trim_start_matches(['v', '~', '^', '=', ' ']);
-    let is_old = ["0.0.", "0.1.", "0.2.", "0.3."];
-    if is_old.iter().any(|start| version.starts_with(start)) {
+    let is_old = |minor: u8| version.starts_with(&format!("0.{minor}."));
+    if (0..7).any(is_old) {
         Library::WithoutRegistries
     } else {
         Library::WithRegistries

@@ -181,7 +181,19 @@ fn images_are_matched_as_the_charts_sylva_library_does() {
     let refused = "not a fact that selectors know in the chart's version of sylva-library";
     let is_refused = |stage: &Stage| stage.run("check").outcome.stdout.contains(refused);
     assert!(!is_refused(&site(&[], "", values)), "0.9.0 unless known");
-    assert!(is_refused(&site(&[], "sylva_library: \"0.3.5\"\n", values)));
+    for (version, refuses) in [
+        ("0.3.5", true),
+        ("0.6.3", true),
+        ("0.7.5", false),
+        ("0.10.1", false),
+    ] {
+        let setting = format!("sylva_library: \"{version}\"\n");
+        assert_eq!(
+            is_refused(&site(&[], &setting, values)),
+            refuses,
+            "{version}"
+        );
+    }
     let declared = site(&[("charts/app/Chart.yaml", &dependency)], "", values);
     assert!(is_refused(&declared));
     let archive = "charts/app/charts/sylva-library-0.3.5.tgz";

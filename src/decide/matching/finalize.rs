@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn registries_are_compared_since_sylva_library_0_9() {
+    fn registries_are_compared_since_sylva_library_0_7() {
         let named = selector(&[("oci-image-registry-key", "lab")]);
         let facts = ClusterFacts {
             autoselect_registries: Some("sylva"),
