@@ -171,7 +171,9 @@ rke/control-plane v1.33.5+rke2r1 (values.yaml:21:16): unknown (no image matches 
 "#]]);
     let before = stage.texts();
     let _ = stage.run("check --fix").exit(1);
-    assert_text(&changes(&before, &stage.texts()), str![[r#"
+    assert_text(
+        &changes(&before, &stage.texts()),
+        str![[r#"
 values.yaml:14
 -    "1.32": '{{ .Values.cluster.capi_providers.bootstrap_provider | eq "cabpck" | ternary "v1.32.9" "v1.32.9+rke2r1" }}'
 +    "1.32": '{{ .Values.cluster.capi_providers.bootstrap_provider | eq "cabpck" | ternary "v1.32.10" "v1.32.9+rke2r1" }}'
@@ -179,7 +181,8 @@ values.yaml:16
 -      {{- $v := "v1.33.5" -}}
 +      {{- $v := "v1.33.7" -}}
 
-"#]]);
+"#]],
+    );
     stage.check().is(str![[r#"
 error[no-image-matches] ck8s/control-plane clusters/ck8s/values.yaml:3:30 `{os: ubuntu}` values.yaml:21:16 `'{{ .Values._internal.k8s_version_map | dig .Values.k8s_version_short "" | required (printf "no k8s version for %s" .Values.k8s_version_short) }}'` => ubuntu-noble-plain-ck8s-1-32 | k8s-version: 1.32.10 | 1.33.7 | ubuntu-noble-plain-kubeadm-1-33 | k8s-flavor: kubeadm | ck8s
 error[no-image-matches] rke/control-plane clusters/rke/values.yaml:3:30 `{os: ubuntu, hardened: true}` values.yaml:21:16 `'{{ .Values._internal.k8s_version_map | dig .Values.k8s_version_short "" | required (printf "no k8s version for %s" .Values.k8s_version_short) }}'` => ubuntu-noble-hardened-rke2-1-33 | k8s-version: 1.33.7+rke2r3 | 1.33.5\+rke2r1
@@ -196,18 +199,27 @@ rke/control-plane v1.33.5+rke2r1 (values.yaml:21:16): unknown (no image matches 
 fn builds_of_one_patch_are_versions() {
     let stage = locked("version-map");
     raise(&stage, "0.7.6", "0.4.2");
-    stage.check().is(str![[r#"
+    stage.check().findings(str![[r#"
 error[no-image-matches] ck8s/control-plane clusters/ck8s/values.yaml:3:30 `{os: ubuntu}` values.yaml:21:16 `'{{ .Values._internal.k8s_version_map | dig .Values.k8s_version_short "" | required (printf "no k8s version for %s" .Values.k8s_version_short) }}'` => ubuntu-noble-plain-ck8s-1-32 | k8s-version: 1.32.10 | 1.33.5
 error[no-image-matches] kadm/control-plane clusters/kadm/values.yaml:3:30 `{os: ubuntu, hardened: false}` values.yaml:21:16 `'{{ .Values._internal.k8s_version_map | dig .Values.k8s_version_short "" | required (printf "no k8s version for %s" .Values.k8s_version_short) }}'` fix v1.33.7 => ubuntu-noble-plain-kubeadm-1-33 | _internal.k8s_version_map.1.33: v1.33.7
-error[no-image-matches] leap/control-plane clusters/leap/values.yaml:3:30 `{os: leapmicro}` values.yaml:21:16 `'{{ .Values._internal.k8s_version_map | dig .Values.k8s_version_short "" | required (printf "no k8s version for %s" .Values.k8s_version_short) }}'` fix v1.33.7+rke2r1 => leapmicro-6-0-plain-rke2-1-33 | _internal.k8s_version_map.1.33: v1.33.7+rke2r1
-error[no-image-matches] rke/control-plane clusters/rke/values.yaml:3:30 `{os: ubuntu, hardened: true}` values.yaml:21:16 `'{{ .Values._internal.k8s_version_map | dig .Values.k8s_version_short "" | required (printf "no k8s version for %s" .Values.k8s_version_short) }}'` fix v1.33.7+rke2r3 => ubuntu-noble-hardened-rke2-1-33 | _internal.k8s_version_map.1.33: v1.33.7+rke2r3
+error[no-image-matches] leap/control-plane clusters/leap/values.yaml:3:30 `{os: leapmicro}` values.yaml:21:16 `'{{ .Values._internal.k8s_version_map | dig .Values.k8s_version_short "" | required (printf "no k8s version for %s" .Values.k8s_version_short) }}'` => leapmicro-6-0-plain-rke2-1-33 | k8s-version: 1.33.7+rke2r1 | 1.33.5\+rke2r1
+error[no-image-matches] rke/control-plane clusters/rke/values.yaml:3:30 `{os: ubuntu, hardened: true}` values.yaml:21:16 `'{{ .Values._internal.k8s_version_map | dig .Values.k8s_version_short "" | required (printf "no k8s version for %s" .Values.k8s_version_short) }}'` => ubuntu-noble-hardened-rke2-1-33 | k8s-version: 1.33.7+rke2r3 | 1.33.5\+rke2r1
 warning[k8s-version-map] ck8s values.yaml:14:13 `'{{ .Values.cluster.capi_providers.bootstrap_provider | eq "cabpck" | ternary "v1.32.9" "v1.32.9+rke2r1" }}'` values.yaml:10:3 `ubuntu-noble-plain-ck8s-1-32` fix v1.32.10 => _internal.k8s_version_map.1.32: v1.32.10
 warning[k8s-version-map] kadm values.yaml:15:13 `>-` values.yaml:9:3 `ubuntu-noble-plain-kubeadm-1-33` fix v1.33.7 => _internal.k8s_version_map.1.33: v1.33.7
 warning[k8s-version-map] leap values.yaml:15:13 `>-` values.yaml:11:3 `leapmicro-6-0-plain-rke2-1-33` values.yaml:8:3 `ubuntu-noble-hardened-rke2-1-33`
-ck8s/control-plane v1.33.5 (values.yaml:21:16): unknown (no image matches its selector)
-kadm/control-plane v1.33.5 (values.yaml:21:16): unknown (no image matches its selector)
-leap/control-plane v1.33.5+rke2r1 (values.yaml:21:16): unknown (no image matches its selector)
-rke/control-plane v1.33.5+rke2r1 (values.yaml:21:16): unknown (no image matches its selector)
+
+"#]]);
+    stage.edit("values.yaml", "\"v1.33.5\"", "\"v1.33.7\"");
+    stage.edit("values.yaml", "\"v1.33.5+rke2r1\"", "\"v1.33.7+rke2r3\"");
+    stage.check().is(str![[r#"
+error[no-image-matches] ck8s/control-plane clusters/ck8s/values.yaml:3:30 `{os: ubuntu}` values.yaml:21:16 `'{{ .Values._internal.k8s_version_map | dig .Values.k8s_version_short "" | required (printf "no k8s version for %s" .Values.k8s_version_short) }}'` => ubuntu-noble-plain-ck8s-1-32 | k8s-version: 1.32.10 | 1.33.7 | ubuntu-noble-plain-kubeadm-1-33 | k8s-flavor: kubeadm | ck8s
+error[no-image-matches] leap/control-plane clusters/leap/values.yaml:3:30 `{os: leapmicro}` values.yaml:21:16 `'{{ .Values._internal.k8s_version_map | dig .Values.k8s_version_short "" | required (printf "no k8s version for %s" .Values.k8s_version_short) }}'` => leapmicro-6-0-plain-rke2-1-33 | k8s-version: 1.33.7+rke2r1 | 1.33.7\+rke2r3 | ubuntu-noble-hardened-rke2-1-33 | os: ubuntu | leapmicro
+warning[k8s-version-map] ck8s values.yaml:14:13 `'{{ .Values.cluster.capi_providers.bootstrap_provider | eq "cabpck" | ternary "v1.32.9" "v1.32.9+rke2r1" }}'` values.yaml:10:3 `ubuntu-noble-plain-ck8s-1-32` fix v1.32.10 => _internal.k8s_version_map.1.32: v1.32.10
+warning[k8s-version-map] leap values.yaml:15:13 `>-` values.yaml:11:3 `leapmicro-6-0-plain-rke2-1-33` values.yaml:8:3 `ubuntu-noble-hardened-rke2-1-33`
+ck8s/control-plane v1.33.7 (values.yaml:21:16): unknown (no image matches its selector)
+kadm/control-plane v1.33.7 (values.yaml:21:16): proven, ubuntu-noble-plain-kubeadm-1-33 (clusters/kadm/values.yaml:3:30) holds 1.33.7 (metalmark.lock:69:18)
+leap/control-plane v1.33.7+rke2r3 (values.yaml:21:16): unknown (no image matches its selector)
+rke/control-plane v1.33.7+rke2r3 (values.yaml:21:16): proven, ubuntu-noble-hardened-rke2-1-33 (clusters/rke/values.yaml:3:30) holds 1.33.7+rke2r3 (metalmark.lock:33:18)
 
 "#]]);
 }
@@ -238,7 +250,9 @@ rke/control-plane v1.33.5+rke2r1 (values.yaml:21:16): unknown (no image matches 
 "#]]);
     let before = stage.texts();
     let _ = stage.run("check --fix").exit(1);
-    assert_text(&changes(&before, &stage.texts()), str![[r#"
+    assert_text(
+        &changes(&before, &stage.texts()),
+        str![[r#"
 values.yaml:14
 -    "1.32": '{{ .Values.cluster.capi_providers.bootstrap_provider | eq "cabpck" | ternary "v1.32.9" "v1.32.9+rke2r1" }}'
 +    "1.32": '{{ .Values.cluster.capi_providers.bootstrap_provider | eq "cabpck" | ternary "v1.32.10" "v1.32.9+rke2r1" }}'
@@ -248,7 +262,8 @@ values.yaml:16
 +      {{- $v := "v1.33.7" -}}
 +      {{- if eq .Values.cluster.capi_providers.bootstrap_provider "cabpr" -}}{{- $v = "v1.33.7+rke2r3" -}}{{- end -}}
 
-"#]]);
+"#]],
+    );
     stage.check().is(str![[r#"
 error[no-image-matches] ck8s/control-plane clusters/ck8s/values.yaml:3:30 `{os: ubuntu}` values.yaml:21:16 `'{{ .Values._internal.k8s_version_map | dig .Values.k8s_version_short "" | required (printf "no k8s version for %s" .Values.k8s_version_short) }}'` => ubuntu-noble-plain-ck8s-1-32 | k8s-version: 1.32.10 | 1.33.7 | ubuntu-noble-plain-kubeadm-1-33 | k8s-flavor: kubeadm | ck8s
 ck8s/control-plane v1.33.7 (values.yaml:21:16): unknown (no image matches its selector)
@@ -285,7 +300,9 @@ fn what_only_a_name_says_is_written_nowhere() {
         };
         files.map(file).collect::<String>()
     });
-    assert_text(&files.concat(), str![[r##"
+    assert_text(
+        &files.concat(),
+        str![[r##"
 # h/edge.values.yaml
 # Rendered by metalmark for cluster edge; edit the values, not this file.
 cluster:
@@ -351,7 +368,8 @@ patches:
               os_image_selector:
                 _os_images_key_: ubuntu-noble-plain-rke2-1-31-8
 
-"##]]);
+"##]],
+    );
 }
 
 #[test]

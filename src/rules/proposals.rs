@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use capi::image::{Fact, Image, ImageKey, Origin, fact};
 
+use crate::decide::matching::REGISTRY_KEY;
 use crate::decide::replacement::version_obstacle;
 use crate::model::cluster::{Choice, LevelName, MappedVersion, Pool};
 use crate::model::fix::Fix;
 use crate::model::proposal::{Proposal, ProposedChange};
-use crate::model::version::Version;
+use crate::model::version::{Version, flavor_of};
 
 use super::ClusterInput;
 
@@ -105,19 +106,30 @@ impl ClusterInput<'_> {
         })
     }
 
-    /// That an entry of the map of Kubernetes versions is the one that images hold, where the law of replacements allows it and no
-    /// image of the catalog holds what the entry says.
+    /// That an entry of the map of Kubernetes versions is the one that images hold, where the law of replacements allows it, no image
+    /// holds what the entry says, and none of the builder's for the cluster and that minor holds a third version.
     pub fn propose_mapped_version(&self, entry: &MappedVersion, held: &str) -> Option<Proposal> {
         let current = &entry.version.value;
-        let holds_current = |image: &Image| {
+        let (is, next) = (Version::parse(current)?, Version::parse(held)?);
+        let minor = Version::parse(&entry.minor)?;
+        let provider = self.view.cluster.bootstrap_provider.as_ref();
+        let flavor = provider.and_then(|provider| flavor_of(&provider.value));
+        let prevents = |image: &Image| {
             let version = image.facts.text(fact::K8S_VERSION);
-            version.is_some_and(|version| Version::parse(version) == Version::parse(current))
+            let version = version.and_then(Version::parse);
+            // What a chart lists of other releases is booted by clusters with other maps.
+            let is_of_map = image.built || image.facts.get(REGISTRY_KEY).is_none();
+            let is_alike = image.built && image.facts.text(fact::K8S_FLAVOR) == flavor;
+            version.is_some_and(|version| {
+                let is_third = is_alike && minor.admits(&version) && !version.admits(&next);
+                is_of_map && version == is || is_third
+            })
         };
-        let is_used = self.view.images.values().any(holds_current);
-        if is_used || version_obstacle(current, held).is_some() {
+        let is_needed = self.view.images.values().any(prevents);
+        if is_needed || version_obstacle(current, held).is_some() {
             return None;
         }
-        let version = like(current, &Version::parse(held)?);
+        let version = like(current, &next);
         let text = format!("{}: {version}", entry.path);
         let spot = self.spot(entry.version.place);
         let whole = Fix::replace(spot.clone(), current, &*version, &*text);
