@@ -185,6 +185,21 @@ fn a_commit_without_a_project_file_is_read_with_todays() {
     );
 }
 
+#[test]
+fn facts_that_are_new_are_no_error_of_the_earlier_side() {
+    let stage = images().cluster("edge", &values("edge-1", OLD, "noble-30"));
+    let Some(stage) = stage.commit("before") else {
+        return;
+    };
+    stage.write("new.yaml", "noble-30: {k8s-version: v1.30.12+rke2r1}\n");
+    let shown = stage.run("impact --against HEAD --info new.yaml").exit(0);
+    let shown = shown.outcome.stdout;
+    assert!(
+        shown.contains("note: there was no `new.yaml` at"),
+        "{shown}"
+    );
+}
+
 /// A fleet, each cluster in a folder of its own.
 fn fleet() -> Stage {
     images().settings("clusters: [{each: 'clusters/*/values.yaml', namespace: metal}]")
@@ -404,10 +419,10 @@ fn links_are_followed_inside_the_commit() {
 Against 77a4fdd850, `HEAD`
 
 edge
-  control-plane  no machine is re-provisioned
+  control-plane  2 machines provisioned
                    replicas    3 → 5
 
-no machine is re-provisioned, 0 clusters as before
+no machine is re-provisioned, 2 machines provisioned, 0 clusters as before
 
 "#]]);
 }

@@ -5,7 +5,9 @@ use serde_json::Value;
 use snapbox::str;
 
 use super::manifests::references::impacts;
-use super::support::manifests::{GOOD, INFRASTRUCTURE, cluster, infrastructure, manifest, object};
+use super::support::manifests::{
+    GOOD, INFRASTRUCTURE, cluster, hosted, infrastructure, manifest, object,
+};
 use super::support::stage::{assert_text, project};
 
 /// A cluster whose workers have a bootstrap configuration; `template` is the kind of its machine template.
@@ -143,9 +145,9 @@ a failure domain
     one whole pool in 1 cluster re-provisioned, 0 clusters as before
 another number
     edge
-      control-plane  no machine is re-provisioned
+      control-plane  2 machines provisioned
                        replicas    3 → 5
-    no machine is re-provisioned, 0 clusters as before
+    no machine is re-provisioned, 2 machines provisioned, 0 clusters as before
 a bootstrap configuration in place
     edge
       edge-md  in place: existing machines stay as they are, later ones differ
@@ -208,6 +210,134 @@ fn a_hosted_control_plane_has_no_machines_that_roll() {
     assert!(
         impacts.contains("no machine is re-provisioned, 0 clusters"),
         "{impacts}"
+    );
+}
+
+#[test]
+fn only_a_control_plane_that_is_known_to_be_hosted_has_no_machines() {
+    let text = |kind: &str, version: &str| {
+        hosted("v1.31.8", GOOD)
+            .replace("KamajiControlPlane", kind)
+            .replacen(
+                "  version: v1.31.8\n",
+                &format!("  version: {version}\n"),
+                1,
+            )
+    };
+    let kinds = [
+        "AWSManagedControlPlane",
+        "KubeadmControlPlane",
+        "UnheardControlPlane",
+    ];
+    let shown = kinds.map(|kind| {
+        let changes = [(kind, text(kind, "v1.31.9"))];
+        impacts(&text(kind, "v1.31.8"), &changes).unwrap_or_default()
+    });
+    assert_text(
+        &shown.concat(),
+        str![[r#"
+AWSManagedControlPlane
+    edge
+      whole cluster  no machine is re-provisioned
+                       AWSManagedControlPlane/edge-cp spec.version  v1.31.8 → v1.31.9
+    no machine is re-provisioned, 0 clusters as before
+KubeadmControlPlane
+    edge
+      whole cluster  not known whether machines are re-provisioned
+                       KubeadmControlPlane/edge-cp spec.version  v1.31.8 → v1.31.9
+    not known of 1 whole cluster, 0 clusters as before
+UnheardControlPlane
+    edge
+      whole cluster  not known whether machines are re-provisioned
+                       UnheardControlPlane/edge-cp spec.version  v1.31.8 → v1.31.9
+    not known of 1 whole cluster, 0 clusters as before
+
+"#]],
+    );
+}
+
+#[test]
+fn another_number_of_machines_is_in_the_sum() {
+    let before = edge("OpenStackMachineTemplate");
+    let changes = edits(
+        &before,
+        &[
+            ("fewer", "  replicas: 3\n", "  replicas: 1\n"),
+            ("more", "  replicas: 3\n", "  replicas: 5\n"),
+            ("nobody knows", "  replicas: 3\n", ""),
+        ],
+    );
+    assert_text(
+        &impacts(&before, &changes).unwrap_or_default(),
+        str![[r#"
+fewer
+    edge
+      control-plane  2 machines deleted
+                       replicas    3 → 1
+    2 machines deleted, 0 clusters as before
+more
+    edge
+      control-plane  2 machines provisioned
+                       replicas    3 → 5
+    no machine is re-provisioned, 2 machines provisioned, 0 clusters as before
+nobody knows
+    edge
+      control-plane  no machine is re-provisioned
+                       replicas    3 → none
+                       KubeadmControlPlane/edge-cp spec.replicas  3 → none
+    no machine is re-provisioned, 0 clusters as before
+
+"#]],
+    );
+}
+
+#[test]
+fn what_a_patch_reads_of_a_cluster_is_not_denied() {
+    let class = |patch: &str| {
+        CLASS.replace(
+            "spec:\n  controlPlane:\n    machineI",
+            &format!("spec:\n  patches: [{{name: p, {patch}}}]\n  controlPlane:\n    machineI"),
+        )
+    };
+    let patch = |value: &str| {
+        format!(
+            "definitions: [{{selector: {{apiVersion: x/v1, kind: X, matchResources: {{}}}}, jsonPatches: [{{op: add, path: /spec/x, valueFrom: {{{value}}}}}]}}]"
+        )
+    };
+    let cases = [
+        (
+            "the number",
+            patch("variable: builtin.controlPlane.replicas"),
+        ),
+        ("all of it", patch("template: '{{ .builtin | toJson }}'")),
+        (
+            "a part",
+            patch("template: '{{ toJson .builtin.controlPlane }}'"),
+        ),
+        (
+            "an extension",
+            "external: {generatePatchesExtension: x}".to_owned(),
+        ),
+        ("another field", patch("variable: builtin.cluster.name")),
+    ];
+    let sums = cases.map(|(name, patch)| {
+        let before = class(&patch);
+        let after = before.replace("{replicas: 3}", "{replicas: 5}");
+        assert_ne!(before, after);
+        let shown = impacts(&before, &[(name, after)]).unwrap_or_default();
+        let sum = shown.lines().rfind(|line| line.ends_with("as before"));
+        format!("{name}: {}\n", sum.unwrap_or_default().trim())
+    });
+    assert_text(
+        &sums.concat(),
+        str![[r#"
+the number: 2 machines provisioned, not known of 1 pool, 0 clusters as before
+all of it: 2 machines provisioned, not known of 1 pool, 0 clusters as before
+a part: 2 machines provisioned, not known of 1 pool, 0 clusters as before
+an extension: 2 machines provisioned, not known of 1 pool, 0 clusters as before
+another field: no machine is re-provisioned, 2 machines provisioned, 0 clusters as before
+
+"#]],
     );
 }
 
@@ -574,6 +704,12 @@ fn values_whose_effect_nobody_knows_are_not_denied() {
             "elsewhere",
             values("  rke2: {nodes: '{{ .Values.count }}'}\ncount: 1\nother: 2\n"),
         ),
+        (
+            "the chart of the machines",
+            values(
+                "  rke2: {nodes: '{{ .Values.count }}'}\ncount: 1\nother: 1\nunits: {cluster: {repo: x}}\nsource_templates: {x: {spec: {ref: {tag: 1.0.0}}}}\n",
+            ),
+        ),
     ];
     let mut screen = String::new();
     for (name, text) in cases {
@@ -597,6 +733,12 @@ edge
 not known of 1 whole cluster, 0 clusters as before
 elsewhere
 no machine is re-provisioned, 1 cluster as before
+the chart of the machines
+edge
+  whole cluster  not known: what the charts make of these values is not compared
+                   values source_templates.x.spec.ref.tag  none → 1.0.0
+                   values units.cluster.repo  none → x
+not known of 1 whole cluster, 0 clusters as before
 
 "#]],
     );
@@ -625,11 +767,11 @@ fn a_comment_has_what_the_change_adds_and_is_never_too_long() {
     comment.exit(1).stdout(str![[r#"
 ### What this change does
 
-**no machine is re-provisioned, 1 cluster as before**
+**no machine is re-provisioned, 2 machines provisioned, 1 cluster as before**
 
 | cluster | pool | machines | change |
 |---|---|---|---|
-| edge0 | `control-plane` | no machine is re-provisioned | replicas `3` → `5` |
+| edge0 | `control-plane` | 2 machines provisioned | replicas `3` → `5` |
 
 1 error as before.
 

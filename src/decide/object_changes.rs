@@ -42,6 +42,17 @@ pub struct Difference<'n> {
     pub is_secret: bool,
 }
 
+impl Difference<'_> {
+    /// The same, of what is at a path.
+    pub fn below(self, path: &[&str]) -> Self {
+        let above = path.iter().map(|key| (*key).to_owned());
+        Self {
+            path: above.chain(self.path).collect(),
+            ..self
+        }
+    }
+}
+
 /// Everything that differs, by objects in their order.
 pub fn object_changes<'a>(before: &'a Cluster, after: &'a Cluster) -> Vec<ObjectChange<'a>> {
     let mut changes = Vec::new();
@@ -63,6 +74,12 @@ pub fn object_changes<'a>(before: &'a Cluster, after: &'a Cluster) -> Vec<Object
             let is_template = kinds.iter().any(|kind| is.object.kind.ends_with(kind));
             let is_spec = path.first() == Some(&"spec");
             answer.effect = match answer.effect {
+                // Patches make another template of it, perhaps.
+                Effect::NoEffect | Effect::Propagated
+                    if [before, after].iter().any(|side| is_read(side, is, &path)) =>
+                {
+                    Effect::NotKnown
+                }
                 // Fields have other names in another version.
                 effect if is_versioned && is_spec && effect != Effect::NoEffect => Effect::NotKnown,
                 Effect::NoEffect if is_of_other_group(&path, [found.from, found.to]) => {
@@ -117,6 +134,41 @@ fn one_sided_change(pair: Pair<'_>) -> Option<ObjectChange<'_>> {
         is_secret: false,
         is_in_place: false,
     })
+}
+
+/// The built-in variables of patches that hold one field of the Cluster, or one map of it. Any other holds more.
+/// <https://cluster-api.sigs.k8s.io/tasks/experimental-features/cluster-class/write-clusterclass#builtin-variables>
+const FIELDS: [&str; 8] = [
+    "annotations",
+    "class",
+    "labels",
+    "name",
+    "namespace",
+    "replicas",
+    "uid",
+    "version",
+];
+
+/// Whether a patch of a cluster's class may read a field of the Cluster.
+fn is_read(cluster: &Cluster, object: &ClusterObject, path: &[&str]) -> bool {
+    let objects = cluster.objects.iter().map(|object| &object.object);
+    let classes = objects.filter(|object| &*object.kind == "ClusterClass");
+    let mut patches = classes.flat_map(|class| class.node.items(&["spec", "patches"]));
+    &*object.object.kind == "Cluster"
+        && patches.any(|patch| patch.get_path(&["external"]).is_some() || reads(patch, path))
+}
+
+/// Whether a text below a node names a built-in variable that a field is in.
+fn reads(node: &Node, path: &[&str]) -> bool {
+    let text = node.value.as_str();
+    let mut behind = text.iter().flat_map(|text| text.split("builtin").skip(1));
+    let has_field = behind.any(|behind| {
+        let is_end = |next: char| next != '.' && !next.is_alphanumeric();
+        let keys = behind.split(is_end).next().unwrap_or_default();
+        let key = keys.rsplit('.').next().unwrap_or_default();
+        !FIELDS.contains(&key) || path.contains(&key)
+    });
+    has_field || node.children().any(|child| reads(child, path))
 }
 
 /// Whether a reference leads to another API group, which no other version of the same object does.

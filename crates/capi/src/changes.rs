@@ -397,6 +397,23 @@ const KINDS: &[Changes] = &[
     ),
 ];
 
+/// Kinds of control planes that run as Pods or in a cloud, so that they have no machines. So have those that are called managed.
+const HOSTED: [&str; 6] = [
+    "GardenerShootControlPlane",
+    "HostedControlPlane",
+    "K0smotronControlPlane",
+    "KamajiControlPlane",
+    "NestedControlPlane",
+    "ROSAControlPlane",
+];
+
+/// Whether an object is a control plane without machines of its own, or the template of one.
+pub fn is_hosted(object: &ManifestObject) -> bool {
+    let kind = object.kind.strip_suffix("Template");
+    let kind = kind.unwrap_or(&object.kind);
+    HOSTED.contains(&kind) || kind.ends_with("ManagedControlPlane")
+}
+
 /// What a change of the field at a path does. An item of a list is a part that begins with `[`.
 pub fn answer(object: &ManifestObject, path: &[&str]) -> Answer {
     if path == PAUSE {

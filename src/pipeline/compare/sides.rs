@@ -1,6 +1,6 @@
 //! The two sides of a change: the project at a commit, and the project on disk or at another commit.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::error::Error;
@@ -96,7 +96,18 @@ impl Sides {
         let mut notes = Vec::new();
         let commit = base.files.commit.clone();
         let files = with_project(base.files, location, &after, &mut notes)?;
-        let before = read::workspace_in(request, location, files)?;
+        let mut before = read::workspace_in(request, location, files)?;
+        let is_there = |path: &Path| before.files.is_there(path) || !after.files.is_there(path);
+        let (facts, new) =
+            { std::mem::take(&mut before.facts).into_iter() }.partition(|path| is_there(path));
+        before.facts = facts;
+        notes.extend(new.iter().map(|path: &PathBuf| {
+            let at = commit.get(..10).unwrap_or(&commit);
+            format!(
+                "there was no `{}` at {at}: no facts are read of it there",
+                path.display()
+            )
+        }));
         Ok(Self {
             before,
             after,

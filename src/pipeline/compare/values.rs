@@ -15,6 +15,25 @@ use crate::report::values::{ValuePath, ValueQuery};
 /// The key of everything that describes a cluster.
 const CLUSTER: &str = "cluster";
 
+/// What else the chart of sylva-core makes a cluster of: values that its own `cluster` reads, and what deploys the chart of the machines.
+const BESIDE: [&[&str]; 15] = [
+    &["_internal"],
+    &["calico_helm_values"],
+    &["cluster_domain"],
+    &["cluster_virtual_ip"],
+    &["display_external_ip"],
+    &["metallb"],
+    &["metallb_helm_values"],
+    &["ntp"],
+    &["openstack"],
+    &["proxies"],
+    &["registry_mirrors"],
+    &["source_templates"],
+    &["unit_definition_defaults"],
+    &["unit_templates"],
+    &["units", "cluster"],
+];
+
 /// How a level selects its image, which is compared as it is resolved.
 const CHOICES: [&str; 8] = [
     "image_key",
@@ -59,15 +78,18 @@ pub(super) fn changes(
         ["machine_deployments", name, ..] if !has_pool(name) => true,
         path => is_compared(path),
     };
-    let changes = found.filter(|found| {
+    let own = found.filter_map(|found| {
         let path: Vec<&str> = found.path.iter().map(String::as_str).collect();
-        !(is_reported(&path) || found.is_secret && has_same_secrets)
+        (!is_reported(&path)).then(|| found.below(&[CLUSTER]))
     });
+    let beside = BESIDE.iter().flat_map(|path| {
+        let found = differences(old.tree.get_path(path), new.tree.get_path(path));
+        found.into_iter().map(|found| found.below(path))
+    });
+    let changes = own.chain(beside);
+    let changes = changes.filter(|found| !(found.is_secret && has_same_secrets));
     Ok(changes
-        .map(|mut found| {
-            found.path.insert(0, CLUSTER.to_owned());
-            FieldChange::from_values(&found)
-        })
+        .map(|found| FieldChange::from_values(&found))
         .collect())
 }
 

@@ -94,14 +94,6 @@ impl FieldChange {
             is_secret: difference.is_secret,
         }
     }
-
-    /// The same, where it is nothing to any machine.
-    pub(super) fn forget_machines(self) -> Self {
-        Self {
-            rollout: None,
-            ..self
-        }
-    }
 }
 
 fn join(path: &[String]) -> String {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use capi::changes::Effect;
+use capi::changes::{Effect, is_hosted};
 use capi::providers::{self, Stamp, Template};
 use capi::unknown::Unknown;
 use serde::Serialize;
@@ -78,6 +78,17 @@ impl PoolChange {
     pub fn machines_to_roll(&self) -> Option<Machines> {
         let rolls = self.change == ImpactKind::Changed && self.rollout == Some(Rollout::Roll);
         rolls.then(|| self.machines.unwrap_or(Machines::All))
+    }
+
+    /// How many machines another number of replicas deletes, and how many it adds.
+    pub(super) fn scaling(&self) -> [u32; 2] {
+        match self.replicas {
+            Some(Edit {
+                from: Some(from),
+                to: Some(to),
+            }) => [from.saturating_sub(to), to.saturating_sub(from)],
+            _ => [0, 0],
+        }
     }
 }
 
@@ -222,7 +233,6 @@ pub(super) fn changes(
     }
     let all_roll = { changes.iter() }.filter(|pool| pool.machines_to_roll().is_some());
     let all_roll = all_roll.count() == pools(after).count();
-    // Those of a hosted control plane are no machines of ours.
     let is_of_pool = |name: &PoolName| {
         let mut pools = pools(before).chain(pools(after));
         pools.any(|pool| pool.pool().name == *name)
@@ -234,7 +244,15 @@ pub(super) fn changes(
     let rest = of_objects.iter().map(|change| {
         let field = FieldChange::from_object(change);
         match change.pool {
-            Some(_) => field.forget_machines(),
+            // Those of a hosted control plane are no machines of ours.
+            Some(_) if is_hosted(&change.object.object) => FieldChange {
+                rollout: None,
+                ..field
+            },
+            Some(_) => FieldChange {
+                rollout: field.rollout.min(Some(Rollout::Unknown)),
+                ..field
+            },
             None => field,
         }
     });

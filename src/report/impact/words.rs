@@ -92,7 +92,20 @@ pub(in crate::report) fn machines(pool: &PoolChange) -> String {
             "not known: what the charts make of these values is not compared".to_owned()
         }
         (_, Some(Rollout::Unknown)) => "not known whether machines are re-provisioned".to_owned(),
-        _ => "no machine is re-provisioned".to_owned(),
+        _ => {
+            let [deleted, added] = pool.scaling();
+            match deleted.max(added) {
+                0 => "no machine is re-provisioned".to_owned(),
+                number => {
+                    let what = if deleted > 0 {
+                        "deleted"
+                    } else {
+                        "provisioned"
+                    };
+                    format!("{} {what}", quantity(number as usize, "machine"))
+                }
+            }
+        }
     }
 }
 
@@ -252,8 +265,14 @@ pub(in crate::report) fn sum(impact: &Impact) -> String {
     let is_rolled = |pool: &&PoolChange| pool.rollout == Some(Rollout::Roll);
     let is = |kind: ImpactKind| move |pool: &&PoolChange| pool.change == kind;
     let rolled = Count::new(pools().filter(is_rolled)).words();
-    let deleted = Count::new(pools().filter(is(ImpactKind::Removed))).words();
-    let added = Count::new(pools().filter(is(ImpactKind::Added))).words();
+    let scaled = |at: usize| pools().map(move |pool| pool.scaling()[at]).sum::<u32>();
+    let of_scaled = |kind, at| {
+        let mut count = Count::new(pools().filter(is(kind)));
+        count.machines += scaled(at) as usize;
+        count.words()
+    };
+    let deleted = of_scaled(ImpactKind::Removed, 0);
+    let added = of_scaled(ImpactKind::Added, 1);
     let unknown = pools().filter(|pool| pool.rollout == Some(Rollout::Unknown));
     let (secret, open): (Vec<_>, Vec<_>) =
         unknown.partition(|pool| pool.because.contains(&Cause::Secret));
