@@ -960,6 +960,78 @@ fn a_file_that_becomes_a_secret_anywhere_is_secret_in_each_config_map() {
     }
 }
 
+/// Values, resources and charts too, wherever the kustomization is, and whatever leads to the file.
+#[test]
+fn a_file_of_which_a_secret_is_made_is_secret_for_each_reader() {
+    let values = "cluster: {k8s_version: SEKRET-1, capm3: {image_key: SEKRET-2}}\n";
+    let generator = "secretGenerator: [{name: s, files: [x=../one/values.yaml]}]\n";
+    let written = "apiVersion: builtin\nkind: SecretGenerator\nmetadata: {name: s}\nfiles: [x=../one/values.yaml]\n";
+    let patch = "patches: [{target: {kind: Secret}, path: ../one/values.yaml}]\n";
+    let link = |stage: &Stage, to: &str, at: &str| {
+        std::os::unix::fs::symlink(to, stage.path().join(at)).expect("linked");
+    };
+    let place = |at: &str, text: &str| {
+        project()
+            .settings("clusters: [{name: edge, values: [one/values.yaml]}]")
+            .file("one/values.yaml", values)
+            .file(at, text)
+    };
+    let of_folder = place("apps/kustomization.yaml", "generators: [more]\n")
+        .file("apps/more/kustomization.yaml", "resources: [s.yaml]\n")
+        .file("apps/more/s.yaml", written);
+    let linked = place("apps/other.yaml", generator);
+    link(&linked, "other.yaml", "apps/kustomization.yaml");
+    let from_link = place(
+        "apps/Kustomization",
+        "secretGenerator: [{name: s, envs: [a.env]}]\n",
+    );
+    link(&from_link, "../one/values.yaml", "apps/a.env");
+    let to_link = place("apps/kustomization.yml", generator)
+        .settings("clusters: [{name: edge, values: [two.yaml]}]");
+    link(&to_link, "one/values.yaml", "two.yaml");
+    let broken = place("apps/kustomization.yaml", generator);
+    broken.write("one/values.yaml", "a: *SEKRET-1\n");
+    let lines = ["check", "explain edge", "values edge --raw", "images"];
+    for stage in [
+        place("apps/kustomization.yaml", generator),
+        place(".apps/kustomization.yaml", generator),
+        place("apps/kustomization.yaml", patch),
+        of_folder,
+        linked,
+        from_link,
+        to_link,
+        broken,
+    ] {
+        let shown = printed(&stage, &lines);
+        assert!(
+            shown.contains("secret") || shown.contains("alias"),
+            "{shown}"
+        );
+    }
+    // Below the top of a repository, at a commit, and of what git tracks.
+    let Some(stage) = project()
+        .file(
+            "sub/metalmark.yaml",
+            "clusters: [{name: edge, values: [../one/values.yaml]}]\n",
+        )
+        .file("one/values.yaml", values)
+        .file("apps/kustomization.yaml", generator)
+        .commit("one")
+    else {
+        return;
+    };
+    stage.write("one/values.yaml", values.replace("SEKRET-1", "SEKRET-3"));
+    let lines = ["check", "impact --against HEAD", "impact --output json"];
+    for line in lines {
+        let outcome = stage.run_in("sub", line).outcome;
+        let text = outcome.stdout + &outcome.stderr;
+        assert!(
+            !text.contains("SEKRET") && text.contains("secret"),
+            "{line}: {text}"
+        );
+    }
+}
+
 /// The order of its keys is not that of the file, and nobody knows its lines.
 #[test]
 fn how_a_file_of_secrets_is_written_is_not_known_in_a_chart() {

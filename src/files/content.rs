@@ -16,17 +16,30 @@ use crate::error::Error;
 pub struct Content {
     bytes: Vec<u8>,
     leads_to: Option<PathBuf>,
+    /// Whether it is secret as a whole, whatever its own path says.
+    is_secret: bool,
 }
 
 impl Content {
     /// The bytes at the end of a path, which leads there by a link or by itself.
     pub(super) fn new(bytes: Vec<u8>, leads_to: Option<PathBuf>) -> Self {
-        Self { bytes, leads_to }
+        let is_secret = leads_to.as_deref().is_some_and(secrets::is_named_secret);
+        Self {
+            bytes,
+            leads_to,
+            is_secret,
+        }
     }
 
-    fn is_secret_elsewhere(&self) -> bool {
-        let leads_to = self.leads_to.as_deref();
-        leads_to.is_some_and(secrets::is_named_secret)
+    /// The same, which is secret if this says so.
+    pub(super) fn mark_secret(mut self, is_secret: bool) -> Self {
+        self.is_secret |= is_secret;
+        self
+    }
+
+    /// Where a link on the way leads to.
+    pub(super) fn leads_to(&self) -> Option<&Path> {
+        self.leads_to.as_deref()
     }
 
     /// The text under the path that is shown, with its secrets marked. No line of a file outside the project is shown.
@@ -37,7 +50,7 @@ impl Content {
         let text = decode(&self.bytes, engine)?;
         let real = self.leads_to.as_deref().unwrap_or(Path::new(&shown));
         let is_outside = real.is_absolute();
-        let mut source = if self.is_secret_elsewhere() {
+        let mut source = if self.is_secret {
             secrets::secret_source(shown, text)
         } else {
             secrets::source(shown, text)
@@ -46,17 +59,17 @@ impl Content {
         Ok(source)
     }
 
-    /// The bytes, for a reader that knows no secrets; none where a link leads to a file of secrets.
+    /// The bytes, for a reader that knows no secrets; none where they are secret as a whole.
     pub fn plain(&self) -> Option<&[u8]> {
-        (!self.is_secret_elsewhere()).then_some(&*self.bytes)
+        (!self.is_secret).then_some(&*self.bytes)
     }
 
     /// The bytes as in [`Content::plain`].
     ///
     /// # Errors
-    /// A link leads to a file of secrets.
+    /// They are secret as a whole.
     pub(super) fn into_plain(self, path: &Path) -> Result<Vec<u8>, Error> {
-        if self.is_secret_elsewhere() {
+        if self.is_secret {
             return Err(Error::Read {
                 path: path.to_owned(),
                 cause: io::Error::other(SECRET),
@@ -77,7 +90,7 @@ impl Content {
 }
 
 /// Why a file is not read.
-pub const SECRET: &str = "it is a link to a file of secrets";
+pub const SECRET: &str = "it is a link to a file of secrets, or a Secret is made of it";
 
 impl From<Vec<u8>> for Content {
     fn from(bytes: Vec<u8>) -> Self {

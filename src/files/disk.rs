@@ -205,6 +205,22 @@ impl Files for Disk {
         below.collect()
     }
 
+    fn paths_named(&self, names: &[&str]) -> Vec<PathBuf> {
+        let (mut found, mut open) = (Vec::new(), vec![PathBuf::from(".")]);
+        while let Some(folder) = open.pop() {
+            let entries = self.inner.entries(&self.real.join(&folder));
+            for (name, kind) in entries.and_then(self::names).unwrap_or_default() {
+                let path = folder.join(&name);
+                if names.contains(&&*name) && !kind.is_dir() {
+                    found.push(plain_path(&path));
+                } else if kind.is_dir() && name != ".git" {
+                    open.push(path);
+                }
+            }
+        }
+        found
+    }
+
     fn list_recursive(&self, folder: &Path) -> Result<Vec<PathBuf>, Error> {
         let full = plain_path(&self.real.join(folder));
         self.left_out.look_below(&full);

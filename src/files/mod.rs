@@ -4,6 +4,7 @@ mod content;
 mod disk;
 mod folder;
 mod git;
+mod guarded;
 mod left_out;
 mod overlay;
 mod revision;
@@ -23,6 +24,7 @@ pub use disk::Disk;
 pub use folder::{Folder, PathState, Walk};
 pub use git::Provenance;
 pub use git::Repository;
+pub use guarded::{Guarded, KUSTOMIZATIONS, SecretPaths};
 pub use overlay::Overlay;
 pub use overlay::Tracked;
 pub use revision::Revision;
@@ -139,6 +141,16 @@ pub trait Files: Send + Sync {
             }
         }
         Ok(found)
+    }
+
+    /// The paths of all files below the root with one of these names, links among them included. What cannot be read has none.
+    fn paths_named(&self, _names: &[&str]) -> Vec<PathBuf> {
+        Vec::new()
+    }
+
+    /// Which files are secret because Secrets are made of them, if that is looked for.
+    fn secret_paths(&self) -> Option<SecretPaths> {
+        None
     }
 
     /// The path with its links resolved: relative to the root or the repository, or absolute if it is outside both. None if

@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 
 use crate::error::Error;
 
-use super::{Content, Files, Found, plain_path};
+use super::{Content, Files, Found, SecretPaths, plain_path};
 
 /// Other files with some added or replaced.
 pub struct Overlay {
@@ -22,6 +22,11 @@ impl Overlay {
         let added = added.into_iter();
         let added = added.map(|(path, bytes)| (plain(&path), bytes)).collect();
         Self { files, added }
+    }
+
+    /// Other bytes of a file: a link leads where it led.
+    fn new_content(&self, path: &Path, bytes: &[u8]) -> Content {
+        Content::new(bytes.to_vec(), self.files.leads_to(path))
     }
 
     fn get(&self, path: &Path) -> Option<&Vec<u8>> {
@@ -38,7 +43,7 @@ fn plain(path: &Path) -> PathBuf {
 impl Files for Overlay {
     fn file(&self, path: &Path) -> Result<Found, Error> {
         match self.get(path) {
-            Some(bytes) => Ok(Found::File(bytes.clone().into())),
+            Some(bytes) => Ok(Found::File(self.new_content(path, bytes))),
             None => self.files.file(path),
         }
     }
@@ -49,7 +54,7 @@ impl Files for Overlay {
 
     fn content(&self, path: &Path) -> Result<Content, Error> {
         match self.get(path) {
-            Some(bytes) => Ok(bytes.clone().into()),
+            Some(bytes) => Ok(self.new_content(path, bytes)),
             None => self.files.content(path),
         }
     }
@@ -68,6 +73,20 @@ impl Files for Overlay {
 
     fn list_recursive(&self, folder: &Path) -> Result<Vec<PathBuf>, Error> {
         self.files.list_recursive(folder)
+    }
+
+    fn paths_named(&self, names: &[&str]) -> Vec<PathBuf> {
+        let added = self.added.keys().filter(|path| {
+            let name = path.file_name().and_then(|name| name.to_str());
+            name.is_some_and(|name| names.contains(&name))
+        });
+        let mut found = self.files.paths_named(names);
+        found.extend(added.cloned());
+        found
+    }
+
+    fn secret_paths(&self) -> Option<SecretPaths> {
+        self.files.secret_paths()
     }
 
     fn remotes(&self) -> Vec<String> {
@@ -181,6 +200,10 @@ impl Files for Tracked {
         let mut below = self.files.list_recursive(folder)?;
         below.retain(|path| !self.is_new(&folder.join(path)));
         Ok(below)
+    }
+
+    fn paths_named(&self, names: &[&str]) -> Vec<PathBuf> {
+        self.files.paths_named(names)
     }
 
     fn remotes(&self) -> Vec<String> {

@@ -420,6 +420,16 @@ impl Files for Revision {
         }
     }
 
+    fn paths_named(&self, names: &[&str]) -> Vec<PathBuf> {
+        let below = self.entries.keys().map(Path::new);
+        let below = below.filter_map(|path| path.strip_prefix(&self.prefix).ok());
+        let is_named = |path: &&Path| {
+            let name = path.file_name().and_then(|name| name.to_str());
+            name.is_some_and(|name| names.contains(&name))
+        };
+        below.filter(is_named).map(Path::to_owned).collect()
+    }
+
     fn list_recursive(&self, folder: &Path) -> Result<Vec<PathBuf>, Error> {
         match self.resolve(folder)? {
             Target::Outside(on_disk) => self.outside.list_recursive(&on_disk),

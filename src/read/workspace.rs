@@ -12,7 +12,7 @@ use yaml_tree::suggest::did_you_mean;
 
 use crate::budget;
 use crate::error::Error;
-use crate::files::{Disk, Files, Repository, Tracked};
+use crate::files::{Disk, Files, Guarded, Repository, Tracked};
 use crate::model::cluster_view::ClusterRead;
 use crate::model::finding::Finding;
 use crate::model::lock::LOCK_FILE;
@@ -102,8 +102,14 @@ pub fn workspace_in(
     location: &Location,
     tree: Arc<dyn Files>,
 ) -> Result<Workspace, Error> {
-    let mut project = open(location, &*tree)?;
     let flags = &request.flags;
+    // A host that confines the run shows nothing above the folder.
+    let root = match flags.confined {
+        Some(_) => String::new(),
+        None => super::folder_in_repository(&location.root),
+    };
+    let tree: Arc<dyn Files> = Arc::new(Guarded::new(tree, &location.root, Path::new(&root)));
+    let mut project = open(location, &*tree)?;
     let places = Places {
         tree: project.tree.as_ref(),
         source: project.source.as_ref(),
@@ -122,11 +128,6 @@ pub fn workspace_in(
     let own_output = Arc::new(OwnOutput::new(outputs));
     let values = flags.values.iter().chain(&project.file.values);
     let values: Vec<PathBuf> = values.map(PathBuf::from).collect();
-    // A host that confines the run shows nothing above the folder.
-    let root = match flags.confined {
-        Some(_) => String::new(),
-        None => super::folder_in_repository(&location.root),
-    };
     let stated = Stated {
         file: &project.file,
         root: Path::new(&root),

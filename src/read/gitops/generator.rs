@@ -1,20 +1,17 @@
 //! ConfigMap and Secret generators: from files, literals and env files, and how their objects merge with existing ones.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
-use std::path::{Path, PathBuf};
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
 use std::sync::Arc;
 
 use capi::secrets::seal_value;
 use yaml_tree::bytes::BASE64;
-use yaml_tree::engine::Engine;
 use yaml_tree::place::{FileId, Place};
 use yaml_tree::value::{Entry, Map, Node, Value};
 
-use crate::files::{Files, Found};
-
 use super::files::resolve_path;
 use super::object::{Named, Object, map_mut, set};
-use super::reader::{LayerReader, NAMES};
+use super::reader::LayerReader;
 use crate::read::error::ReadError;
 
 /// The kind of object that a generator creates.
@@ -325,7 +322,7 @@ impl Data {
                 let message = format!("`{named}` is neither a path nor `key=path`");
                 return Err(reader.refusal(message, item.place));
             }
-            let Some(load) = open(reader, self.kind, folder, path, item.place)? else {
+            let Some(load) = open(reader, folder, path, item.place)? else {
                 self.add(reader, key, "".into(), Place::NONE)?;
                 continue;
             };
@@ -381,7 +378,7 @@ impl Data {
             let Some(path) = item.value.as_str() else {
                 continue;
             };
-            let Some((file, _)) = open(reader, self.kind, folder, path, item.place)? else {
+            let Some((file, _)) = open(reader, folder, path, item.place)? else {
                 continue;
             };
             let source = reader.source(file);
@@ -414,7 +411,6 @@ impl Data {
 /// The file that a generator names, and whether it is text; none if metalmark has not rendered it yet.
 fn open(
     reader: &mut LayerReader<'_>,
-    kind: GeneratedKind,
     folder: &Path,
     path: &str,
     place: Place,
@@ -422,83 +418,11 @@ fn open(
     let Some(file) = resolve_path(folder, path) else {
         return Err(reader.refusal(format!("`{path}` lies outside of the repository"), place));
     };
-    let becomes_secret = || {
-        let all = reader
-            .secret_files
-            .get_or_init(|| secret_files(reader.files));
-        all.contains(&file)
-    };
-    let is_secret = kind == GeneratedKind::Secret || becomes_secret();
-    let load = if is_secret {
-        reader.open_secret(&file)?
-    } else {
-        reader.open(&file)?
-    };
-    match load {
+    match reader.open(&file)? {
         Some(load) => Ok(Some((load.file, load.is_text))),
         None if reader.is_own_output(&file, place)? => Ok(None),
         None => Err(reader.refusal(format!("there is no file `{path}`"), place)),
     }
-}
-
-/// The files of which the kustomizations of a repository make Secrets: each is secret wherever else it is named. What cannot be read
-/// is reported by what needs it.
-fn secret_files(files: &dyn Files) -> BTreeSet<PathBuf> {
-    let (mut found, mut open) = (BTreeSet::new(), vec![PathBuf::new()]);
-    while let Some(folder) = open.pop() {
-        // What git has not checked out is not looked for.
-        for name in files.folder(&folder).ok().flatten().unwrap_or_default() {
-            let path = folder.join(&name);
-            if NAMES.contains(&&*name) {
-                for named in add_secret_files(&text(files, &path), &folder, &mut found) {
-                    // A generator is a file, or is written here.
-                    let file = resolve_path(&folder, &named).map(|path| text(files, &path));
-                    for text in [Some(named.to_string()), file].iter().flatten() {
-                        add_secret_files(text, &folder, &mut found);
-                    }
-                }
-            } else if !name.starts_with('.') && files.is_there(&path) && files.is_folder(&path) {
-                open.push(path);
-            }
-        }
-    }
-    found
-}
-
-/// The text of a file; an empty one where it cannot be read.
-fn text(files: &dyn Files, path: &Path) -> String {
-    let content = match files.file(path) {
-        Ok(Found::File(content)) => content,
-        _ => return String::new(),
-    };
-    String::from_utf8_lossy(content.plain().unwrap_or_default()).into_owned()
-}
-
-/// Adds the files that the generators in a text make Secrets of. Returns the generators that it names.
-fn add_secret_files(text: &str, folder: &Path, found: &mut BTreeSet<PathBuf>) -> Vec<Arc<str>> {
-    let mut named = Vec::new();
-    if !["generator", "Generator"]
-        .iter()
-        .any(|word| text.contains(word))
-    {
-        return named;
-    }
-    let read = yaml_tree::read(text, FileId(0), Engine::Kubectl);
-    for document in read.map_or_else(|_| Vec::new(), |read| read.documents) {
-        let own = document.items(&[GeneratedKind::Secret.field()]).iter();
-        let itself = document.text(&["kind"]) == Some("SecretGenerator");
-        for generator in own.chain(itself.then_some(&document)) {
-            let lists = ["files", "envs"].into_iter();
-            let listed = lists.flat_map(|list| generator.items(&[list]));
-            let items = listed.chain(generator.get_path(&["env"]));
-            let items = items.filter_map(|item| item.value.as_str());
-            let paths = items.map(|item| item.split_once('=').map_or(&**item, |(_, path)| path));
-            found.extend(paths.filter_map(|path| resolve_path(folder, path)));
-        }
-        let items = document.items(&["generators"]).iter();
-        named.extend(items.filter_map(|item| item.value.as_str().cloned()));
-    }
-    named
 }
 
 /// A literal's value without the quotes around it.

@@ -35,7 +35,7 @@ mod vars;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use yaml_tree::engine::Engine;
 use yaml_tree::merge::Layer;
@@ -90,8 +90,6 @@ pub struct Options {
     pub shared: Shared,
     /// The files that metalmark renders, which compositions do not read.
     pub own_output: Arc<OwnOutput>,
-    /// The files of which kustomizations make Secrets, found when one is first needed.
-    pub secret_files: Arc<OnceLock<BTreeSet<PathBuf>>>,
 }
 
 /// Files that many clusters share, read once: see [`share`].

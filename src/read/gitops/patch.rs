@@ -156,9 +156,6 @@ pub(super) fn documents(
     if reader.is_own_output(&file, path.place)? {
         return Ok(Vec::new());
     }
-    if secrets::is_patch_of_secret(patch) {
-        reader.open_secret(&file)?;
-    }
     let read = match reader.objects(&file) {
         Err(ReadError::Finding(_)) if secrets::may_be_patch_of_secret(patch) => {
             let message = format!("`{named}` is no YAML");

@@ -1,14 +1,14 @@
 //! Reads each file of a composition once, as objects, values or plain text, with places.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use yaml_tree::bytes::BASE64;
 use yaml_tree::engine::Engine;
 use yaml_tree::json::scalar_text;
 use yaml_tree::opaque::is_opaque;
-use yaml_tree::place::{FileId, Place, Source, Sources};
+use yaml_tree::place::{FileId, Place, Source, Sources, hide_quotes};
 use yaml_tree::value::{Entry, Map, Node, Value};
 use yaml_tree::{Documents, Spelling, SyntaxError};
 
@@ -27,8 +27,7 @@ use super::{FAILED, Options, RunTime};
 use crate::read::error::ReadError;
 use crate::read::tables::{Table, find_fault};
 
-/// The file names of a kustomization.
-pub const NAMES: &[&str] = &["kustomization.yaml", "kustomization.yml", "Kustomization"];
+pub use crate::files::KUSTOMIZATIONS as NAMES;
 
 /// Files that were read, by path.
 pub(super) type Loads = BTreeMap<PathBuf, Load>;
@@ -63,8 +62,6 @@ pub(super) struct LayerReader<'r> {
     pub(super) repositories: Repositories,
     /// The files that metalmark renders.
     own_output: &'r OwnOutput,
-    /// The files of which kustomizations make Secrets, if they are known by now.
-    pub(super) secret_files: &'r OnceLock<BTreeSet<PathBuf>>,
 }
 
 impl<'r> LayerReader<'r> {
@@ -85,7 +82,6 @@ impl<'r> LayerReader<'r> {
             configuration: Configuration::own(),
             repositories: Repositories::default(),
             own_output: &options.own_output,
-            secret_files: &options.secret_files,
         }
     }
 
@@ -140,19 +136,6 @@ impl<'r> LayerReader<'r> {
             Err(ReadError::Error(error)) => Err(error),
             read => Ok(read.ok().flatten().unwrap_or_default()),
         }
-    }
-
-    /// The file at a path. All of its values are secret because it becomes a Secret.
-    pub(super) fn open_secret(&mut self, path: &Path) -> Result<Option<Load>, ReadError> {
-        let Some(load) = self.open(path)? else {
-            return Ok(None);
-        };
-        let source = self.source(load.file);
-        if source.is_secret_file {
-            return Ok(Some(load));
-        }
-        let source = secrets::secret_source(Arc::clone(&source.path), source.text.as_str());
-        Ok(Some(self.keep(path, source, load.is_text)))
     }
 
     fn keep(&mut self, path: &Path, source: Source, is_text: bool) -> Load {
@@ -245,8 +228,10 @@ impl<'r> LayerReader<'r> {
         let source = self.source(place.file);
         let spelling = Spelling::new(&source.text, place, text);
         let at = |inner: Place| spelling.place(text, inner.start as usize..inner.end as usize);
+        // Nobody knows of a patch that cannot be read whether it is one of a Secret.
         let read = yaml_tree::read_yaml(text, place.file).map_err(|mut error| {
             error.place = at(error.place);
+            error.message = hide_quotes(&error.message);
             syntax_finding(error, self.sources)
         })?;
         let documents = present(read);
