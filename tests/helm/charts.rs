@@ -308,6 +308,64 @@ fn nothing_that_a_template_makes_of_a_secret_is_shown() {
     assert!(shown > 10, "{shown} of 98 runs show what is no secret");
 }
 
+/// What these commands show of a project, which is nothing of its secrets.
+fn text_without_secrets(stage: &Stage) -> String {
+    let mut all = String::new();
+    for line in ["check", "check --output json", "explain paris"] {
+        let outcome = stage.run(line).outcome;
+        all += &(outcome.stdout + &outcome.stderr);
+    }
+    assert!(!all.contains("SEKRET"), "{all}");
+    all
+}
+
+/// Whatever makes its message: `fail`, `required`, a function that is given the wrong thing.
+#[test]
+fn what_a_template_of_a_secret_fails_with_is_not_shown() {
+    for pw in [
+        "{{ $p := \"SEKRET-1\" }}{{ fail $p }}",
+        "{{ printf \"%s\" \"SEKRET-1\" | fail }}",
+        "{{ dict \"a\" \"SEKRET-1\" | toJson | fail }}",
+        "{{ required \"SEKRET-1\" .Values.nothing }}",
+        "{{ tpl \"{{ fail `SEKRET-1` }}\" . }}",
+    ] {
+        let secret = format!(
+            "apiVersion: v1\nkind: Secret\nmetadata: {{name: a}}\nstringData:\n  pw: {pw}\n"
+        );
+        let stage = with_chart(
+            VALUES,
+            &[
+                ("paris.yaml", RELEASE),
+                ("charts/edge/templates/s.yaml", &secret),
+            ],
+        );
+        let shown = text_without_secrets(&stage);
+        assert!(
+            shown.contains("a template that makes a Secret fails"),
+            "{pw}: {shown}"
+        );
+    }
+}
+
+/// Nobody knows of what it is one.
+#[test]
+fn a_patch_of_a_release_that_cannot_be_read_is_not_quoted() {
+    for patch in [
+        "patch: 'a: *SEKRET-1'",
+        "target: {kind: KubeadmControlPlane}, patch: 'a: *SEKRET-1'",
+        "target: {kind: Sec.*}, patch: 'a: *SEKRET-1 {{ x }}'",
+    ] {
+        let release =
+            format!("{RELEASE}  postRenderers: [{{kustomize: {{patches: [{{{patch}}}]}}}}]\n");
+        let stage = with_chart(VALUES, &[("paris.yaml", &release)]);
+        let shown = text_without_secrets(&stage);
+        assert!(
+            shown.contains("is not checked as `paris` deploys it"),
+            "{patch}: {shown}"
+        );
+    }
+}
+
 #[test]
 fn findings_are_on_the_lines_of_the_values_or_of_the_template() {
     check(VALUES, &[]).is(str![[r#"

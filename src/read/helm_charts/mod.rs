@@ -613,7 +613,13 @@ impl Chart {
             match self.read(file) {
                 Ok(output) => files.extend(Some(output).filter(&is_wanted)),
                 Err(failure) if self.may_succeed(template, &failure, sources) => {}
-                Err(failure) => {
+                Err(mut failure) => {
+                    if sources
+                        .get(template)
+                        .is_some_and(|source| source.has_secrets())
+                    {
+                        failure.why = "a template that makes a Secret fails".to_owned();
+                    }
                     refusal.get_or_insert_with(|| self.render_failure(input, template, failure));
                 }
             }

@@ -361,7 +361,7 @@ impl<'a> Seals<'a> {
                 }
                 inner.found
             }
-            Err(_) if actions.is_empty() => return self.seal(node, keys),
+            Err(_) if actions.is_empty() || self.is_of_secrets => return self.seal(node, keys),
             Err(_) => Vec::new(),
         };
         found.sort_by_key(|seal| seal.range.start);
