@@ -58,7 +58,7 @@ struct Options {
     slowest: f64,
     /// Fails below this share of killed mutants, in percent. Mutants that name their test must all be killed.
     #[arg(long, default_value_t = 95)]
-    least: usize,
+    least: u8,
     /// Only tests with one of these in their name.
     #[arg(long, value_name = "TEXT")]
     test: Vec<String>,

@@ -93,10 +93,10 @@ fn table_row(row: &str, [made, tried, killed, unreached]: [usize; 4]) -> String 
 
 /// Why it is not enough, a line each: a mutant that its own test does not notice, a line that changed and that no test reaches, or
 /// of the others less than that share in percent. The share of the mutants that were tried counts for those that were not, which
-/// tests reach too.
-pub fn reasons(candidates: &[Candidate], fates: &[Fate], least: usize) -> Vec<String> {
+/// tests reach too; a few that were tried say little of many, so two standard errors are added to it.
+pub fn reasons(candidates: &[Candidate], fates: &[Fate], least: u8) -> Vec<String> {
     let mut reasons = Vec::new();
-    let (mut killed, mut tried, mut untried, mut unreached) = (0, 0, 0, 0);
+    let (mut killed, mut tried, mut untried, mut unreached) = (0_u32, 0_u32, 0_u32, 0_u32);
     for (candidate, fate) in candidates.iter().zip(fates) {
         let place = candidate.place();
         match (fate, &candidate.test) {
@@ -114,11 +114,18 @@ pub fn reasons(candidates: &[Candidate], fates: &[Fate], least: usize) -> Vec<St
             (Fate::Unreached, None) => unreached += 1,
         }
     }
-    let reached = tried + untried;
-    let (noticed, all) = (killed * reached, tried * (reached + unreached));
-    if noticed * 100 < least * all {
-        let share = 100 * noticed / all;
-        reasons.push(format!("{share} % are noticed; at least {least} % must be"));
+    if tried > 0 {
+        let reached = f64::from(tried + untried);
+        let share = f64::from(killed) / f64::from(tried);
+        let error = (share * (1.0 - share) / f64::from(tried)).sqrt();
+        let error = if untried > 0 { error } else { 0.0 };
+        let part = 100.0 * reached / (reached + f64::from(unreached));
+        let (share, most) = (share * part, (share + 2.0 * error) * part);
+        if most < f64::from(least) {
+            reasons.push(format!(
+                "{share:.0} % are noticed, {most:.0} % at most; at least {least} % must be"
+            ));
+        }
     }
     reasons
 }
@@ -149,7 +156,7 @@ mod tests {
             judge(&changed, &[Killed, Survived, LeftOut, Untried]),
             enough
         );
-        let few = ["33 % are noticed; at least 50 % must be"];
+        let few = ["33 % are noticed, 33 % at most; at least 50 % must be"];
         assert_eq!(judge(&changed, &[Killed, Survived, Survived]), few);
         assert_eq!(judge(&own, &[Killed, Unreached]), enough);
         assert_eq!(judge(&own, &[Killed, Unreached, Unreached]), few);
@@ -157,6 +164,13 @@ mod tests {
             judge(&own, &[Killed, Untried, Unreached, Unreached]),
             enough
         );
+        // One of three is 33 % more or less 54: of nine, 33 more or less 31.
+        let sample = [Killed, Survived, Survived];
+        let with_untried = |times: usize| [sample.repeat(times), vec![Untried]].concat();
+        assert_eq!(judge(&own, &with_untried(1)), enough);
+        assert_eq!(judge(&own, &with_untried(3)), enough);
+        let few = ["33 % are noticed, 49 % at most; at least 50 % must be"];
+        assert_eq!(judge(&own, &with_untried(12)), few);
         let unreached = ["a.rs:1 [a.rs  a]: it changed, and no test reaches it"];
         assert_eq!(judge(&changed, &[Killed, Killed, Unreached]), unreached);
         for fate in [Survived, Unreached, LeftOut, Untried] {
