@@ -1031,6 +1031,42 @@ fn what_no_longer_holds_machines_back_is_not_denied() {
     }
 }
 
+/// No object refers to a health check: it names its cluster.
+#[test]
+fn an_object_that_only_names_its_cluster_belongs_to_it() {
+    let check = |kind: &str| {
+        object(
+            &format!("cluster.x-k8s.io/v1beta1 {kind} checks"),
+            "spec: {clusterName: edge, maxUnhealthy: 40%}",
+        )
+    };
+    let edge = edge("OpenStackMachineTemplate");
+    let sums = ["MachineHealthCheck", "MachineNovelty"].map(|kind| {
+        let before = format!("{edge}{}", check(kind));
+        let changes = edits(&before, &[(kind, "40%", "50%")]);
+        impacts(&before, &changes)
+    });
+    let [Some(known), Some(novel)] = sums else {
+        return;
+    };
+    assert_text(
+        &(known + &novel),
+        str![[r#"
+MachineHealthCheck
+    edge
+      whole cluster  no machine is re-provisioned
+                       MachineHealthCheck/checks spec.maxUnhealthy  40% → 50%
+    no machine is re-provisioned, 0 clusters as before
+MachineNovelty
+    edge
+      whole cluster  not known whether machines are re-provisioned
+                       MachineNovelty/checks spec.maxUnhealthy  40% → 50%
+    not known of 1 whole cluster, 0 clusters as before
+
+"#]],
+    );
+}
+
 #[test]
 fn a_reference_into_another_group_is_no_other_spelling() {
     let text = |version: &str| {
