@@ -44,7 +44,7 @@ pub struct Difference<'n> {
 
 impl Difference<'_> {
     /// The same, of what is at a path.
-    pub fn below(self, path: &[&str]) -> Self {
+    pub fn nest(self, path: &[&str]) -> Self {
         let above = path.iter().map(|key| (*key).to_owned());
         Self {
             path: above.chain(self.path).collect(),

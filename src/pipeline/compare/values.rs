@@ -80,11 +80,11 @@ pub(super) fn changes(
     };
     let own = found.filter_map(|found| {
         let path: Vec<&str> = found.path.iter().map(String::as_str).collect();
-        (!is_reported(&path)).then(|| found.below(&[CLUSTER]))
+        (!is_reported(&path)).then(|| found.nest(&[CLUSTER]))
     });
     let beside = BESIDE.iter().flat_map(|path| {
         let found = differences(old.tree.get_path(path), new.tree.get_path(path));
-        found.into_iter().map(|found| found.below(path))
+        found.into_iter().map(|found| found.nest(path))
     });
     let changes = own.chain(beside);
     let changes = changes.filter(|found| !(found.is_secret && has_same_secrets));
