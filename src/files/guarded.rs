@@ -201,7 +201,14 @@ fn add_files(node: &Node, folders: &[&Path], found: &mut BTreeSet<PathBuf>) {
 }
 
 /// What only kustomizations say that make or patch objects; an escape may spell any of it.
-const WORDS: [&str; 4] = ["enerator", "ransformer", "target", "\\"];
+const WORDS: [&str; 6] = [
+    "Generator",
+    "generator",
+    "Transformer",
+    "transformer",
+    "target",
+    "\\",
+];
 
 /// The text of a file; an empty one where it cannot be read, which is reported by what needs it.
 fn text(files: &dyn Files, path: &Path) -> String {
