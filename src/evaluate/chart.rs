@@ -91,7 +91,11 @@ impl ChartTree {
         self.add_templates(&mut all);
         // Helm parses the deepest files first, and a later definition replaces an earlier one.
         all.sort_by_key(|template| (template.name.matches('/').count(), &template.name));
-        let host = ChartHost { engine, all };
+        let host = ChartHost {
+            engine,
+            is_live: release.is_live,
+            all,
+        };
         let of_chart = Rendering {
             release,
             engine,
@@ -202,6 +206,7 @@ struct TemplateRoot<'c> {
 /// The templates of a chart and its dependencies.
 struct ChartHost<'c> {
     engine: Engine,
+    is_live: bool,
     /// In the order in which definitions are looked for.
     all: Vec<&'c ChartTemplate>,
 }
@@ -209,6 +214,10 @@ struct ChartHost<'c> {
 impl Host for ChartHost<'_> {
     fn engine(&self) -> Engine {
         self.engine
+    }
+
+    fn has_cluster(&self) -> bool {
+        self.is_live
     }
 
     fn find_definition(&self, name: &str) -> Option<Definition<'_>> {

@@ -101,6 +101,8 @@ impl Default for Options {
             release: Release {
                 name: "sylva-units".into(),
                 namespace: "sylva-system".into(),
+                revision: 1,
+                is_live: false,
                 cluster: Served::default(),
             },
             chart: Chart {

@@ -616,6 +616,185 @@ v1.30.2
     );
 }
 
+/// Flux installs and upgrades beside the cluster, which `lookup` reads; Argo CD renders as `helm template` does.
+#[test]
+fn what_differs_between_an_installation_and_an_upgrade_is_known_for_argo_cd_alone() {
+    let argo = "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: paris}\nspec:\n  \
+                source: {repoURL: https://git.example.org/fleet.git, path: charts/edge, helm: {valuesObject: {version: v1.30.4}}}\n";
+    let cases = [
+        "{{ if .Release.IsUpgrade }}v1.29.1{{ else }}v1.30.2{{ end }}",
+        "v1.30.2\n  annotations: {a: {{ .Release.Revision | quote }}}",
+        "{{ if lookup \"v1\" \"Secret\" \"a\" \"b\" }}v1.29.1{{ else }}v1.30.2{{ end }}",
+        "{{ if false }}{{ lookup \"v1\" \"Secret\" \"a\" \"b\" }}{{ end }}v1.30.2",
+    ];
+    let table = table(cases, |version| {
+        let stage = with_chart(RIGHT, &[]);
+        let file = "charts/edge/templates/cluster.yaml";
+        stage.edit(file, "{{ .Values.version | quote }}", version);
+        let of = |deployer: &str| {
+            stage.write("paris.yaml", deployer);
+            said(&stage)
+        };
+        [of(RELEASE), vec![String::from("Argo CD")], of(argo)].concat()
+    });
+    assert_text(
+        &table,
+        str![[r#"
+{{ if .Release.IsUpgrade }}v1.29.1{{ else }}v1.30.2{{ end }}
+    warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: what it renders depends on the cluster that it is in (`.Release.Revision`)
+    paris/control-plane v1.30.2 (charts/edge/templates/cluster.yaml:7:56): unknown (what its chart renders depends on the cluster)
+    Argo CD
+    paris/control-plane v1.30.2 (charts/edge/templates/cluster.yaml:7:56): by_name, ubuntu-2204-kube-v1.30.2 (charts/edge/values.yaml:2:15) holds 1.30.2
+v1.30.2
+  annotations: {a: {{ .Release.Revision | quote }}}
+    paris/control-plane v1.30.2 (charts/edge/templates/cluster.yaml:7:12): by_name, ubuntu-2204-kube-v1.30.2 (paris.yaml:8:19) holds 1.30.2
+    Argo CD
+    paris/control-plane v1.30.2 (charts/edge/templates/cluster.yaml:7:12): by_name, ubuntu-2204-kube-v1.30.2 (charts/edge/values.yaml:2:15) holds 1.30.2
+{{ if lookup "v1" "Secret" "a" "b" }}v1.29.1{{ else }}v1.30.2{{ end }}
+    warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: `lookup` reads the cluster, whose objects are not known
+    paris/edge: unknown (what its chart renders depends on the cluster)
+    Argo CD
+    paris/control-plane v1.30.2 (charts/edge/templates/cluster.yaml:7:66): by_name, ubuntu-2204-kube-v1.30.2 (charts/edge/values.yaml:2:15) holds 1.30.2
+{{ if false }}{{ lookup "v1" "Secret" "a" "b" }}{{ end }}v1.30.2
+    paris/control-plane v1.30.2 (charts/edge/templates/cluster.yaml:7:69): by_name, ubuntu-2204-kube-v1.30.2 (paris.yaml:8:19) holds 1.30.2
+    Argo CD
+    paris/control-plane v1.30.2 (charts/edge/templates/cluster.yaml:7:69): by_name, ubuntu-2204-kube-v1.30.2 (charts/edge/values.yaml:2:15) holds 1.30.2
+
+"#]],
+    );
+}
+
+/// A file that makes no object of Cluster API may look at what it wants.
+#[test]
+fn a_look_at_the_cluster_counts_where_clusters_are_made() {
+    let secret = "apiVersion: v1\nkind: Secret\nmetadata: {name: a}\ndata: {{ (lookup \"v1\" \"Secret\" \"a\" \"b\").data | toYaml }}\n";
+    let stage = with_chart(RIGHT, &[("paris.yaml", RELEASE)]);
+    stage.write("charts/edge/templates/secret.yaml", secret);
+    assert_text(
+        &said(&stage).join("\n"),
+        str![
+            "paris/control-plane v1.30.4 (paris.yaml:7:14): mismatched, ubuntu-2204-kube-v1.30.2 (paris.yaml:8:19) holds 1.30.2"
+        ],
+    );
+}
+
+/// Versions of vendors end otherwise, and what Kubernetes no longer serves is in no cluster.
+#[test]
+fn a_cluster_has_the_version_of_its_vendor_and_what_that_version_serves() {
+    let cases = [
+        "{{ if semverCompare \">=1.28\" .Capabilities.KubeVersion.Version }}v1.30.2{{ else }}v1.29.1{{ end }}",
+        "{{ if semverCompare \">=1.28-0\" .Capabilities.KubeVersion.GitVersion }}v1.30.2{{ else }}v1.29.1{{ end }}",
+        "{{ if contains \"+rke2\" .Capabilities.KubeVersion.Version }}v1.29.1{{ else }}v1.30.2{{ end }}",
+        "{{ if contains \"-gke\" .Capabilities.KubeVersion.Version }}v1.29.1{{ else }}v1.30.2{{ end }}",
+        "{{ if .Capabilities.APIVersions.Has \"policy/v1beta1/PodSecurityPolicy\" }}v1.29.1{{ else }}v1.30.2{{ end }}",
+        "{{ if .Capabilities.APIVersions.Has \"networking.k8s.io/v1beta1/Ingress\" }}v1.29.1{{ else }}v1.30.2{{ end }}",
+        "{{ if .Capabilities.APIVersions.Has \"policy/v1beta1\" }}v1.29.1{{ else }}v1.30.2{{ end }}",
+        "{{ if .Capabilities.APIVersions.Has \"networking.k8s.io/v1beta1\" }}v1.30.2{{ else }}v1.29.1{{ end }}",
+        "{{ if .Capabilities.APIVersions.Has \"apps/v1\" }}v1.30.2{{ else }}v1.29.1{{ end }}",
+    ];
+    let table = table(cases, |version| {
+        let stage = with_chart(RIGHT, &[("paris.yaml", RELEASE)]);
+        let file = "charts/edge/templates/cluster.yaml";
+        stage.edit(file, "{{ .Values.version | quote }}", version);
+        let mut said = said(&stage);
+        said.retain(|line| line.starts_with("paris/"));
+        said
+    });
+    assert_text(
+        &table,
+        str![[r#"
+{{ if semverCompare ">=1.28" .Capabilities.KubeVersion.Version }}v1.30.2{{ else }}v1.29.1{{ end }}
+    paris/control-plane v1.30.2 (charts/edge/templates/cluster.yaml:7:77): unknown (what its chart renders depends on the cluster)
+{{ if semverCompare ">=1.28-0" .Capabilities.KubeVersion.GitVersion }}v1.30.2{{ else }}v1.29.1{{ end }}
+    paris/control-plane v1.30.2 (charts/edge/templates/cluster.yaml:7:82): by_name, ubuntu-2204-kube-v1.30.2 (paris.yaml:8:19) holds 1.30.2
+{{ if contains "+rke2" .Capabilities.KubeVersion.Version }}v1.29.1{{ else }}v1.30.2{{ end }}
+    paris/control-plane v1.30.2 (charts/edge/templates/cluster.yaml:7:88): unknown (what its chart renders depends on the cluster)
+{{ if contains "-gke" .Capabilities.KubeVersion.Version }}v1.29.1{{ else }}v1.30.2{{ end }}
+    paris/control-plane v1.30.2 (charts/edge/templates/cluster.yaml:7:87): unknown (what its chart renders depends on the cluster)
+{{ if .Capabilities.APIVersions.Has "policy/v1beta1/PodSecurityPolicy" }}v1.29.1{{ else }}v1.30.2{{ end }}
+    paris/control-plane v1.30.2 (charts/edge/templates/cluster.yaml:7:102): by_name, ubuntu-2204-kube-v1.30.2 (paris.yaml:8:19) holds 1.30.2
+{{ if .Capabilities.APIVersions.Has "networking.k8s.io/v1beta1/Ingress" }}v1.29.1{{ else }}v1.30.2{{ end }}
+    paris/control-plane v1.30.2 (charts/edge/templates/cluster.yaml:7:103): by_name, ubuntu-2204-kube-v1.30.2 (paris.yaml:8:19) holds 1.30.2
+{{ if .Capabilities.APIVersions.Has "policy/v1beta1" }}v1.29.1{{ else }}v1.30.2{{ end }}
+    paris/control-plane v1.29.1 (charts/edge/templates/cluster.yaml:7:67): unknown (what its chart renders depends on the cluster)
+{{ if .Capabilities.APIVersions.Has "networking.k8s.io/v1beta1" }}v1.30.2{{ else }}v1.29.1{{ end }}
+    paris/control-plane v1.30.2 (charts/edge/templates/cluster.yaml:7:78): unknown (what its chart renders depends on the cluster)
+{{ if .Capabilities.APIVersions.Has "apps/v1" }}v1.30.2{{ else }}v1.29.1{{ end }}
+    paris/control-plane v1.30.2 (charts/edge/templates/cluster.yaml:7:60): by_name, ubuntu-2204-kube-v1.30.2 (paris.yaml:8:19) holds 1.30.2
+
+"#]],
+    );
+}
+
+/// A field that no machine has, and an object of another kind, leave the node pools known.
+#[test]
+fn what_depends_on_the_cluster_and_is_nothing_to_machines_leaves_the_pools_known() {
+    let guard = |text: &str| {
+        format!("{{{{ if .Capabilities.APIVersions.Has \"x/v1\" }}}}{text}{{{{ end }}}}")
+    };
+    let cases = [
+        "\n  remediation: {maxRetry: 1}",
+        "\n  rolloutStrategy: {rollingUpdate: {maxSurge: 0}}",
+        "\n---\napiVersion: cluster.x-k8s.io/v1beta1\nkind: MachineHealthCheck\nmetadata: {name: a}",
+        "\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}",
+        "\n  replicas: 0",
+        "\n  kubeadmConfigSpec: {files: [{path: a}]}",
+        "\n---\napiVersion: cluster.x-k8s.io/v1beta1\nkind: Cluster\nmetadata: {name: a}",
+    ];
+    let table = table(cases, |field| {
+        let stage = with_chart(RIGHT, &[("paris.yaml", RELEASE)]);
+        let file = "charts/edge/templates/cluster.yaml";
+        let version = "{{ .Values.version | quote }}";
+        let rest = stage.read(file);
+        let own = if field.starts_with("\n---") {
+            format!("{rest}{}\n", guard(field))
+        } else {
+            rest.replace(version, &format!("{version}{}", guard(field)))
+        };
+        stage.write(file, own);
+        said(&stage)
+    });
+    assert_text(
+        &table,
+        str![[r#"
+
+  remediation: {maxRetry: 1}
+    paris/control-plane v1.30.4 (paris.yaml:7:14): mismatched, ubuntu-2204-kube-v1.30.2 (paris.yaml:8:19) holds 1.30.2
+
+  rolloutStrategy: {rollingUpdate: {maxSurge: 0}}
+    paris/control-plane v1.30.4 (paris.yaml:7:14): mismatched, ubuntu-2204-kube-v1.30.2 (paris.yaml:8:19) holds 1.30.2
+
+---
+apiVersion: cluster.x-k8s.io/v1beta1
+kind: MachineHealthCheck
+metadata: {name: a}
+    paris/control-plane v1.30.4 (paris.yaml:7:14): mismatched, ubuntu-2204-kube-v1.30.2 (paris.yaml:8:19) holds 1.30.2
+
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: a}
+    paris/control-plane v1.30.4 (paris.yaml:7:14): mismatched, ubuntu-2204-kube-v1.30.2 (paris.yaml:8:19) holds 1.30.2
+
+  replicas: 0
+    warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: what it renders depends on the cluster that it is in (`.Capabilities`)
+    paris/control-plane v1.30.4 (paris.yaml:7:14): unknown (what its chart renders depends on the cluster)
+
+  kubeadmConfigSpec: {files: [{path: a}]}
+    warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: what it renders depends on the cluster that it is in (`.Capabilities`)
+    paris/control-plane v1.30.4 (paris.yaml:7:14): unknown (what its chart renders depends on the cluster)
+
+---
+apiVersion: cluster.x-k8s.io/v1beta1
+kind: Cluster
+metadata: {name: a}
+    warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: what it renders depends on the cluster that it is in (`.Capabilities`)
+    paris/control-plane v1.30.4 (paris.yaml:7:14): unknown (what its chart renders depends on the cluster)
+
+"#]],
+    );
+}
+
 /// Some of Helm's tables are one map under several keys, so that what is imported over one is in the others too.
 #[test]
 fn what_is_imported_over_a_table_is_where_it_comes_from_too() {

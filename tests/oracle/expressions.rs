@@ -67,7 +67,7 @@ fn class_name(class: ErrorClass) -> &'static str {
         ErrorClass::Depth => "depth",
         // Ours alone: a text that Helm's reader of values refuses.
         ErrorClass::Cycle => "values",
-        ErrorClass::Limit | ErrorClass::Secret | ErrorClass::Other => "other",
+        ErrorClass::Limit | ErrorClass::Secret | ErrorClass::Cluster | ErrorClass::Other => "other",
     }
 }
 

@@ -68,6 +68,6 @@ fn class(class: ErrorClass) -> &'static str {
         ErrorClass::Fail => "fail",
         ErrorClass::Depth | ErrorClass::Cycle => "depth",
         ErrorClass::Limit => "limit",
-        ErrorClass::Secret | ErrorClass::Other => "other",
+        ErrorClass::Secret | ErrorClass::Cluster | ErrorClass::Other => "other",
     }
 }

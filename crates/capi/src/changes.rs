@@ -6,6 +6,8 @@
 //! <https://cluster-api.sigs.k8s.io/reference/api/metadata-propagation>. A kind whose image is read has its row at its provider
 //! ([`InPlaceChange`]).
 
+use yaml_tree::value::{Entry, Map, Node, Value};
+
 use crate::objects::ManifestObject;
 use crate::providers::InPlaceChange;
 
@@ -453,6 +455,54 @@ pub fn answer(object: &ManifestObject, path: &[&str]) -> Answer {
         }
     }
     best
+}
+
+/// What an object says of its machines: itself without what has no effect on them, `apiVersion`s and annotations; none where that
+/// is nothing.
+pub fn machine_parts(object: &ManifestObject) -> Option<Node> {
+    let is_idle = answer(object, &[]).effect == NoEffect;
+    (!is_idle).then(|| strip_idle(object, &object.node, &mut Vec::new()))
+}
+
+/// A part of an object without what has no effect on machines.
+fn strip_idle<'n>(object: &ManifestObject, node: &'n Node, path: &mut Vec<&'n str>) -> Node {
+    let value = match &node.value {
+        Value::List(items) => {
+            path.push("[]");
+            let items = items.iter().map(|item| strip_idle(object, item, path));
+            let items: Vec<Node> = items.collect();
+            path.pop();
+            items.into()
+        }
+        Value::Map(map) => {
+            let entry = |entry: &'n Entry| {
+                path.push(&entry.key);
+                let own = (!is_idle(object, path)).then(|| strip_idle(object, &entry.node, path));
+                path.pop();
+                Some(Entry {
+                    node: own?,
+                    ..entry.clone()
+                })
+            };
+            map.iter().filter_map(entry).collect::<Map>().into()
+        }
+        other => other.clone(),
+    };
+    Node {
+        value,
+        place: node.place,
+    }
+}
+
+/// Whether a field has no effect on machines. What names an object, and how many machines there are of which version, is no change
+/// of them, but says what they are.
+fn is_idle(object: &ManifestObject, path: &[&str]) -> bool {
+    match path {
+        [.., "annotations" | "apiVersion"] => true,
+        ["kind" | "metadata", ..] | [.., "count" | "replicas"] => false,
+        [.., "kubernetesVersion" | "kubernetesVersions" | "version"] => false,
+        _ => answer(object, path).effect == NoEffect,
+    }
 }
 
 /// How many parts a row has, if it leads to a path or to what that is in.

@@ -60,8 +60,12 @@ const TEXT_AND_DOT: Signature = Signature {
     rest: None,
 };
 
-/// Always an empty map, which is also Helm's result without a cluster.
-fn lookup(_call: &mut Call<'_>) -> Result<Value, Error> {
+/// An empty map, which is also Helm's result without a cluster.
+fn lookup(call: &mut Call<'_>) -> Result<Value, Error> {
+    if call.has_cluster {
+        let message = "`lookup` reads the cluster, whose objects are not known";
+        return Err(Error::new(ErrorClass::Cluster, message));
+    }
     Ok(Value::map(BTreeMap::new()))
 }
 

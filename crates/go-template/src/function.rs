@@ -143,6 +143,8 @@ pub struct Call<'a> {
     pub arguments: &'a [Value],
     /// The engine whose behavior applies where engines differ.
     pub engine: Engine,
+    /// Whether `lookup` reads a cluster.
+    pub has_cluster: bool,
 }
 
 impl Call<'_> {

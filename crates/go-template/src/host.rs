@@ -11,6 +11,11 @@ pub trait Host {
         Engine::Helm4
     }
 
+    /// Whether `lookup` reads a cluster, whose objects are not known.
+    fn has_cluster(&self) -> bool {
+        false
+    }
+
     /// Whether a key that a map has not is an error, as with Go's option `missingkey=error`.
     fn needs_keys(&self) -> bool {
         false

@@ -104,6 +104,8 @@ pub enum ErrorClass {
     MissingFunction,
     /// A function whose result differs from run to run, or comes from outside: random text, the clock, the network.
     Refused,
+    /// A look at objects of the cluster, which is not there.
+    Cluster,
     /// A template that is not defined, in `include` or `template`.
     MissingTemplate,
     /// A field of nil.
@@ -175,6 +177,7 @@ pub fn call(name: &'static str, arguments: &[Value], engine: Engine) -> Result<V
                 name,
                 arguments,
                 engine,
+                has_cluster: false,
             };
             labels::run(call, body, function.labels)
         }

@@ -71,13 +71,36 @@ const API_VERSIONS: &[&str] = &[
     "v1",
 ];
 
-/// `.Release`: always the first revision of an installation, as for `helm template`.
+/// Those of kinds of old, which no cluster of today serves. Alpha and beta versions that may come back are not here.
+const GONE: &[&str] = &[
+    "apiextensions.k8s.io/v1beta1",
+    "apps/v1beta1",
+    "apps/v1beta2",
+    "autoscaling/v2beta1",
+    "autoscaling/v2beta2",
+    "batch/v1beta1",
+    "discovery.k8s.io/v1beta1",
+    "events.k8s.io/v1beta1",
+    "extensions/v1beta1",
+    "flowcontrol.apiserver.k8s.io/v1beta1",
+    "networking.k8s.io/v1beta1/Ingress",
+    "node.k8s.io/v1beta1",
+    "policy/v1beta1",
+    "rbac.authorization.k8s.io/v1alpha1",
+    "rbac.authorization.k8s.io/v1beta1",
+];
+
+/// `.Release`
 #[derive(Clone, Debug)]
 pub struct Release {
     /// `.Release.Name`
     pub name: Arc<str>,
     /// `.Release.Namespace`
     pub namespace: Arc<str>,
+    /// `.Release.Revision`: 1 for an installation, as for `helm template`, and more for an upgrade.
+    pub revision: i64,
+    /// Whether Helm renders it beside its cluster, which `lookup` reads, and not as `helm template` does.
+    pub is_live: bool,
     /// What is known of the cluster that it is installed in.
     pub cluster: Served,
 }
@@ -87,7 +110,7 @@ pub struct Release {
 pub struct Served {
     /// The Kubernetes version; none for the one that Helm takes for the newest.
     pub version: Option<Arc<str>>,
-    /// Whether it serves all that a template looks for, and not Kubernetes' own alone.
+    /// Whether one of that version serves all that it may, and not only what each does.
     pub has_all: bool,
 }
 
@@ -141,9 +164,9 @@ impl Root<'_> {
                     ("Name", text(&self.release.name)),
                     ("Namespace", text(&self.release.namespace)),
                     ("Service", Value::from("Helm")),
-                    ("Revision", Value::Int(1)),
-                    ("IsInstall", Value::Bool(true)),
-                    ("IsUpgrade", Value::Bool(false)),
+                    ("Revision", Value::Int(self.release.revision)),
+                    ("IsInstall", Value::Bool(self.release.revision == 1)),
+                    ("IsUpgrade", Value::Bool(self.release.revision != 1)),
                 ]),
             ),
             ("Chart", chart(self.engine, self.chart)),
@@ -364,6 +387,7 @@ fn capabilities(engine: Engine, cluster: &Served) -> Value {
         (
             "APIVersions",
             Value::Object(Rc::new(ApiVersions {
+                of_cluster: cluster.version.is_some(),
                 has_all: cluster.has_all,
             })),
         ),
@@ -439,7 +463,26 @@ impl Object for KubeVersion {
 /// `.Capabilities.APIVersions`
 #[derive(Debug)]
 struct ApiVersions {
+    /// Whether they are those of a cluster, and not those that Helm knows without one.
+    of_cluster: bool,
     has_all: bool,
+}
+
+impl ApiVersions {
+    /// Whether they have an API version, or a kind in one: `apps/v1/Deployment`.
+    fn has(&self, version: &str) -> bool {
+        let is_gone = |gone: &&str| {
+            let rest = version.strip_prefix(*gone);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        let is_known = API_VERSIONS.contains(&version);
+        let is_stable = is_known && !version.contains("alpha") && !version.contains("beta");
+        if self.of_cluster {
+            is_stable || self.has_all && !GONE.iter().any(is_gone)
+        } else {
+            is_known
+        }
+    }
 }
 
 impl Object for ApiVersions {
@@ -468,7 +511,7 @@ impl Object for ApiVersions {
 
     fn call(&self, _name: &str, arguments: &[Value]) -> Result<Value, Error> {
         Ok(Value::Bool(match arguments {
-            [Value::String(version)] => self.has_all || API_VERSIONS.contains(&&**version),
+            [Value::String(version)] => self.has(version),
             _ => false,
         }))
     }

@@ -18,7 +18,8 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use capi::objects::ManifestObject;
+use capi::changes::machine_parts;
+use capi::objects::{ManifestObject, Text};
 use capi::secrets;
 use capi::unknown::Unknown;
 use go_template::{Budget, ErrorClass, Limits, Rendered};
@@ -44,6 +45,12 @@ use releases::{Input, Unchecked, chart_inputs, composition_input, namespace, nam
 
 /// The minors of Kubernetes that management clusters may run.
 const MINORS: RangeInclusive<u32> = 28..=36;
+
+/// What their versions may end with: the first of a minor, and those of vendors.
+const PATCHES: [&str; 3] = [".0", ".9+rke2r1", ".9-gke.1000"];
+
+/// The fields that say whether a release is an upgrade.
+const OF_UPGRADES: [&str; 3] = ["IsInstall", "IsUpgrade", "Revision"];
 
 /// The charts of a repository that make Cluster API objects, by folder.
 #[derive(Default)]
@@ -224,10 +231,10 @@ impl HelmCharts {
             };
             let _work = budget::enter(format!("the chart `{}`", display(&chart.folders[0])))?;
             let newest = chart.deploy(&mut input, tree, sources)?;
-            let mut is_open = false;
+            let mut differs = false;
             for (chart, mut input) in of_helms {
                 let other = chart.deploy(&mut input, tree, sources)?;
-                is_open |= other.unknown != newest.unknown || !other.has_objects_of(&newest);
+                differs |= other.unknown != newest.unknown || !other.has_machines_of(&newest);
             }
             let MadeObjects {
                 mut objects,
@@ -236,7 +243,7 @@ impl HelmCharts {
                 findings,
             } = newest;
             made.findings.extend(findings);
-            if is_open {
+            if differs {
                 unknown = Some(Unknown::Helm);
                 refusal = Some(chart.helm_doubt(input.place));
             }
@@ -330,33 +337,20 @@ struct MadeObjects {
 }
 
 impl MadeObjects {
-    /// Whether both hold the same objects, wherever they are written.
-    fn has_objects_of(&self, other: &Self) -> bool {
-        let pairs = self.objects.iter().zip(&other.objects);
-        let is_same =
-            |(one, other): (&Node, &Node)| strip_marks(one).value.same(&strip_marks(other).value);
-        self.objects.len() == other.objects.len() && { pairs }.all(is_same)
+    /// Whether both say the same of machines, wherever it is written.
+    fn has_machines_of(&self, other: &Self) -> bool {
+        let (own, other) = (self.machine_parts(), other.machine_parts());
+        let mut pairs = own.iter().zip(&other);
+        own.len() == other.len() && pairs.all(|(one, other)| one.value.same(&other.value))
     }
-}
 
-/// An object without what says nothing of its machines: each `apiVersion`, and annotations.
-fn strip_marks(node: &Node) -> Node {
-    let value = match &node.value {
-        Value::List(items) => items.iter().map(strip_marks).collect::<Vec<_>>().into(),
-        Value::Map(map) => {
-            let is_mark = |entry: &Entry| ["apiVersion", "annotations"].contains(&&*entry.key);
-            let entries = map.iter().filter(|entry| !is_mark(entry));
-            let entries = entries.map(|entry| Entry {
-                node: strip_marks(&entry.node),
-                ..entry.clone()
-            });
-            entries.collect::<Map>().into()
-        }
-        other => other.clone(),
-    };
-    Node {
-        value,
-        place: node.place,
+    /// What the objects of Cluster API say of machines.
+    fn machine_parts(&self) -> Vec<Node> {
+        let nowhere = Text::from_file(Arc::new(Source::new("", "")));
+        let objects = self.objects.iter();
+        let objects = objects.map(|node| ManifestObject::new(&nowhere, 0, &[], node.clone()));
+        let own = objects.filter(|object| is_of_cluster_api(&object.api_version));
+        own.filter_map(|object| machine_parts(&object)).collect()
     }
 }
 
@@ -364,8 +358,8 @@ fn strip_marks(node: &Node) -> Node {
 struct Outputs {
     /// The files with Cluster API objects.
     files: Vec<Output>,
-    /// Why Helm refuses the chart.
-    refusal: Option<Unchecked>,
+    /// Why that is not all.
+    refusal: Option<Doubt>,
 }
 
 /// Why nothing is known of a chart's objects.
@@ -390,6 +384,8 @@ impl Chart {
         Release {
             name: Arc::clone(&self.tree.chart.name),
             namespace: namespace("").into(),
+            revision: 1,
+            is_live: false,
             cluster: Served::default(),
         }
     }
@@ -411,26 +407,53 @@ impl Chart {
         sources: &mut Sources,
     ) -> Result<MadeObjects, Error> {
         let mut made = self.deploy_here(input, tree, sources)?;
-        let text = |file: FileId| sources.get(file).map_or("", |source| &source.text);
-        let is_open = { self.templates.values() }.any(|file| text(*file).contains("Capabilities"));
-        if input.is_own || made.unknown.is_some() || !is_open {
+        if input.is_own || made.unknown.is_some() {
             return Ok(made);
         }
-        for (minor, has_all) in MINORS.flat_map(|minor| [(minor, false), (minor, true)]) {
-            input.release.cluster = Served {
-                version: Some(format!("v1.{minor}.0").into()),
-                has_all,
-            };
+        for release in self.other_releases(&input.release, sources) {
+            input.release = release;
             let other = self.deploy_here(input, tree, sources)?;
             // Where it refuses such a cluster, it is in none.
-            if other.unknown.is_none() && !other.has_objects_of(&made) {
-                let why = "what it renders depends on the cluster that it is in (`.Capabilities`)";
+            if other.unknown.is_none() && !other.has_machines_of(&made) {
+                let field = match input.release.revision {
+                    1 => "Capabilities",
+                    _ => "Release.Revision",
+                };
+                let why =
+                    format!("what it renders depends on the cluster that it is in (`.{field}`)");
                 made.unknown = Some(Unknown::Capabilities);
-                made.refusal = Some(self.cannot_check(why.to_owned(), input.place));
+                made.refusal = Some(self.cannot_check(why, input.place));
                 break;
             }
         }
         Ok(made)
+    }
+
+    /// The same release in the clusters that it may be in, and upgraded, as far as the templates look at that.
+    fn other_releases(&self, release: &Release, sources: &Sources) -> Vec<Release> {
+        let text = |file: FileId| sources.get(file).map_or("", |source| &source.text);
+        let says = |word: &str| { self.templates.values() }.any(|file| text(*file).contains(word));
+        let mut others = Vec::new();
+        if release.is_live && OF_UPGRADES.iter().any(|word| says(word)) {
+            others.push(Release {
+                revision: 2,
+                ..release.clone()
+            });
+        }
+        if says("Capabilities") {
+            for minor in MINORS {
+                for patch in PATCHES {
+                    others.extend([false, true].map(|has_all| Release {
+                        cluster: Served {
+                            version: Some(format!("v1.{minor}{patch}").into()),
+                            has_all,
+                        },
+                        ..release.clone()
+                    }));
+                }
+            }
+        }
+        others
     }
 
     /// The objects of Cluster API that a release deploys in one cluster.
@@ -481,8 +504,7 @@ impl Chart {
         let mut findings = Vec::new();
         self.check_schemas(&release.chart, &release.values, sources, &mut findings);
         let is_refused = { findings.iter() }.any(|finding: &Finding| finding.unless_set.is_none());
-        let is_refused = is_refused || refusal.is_some();
-        let (unknown, refusal) = match self.doubt(release) {
+        let (unknown, refusal) = match self.doubt(release).or(refusal) {
             Some(Doubt { why, unchecked }) => (Some(why), Some(unchecked)),
             None if files.is_empty() && input.is_own && !is_refused => {
                 let why = "they make no Cluster API objects".to_owned();
@@ -492,7 +514,7 @@ impl Chart {
                     Some(self.render_failure(input, self.metadata, failure)),
                 )
             }
-            None => (is_refused.then_some(Unknown::ChartRefused), refusal),
+            None => (is_refused.then_some(Unknown::ChartRefused), None),
         };
         MadeObjects {
             objects: self.objects(&files, release, input, is_wanted, sources, &budget),
@@ -614,13 +636,18 @@ impl Chart {
                 Ok(output) => files.extend(Some(output).filter(&is_wanted)),
                 Err(failure) if self.may_succeed(template, &failure, sources) => {}
                 Err(mut failure) => {
-                    if sources
-                        .get(template)
-                        .is_some_and(|source| source.has_secrets())
-                    {
+                    let source = sources.get(template);
+                    if source.is_some_and(|source| source.has_secrets()) {
                         failure.why = "a template that makes a Secret fails".to_owned();
                     }
-                    refusal.get_or_insert_with(|| self.render_failure(input, template, failure));
+                    let why = match failure.class {
+                        Some(ErrorClass::Cluster) => Unknown::Capabilities,
+                        _ => Unknown::ChartRefused,
+                    };
+                    refusal.get_or_insert_with(|| Doubt {
+                        why,
+                        unchecked: self.render_failure(input, template, failure),
+                    });
                 }
             }
         }
@@ -685,7 +712,7 @@ impl Chart {
     fn may_succeed(&self, template: FileId, failure: &RenderFailure, sources: &Sources) -> bool {
         let is_ours = matches!(
             failure.class,
-            Some(ErrorClass::Refused | ErrorClass::Secret)
+            Some(ErrorClass::Refused | ErrorClass::Secret | ErrorClass::Cluster)
         );
         is_ours && !self.may_make_clusters(template, sources)
     }

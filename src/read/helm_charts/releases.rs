@@ -13,7 +13,7 @@ use crate::model::finding::Finding;
 use crate::model::rule::{Level, RuleId};
 
 use super::super::files::{self, display};
-use super::super::gitops::Composition;
+use super::super::gitops::{Composition, Deployer};
 use super::load::Chart;
 use super::named::Naming;
 
@@ -91,6 +91,8 @@ pub(super) fn composition_input(chart: &Chart, composition: &Composition) -> Inp
         release: Release {
             name: name.as_str().into(),
             namespace: namespace(&composition.namespace).into(),
+            revision: 1,
+            is_live: composition.deployer == Deployer::Flux,
             cluster: Served::default(),
         },
         place: *place,

@@ -46,6 +46,7 @@ impl<'h> Machine<'h> {
                     name: function.name,
                     arguments: &arguments,
                     engine: self.host.engine(),
+                    has_cluster: self.host.has_cluster(),
                 };
                 let value = if self.budget.has_labels() {
                     labels::run(call, body, function.labels)?
