@@ -120,8 +120,6 @@ error[catalog-drift]: the catalog names image `leapmicro-6-0-plain-rke2-1-30`, a
    |
 11 |   leapmicro-6-0-plain-rke2-1-30: {os_images_oci_registry: sylva-n-1}     # built by kiwi, never in dib
    |   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ required here
-   |
-   = help: it has `registry.example.org/acme/builders/dib/ubuntu-noble-plain-rke2-1-33:0.7.4`
 
 error[registry-unknown]: the `url` of registry `dev` is not `oci://…`
   --> values.yaml:12:62

@@ -277,8 +277,8 @@ error[yaml-syntax]: expected a value, found the end of the file --> other.yaml:1
 error[value-missing]: `cluster` is not set
 2 errors in 1 cluster
 $ lock --check => 1
-warning[lock-unused]: the lock holds `oci://registry.example.org/os/JAMMY:0.4.12`, which no cluster requires --> metalmark.lock:5:8
 error[yaml-syntax]: expected a value, found the end of the file --> other.yaml:1:5
+warning[lock-unused]: the lock holds `oci://registry.example.org/os/JAMMY:0.4.12`, which no cluster requires --> metalmark.lock:5:8
 error[value-missing]: `cluster` is not set
 2 errors, 1 warning in 1 cluster
 $ lock => 1
@@ -287,8 +287,8 @@ error[yaml-syntax]: expected a value, found the end of the file --> other.yaml:1
 error[value-missing]: `cluster` is not set
 2 errors in 1 cluster
 $ lock --check => 1
-warning[lock-unused]: the lock holds `oci://registry.example.org/os/JAMMY:0.4.12`, which no cluster requires --> metalmark.lock:5:8
 error[yaml-syntax]: expected a value, found the end of the file --> other.yaml:1:5
+warning[lock-unused]: the lock holds `oci://registry.example.org/os/JAMMY:0.4.12`, which no cluster requires --> metalmark.lock:5:8
 error[value-missing]: `cluster` is not set
 2 errors, 1 warning in 1 cluster
 

@@ -261,10 +261,10 @@ warning[project-file]: git does not track `ci/new.yaml`, which this run leaves o
 Against c6feeed211, `HEAD`
 
 edge
-  control-plane  no machine is re-provisioned
+  control-plane  2 machines provisioned
                    replicas    3 → 5
 
-no machine is re-provisioned, 0 clusters as before
+no machine is re-provisioned, 2 machines provisioned, 0 clusters as before
 error[version-skew]: node pool `edge-md` runs Kubernetes `v1.31.8`, more than three minors older than its control plane's `v1.35.1`
  --> ../../base/c.yaml:23:16
   = note: this pool's version

@@ -64,7 +64,6 @@ warning[image-unstamped] a Metal3MachineTemplate is in a string that expressions
 error[image-unstamped] the marker stamps nothing: it is in a string that is no YAML, or that holds no map or list
   clusters/strings.yaml:24:5
   also at: clusters/strings.yaml:36:5
-  help: write it in the object, above it, or beside the field that it is about
 warning[image-unstamped] nothing says which image Metal3MachineTemplate `nobody` boots
   clusters/strings.yaml:32:13
   help: write `# metalmark: image=KEY` above it, or `# metalmark: ignore`
@@ -313,7 +312,6 @@ a disk of another hypervisor
       help: run `metalmark stamp --rotate`: a new name, and every reference moved to it
     error[format-unsupported] `kubevirt` does not boot images of format `vmdk`
       a.yaml:7:1
-      help: build or convert the image: `qemu-img convert -O raw`
 a disk for a container
     error[format-unsupported] `docker` does not boot images of format `raw`
       a.yaml:2:1
