@@ -745,6 +745,33 @@ not known of 1 whole cluster, 0 clusters as before
 }
 
 #[test]
+fn a_secret_of_the_values_that_changes_is_not_denied() {
+    let stage = project()
+        .catalog(&["noble rke2 1.31.8+rke2r1"])
+        .cluster(
+            "edge",
+            "cluster:\n  k8s_version: v1.31.8+rke2r1\n  capi_providers: {infra_provider: capm3, bootstrap_provider: cabpr}\n  \
+             control_plane_replicas: 3\n  capm3: {image_key: noble}\n",
+        )
+        .file("secrets.yaml", "cluster: {rke2: {token: one}}\n");
+    stage.edit("metalmark.yaml", "[edge.yaml]", "[edge.yaml, secrets.yaml]");
+    let Some(stage) = stage.commit("before") else {
+        return;
+    };
+    stage.write("secrets.yaml", "cluster: {rke2: {token: two}}\n");
+    stage.run("impact --against HEAD").exit(0).screen(str![[r#"
+Against da57842904, `HEAD`
+
+edge
+  whole cluster  not known: it depends on a secret that may change
+                   values cluster.rke2.token  a secret → perhaps another
+
+not known of 1 pool, which a secret decides, 0 clusters as before
+
+"#]]);
+}
+
+#[test]
 fn a_comment_has_what_the_change_adds_and_is_never_too_long() {
     let clusters = |version: &str, count: usize| -> String {
         let one = |index: usize| {

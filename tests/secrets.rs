@@ -1009,26 +1009,30 @@ fn a_file_of_which_a_secret_is_made_is_secret_for_each_reader() {
         );
     }
     // Below the top of a repository, at a commit, and of what git tracks.
-    let Some(stage) = project()
-        .file(
-            "sub/metalmark.yaml",
-            "clusters: [{name: edge, values: [../one/values.yaml]}]\n",
-        )
-        .file("one/values.yaml", values)
-        .file("apps/kustomization.yaml", generator)
-        .commit("one")
-    else {
-        return;
+    let project_file = |values: &str| {
+        let clusters = format!("clusters: [{{name: edge, values: [{values}]}}]\n");
+        project().file("sub/metalmark.yaml", clusters)
     };
-    stage.write("one/values.yaml", values.replace("SEKRET-1", "SEKRET-3"));
-    let lines = ["check", "impact --against HEAD", "impact --output json"];
-    for line in lines {
-        let outcome = stage.run_in("sub", line).outcome;
-        let text = outcome.stdout + &outcome.stderr;
-        assert!(
-            !text.contains("SEKRET") && text.contains("secret"),
-            "{line}: {text}"
-        );
+    let above = project_file("../one/values.yaml")
+        .file("one/values.yaml", values)
+        .file("apps/kustomization.yaml", generator);
+    let beside = project_file("link.yaml")
+        .file("sub/one/values.yaml", values)
+        .file("sub/apps/kustomization.yaml", generator);
+    link(&beside, "one/values.yaml", "sub/link.yaml");
+    for (stage, file) in [(above, "one/values.yaml"), (beside, "sub/one/values.yaml")] {
+        let Some(stage) = stage.commit("one") else {
+            return;
+        };
+        stage.write(file, values.replace("SEKRET-1", "SEKRET-3"));
+        for line in ["check", "impact --against HEAD", "impact --output json"] {
+            let outcome = stage.run_in("sub", line).outcome;
+            let text = outcome.stdout + &outcome.stderr;
+            assert!(
+                !text.contains("SEKRET") && text.contains("secret"),
+                "{line}: {text}"
+            );
+        }
     }
 }
 
