@@ -9,8 +9,7 @@ use yaml_tree::place::{FileId, Place, Spot};
 use yaml_tree::value::{Node, Value};
 
 use crate::error::Error;
-use crate::files::plain_path;
-use crate::read::gitops;
+use crate::files::{KUSTOMIZATIONS, plain_path};
 use crate::report::values::ValuePath;
 
 use super::answers::{self, Answers};
@@ -129,7 +128,7 @@ impl Answers<'_> {
         let path = if files.is_file(&path) {
             path
         } else {
-            let mut names = gitops::NAMES.iter().map(|name| path.join(name));
+            let mut names = KUSTOMIZATIONS.iter().map(|name| path.join(name));
             names.find(|path| files.is_file(path))?
         };
         Some(Location {

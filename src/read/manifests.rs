@@ -17,12 +17,12 @@ use capi::secrets;
 
 use crate::budget;
 use crate::error::Error;
-use crate::files::{Files, real};
+use crate::files::{Files, KUSTOMIZATIONS, real};
 use crate::model::finding::Finding;
 use crate::model::rule::{Level, RuleId};
 
 use super::expressions::{ACTIONS, blank_expressions};
-use super::gitops::{NAMES, OwnOutput, Patches};
+use super::gitops::{OwnOutput, Patches};
 use super::helm_charts::is_of_cluster_api;
 use super::{Request, Workspace, files};
 
@@ -206,7 +206,10 @@ pub(super) fn collect(
             return Ok(found);
         }
         for path in odd {
-            if NAMES.iter().any(|name| tree.is_file(&path.join(name))) {
+            if KUSTOMIZATIONS
+                .iter()
+                .any(|name| tree.is_file(&path.join(name)))
+            {
                 found.kustomizations.insert(path);
             } else if tree.is_file(&path) && !is_rendered(tree, &path, own_output)? {
                 read_file(tree, path, true, &is_meant, &mut found)?;
@@ -242,7 +245,7 @@ fn read_file(
 
 fn is_kustomization(file: &Path) -> bool {
     let name = file.file_name().unwrap_or_default();
-    NAMES.iter().any(|known| name == *known)
+    KUSTOMIZATIONS.iter().any(|known| name == *known)
 }
 
 fn is_hidden(path: &Path) -> bool {

@@ -80,7 +80,9 @@ fn compare(
         finding.with_label(input.spot(it.image.place), format!("holds `{version}`"))
     });
     let Some(proposal) = input.propose_mapped_version(entry, version) else {
-        return Some(finding);
+        return Some(
+            finding.help("move the builder or the entry, so that both are of one version"),
+        );
     };
     // What the cluster does not run changes nothing for it that could be tried.
     if input.runs(entry) {

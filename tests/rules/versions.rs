@@ -659,6 +659,7 @@ warning[k8s-version-map]: `k8s_version_map.1.31` is `v1.31.8+rke2r1`, and the im
   |                           ^^^^^^^^^^^^^^ this entry
   |
   = cluster: edge
+  = help: move the builder or the entry, so that both are of one version
 
 1 warning in 1 cluster; 1 node pool checked: 1 proven
 

@@ -8,7 +8,7 @@ use yaml_tree::engine::Engine;
 use yaml_tree::place::FileId;
 
 use crate::error::Error;
-use crate::files::Files;
+use crate::files::{Files, KUSTOMIZATIONS};
 use crate::read::{self, gitops};
 
 use super::patterns::{self, LOOKED_INTO, Pattern};
@@ -203,7 +203,7 @@ fn manifests(files: &dyn Files) -> Result<(Vec<PathBuf>, Vec<PathBuf>), Error> {
         let is_meant = |version: &str| GROUPS.iter().any(|group| version.contains(group));
         let is_kustomization = || {
             file.file_name()
-                .is_some_and(|name| gitops::NAMES.iter().any(|known| name == *known))
+                .is_some_and(|name| KUSTOMIZATIONS.iter().any(|known| name == *known))
         };
         if !has("apiVersion:", &is_meant) && !is_kustomization() {
             continue;

@@ -9,12 +9,13 @@ use std::path::{Path, PathBuf};
 use yaml_tree::place::Place;
 use yaml_tree::value::Node;
 
+use crate::files::KUSTOMIZATIONS;
 use crate::model::finding::Finding;
 
 use super::configuration::Configuration;
 use super::files::resolve_path;
 use super::object::Object;
-use super::reader::{LayerReader, NAMES, has_flags};
+use super::reader::{LayerReader, has_flags};
 use super::transformers::Transformer;
 use super::vars::{self, Var};
 use super::{UNSUPPORTED, generator, names};
@@ -117,7 +118,7 @@ pub(super) fn find_all(
     folder: &Path,
 ) -> Result<Vec<Node>, ReadError> {
     let mut found = Vec::new();
-    for name in NAMES {
+    for name in KUSTOMIZATIONS {
         let documents = reader.objects(&folder.join(name))?;
         found.extend(documents.and_then(|documents| documents.first().cloned()));
     }

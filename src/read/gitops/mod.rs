@@ -57,7 +57,6 @@ pub use files::matches;
 pub(in crate::read) use files::resolve_path;
 pub(in crate::read) use json_patch::{Dialect, apply as apply_json_patch};
 pub(in crate::read) use patches::Patches;
-pub use reader::NAMES;
 pub(in crate::read) use targets::Input;
 pub(in crate::read) use variables::substitute;
 

@@ -15,7 +15,7 @@ use yaml_tree::{Documents, Spelling, SyntaxError};
 use capi::secrets;
 
 use crate::error::Error;
-use crate::files::{Files, Found};
+use crate::files::{Files, Found, KUSTOMIZATIONS};
 use crate::model::finding::Finding;
 use crate::model::rule::{Level, RuleId};
 
@@ -26,8 +26,6 @@ use super::repositories::Repositories;
 use super::{FAILED, Options, RunTime};
 use crate::read::error::ReadError;
 use crate::read::tables::{Table, find_fault};
-
-pub use crate::files::KUSTOMIZATIONS as NAMES;
 
 /// Files that were read, by path.
 pub(super) type Loads = BTreeMap<PathBuf, Load>;
@@ -88,7 +86,7 @@ impl<'r> LayerReader<'r> {
     /// Whether metalmark renders the file or the kustomization at a path, so that it is skipped. A file that is not rendered yet is
     /// reported, since its path may be misspelled.
     pub(super) fn is_own_output(&mut self, path: &Path, place: Place) -> Result<bool, ReadError> {
-        let kustomization = path.join(NAMES[0]);
+        let kustomization = path.join(KUSTOMIZATIONS[0]);
         if self.own_output.has(self.files, path)?
             || self.own_output.has(self.files, &kustomization)?
         {

@@ -56,7 +56,8 @@ struct Options {
     /// Tests that take longer than this alone are left out.
     #[arg(long, default_value_t = 4.0)]
     slowest: f64,
-    /// Fails below this share of killed mutants, in percent. Mutants that name their test must all be killed.
+    /// Fails where this share of killed mutants, in percent, is more than two standard errors away. Mutants that name their test must
+    /// all be killed.
     #[arg(long, default_value_t = 95)]
     least: u8,
     /// Only tests with one of these in their name.
