@@ -54,7 +54,6 @@ error[yaml-syntax]: expected `,` or `}`, found `:`
             "{apiVersion: cluster.x-k8s.io/v1beta1, kind: Cluster, metadata: {name: paris}\n"
                 .to_owned(),
         ),
-        // kubectl reads a text that begins with a brace as JSON alone.
         (
             "YAML in braces",
             "paris.yaml",
@@ -101,11 +100,9 @@ braces that do not end: exit 1
 a list: exit 1
     error[yaml-syntax] paris.yaml:3:1 ``
 YAML in braces that do not end: exit 1
-    error[yaml-syntax] paris.yaml:1:2 `a`
-YAML in braces: exit 1
-    error[yaml-syntax] paris.yaml:1:2 `a`
-two texts of JSON: exit 1
-    error[yaml-syntax] paris.yaml:2:1 `---`
+    error[yaml-syntax] paris.yaml:2:1 ``
+YAML in braces: exit 0
+two texts of JSON: exit 0
 cloud-init's expressions in strings: exit 0
     warning[yaml-syntax] paris.yaml:4:5 `:`
 a template of Helm: exit 0

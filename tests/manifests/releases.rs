@@ -259,39 +259,37 @@ fn what_a_real_build_refuses_or_is_not_built_here_is_a_finding_at_its_place() {
         str![[r#"
 {resources: [r.yaml, ../../out.yaml]}
     c in ``
-      composition-failed: `../../out.yaml` lies outside of the repository (c/kustomization.yaml:2:22)
+      composition-failed: `../../out.yaml` lies outside of the repository (c/kustomization.yaml:1:22)
 {resources: [r.yaml, .]}
     c in ``
-      composition-failed: `c` is built into itself (c/kustomization.yaml:2:1)
+      composition-failed: `c` is built into itself (c/kustomization.yaml:1:1)
 {resources: [none.yaml]}
     c in ``
-      composition-failed: `none.yaml` is neither a file nor a folder with a kustomization (c/kustomization.yaml:2:14)
+      composition-failed: `none.yaml` is neither a file nor a folder with a kustomization (c/kustomization.yaml:1:14)
 {resources: [r.yaml, r.yaml]}
     c in ``
       composition-failed: two objects are HelmRelease `r` (c/r.yaml:2:1, c/r.yaml:2:1)
 {resources: [r.yaml], patches: [{patch: '- {op: remove, path: /x}', target: {}}]}
     c in ``
-      composition-failed: there is no `/x` in the object (c/kustomization.yaml:2:63)
+      composition-failed: there is no `/x` in the object (c/kustomization.yaml:1:63)
 {resources: [r.yaml], patches: [{patch: '- {op: remove, path: /x}'}]}
     c in ``
-      composition-failed: a JSON patch needs a `target` (c/kustomization.yaml:2:33)
+      composition-failed: a JSON patch needs a `target` (c/kustomization.yaml:1:33)
 {resources: [r.yaml], configMapGenerator: [{name: x, behavior: merge}]}
     c in ``
-      composition-failed: there is no ConfigMap `x` that `behavior: merge` could change (c/kustomization.yaml:2:44)
+      composition-failed: there is no ConfigMap `x` that `behavior: merge` could change (c/kustomization.yaml:1:44)
 {resources: [r.yaml], replacements: [{source: {kind: A}, targets: []}]}
     c in ``
-      composition-failed: no object is the source of a replacement (c/kustomization.yaml:2:38)
+      composition-failed: no object is the source of a replacement (c/kustomization.yaml:1:38)
 {resources: [r.yaml], transformers: [t.yaml]}
     c in ``
-      composition-failed: `t.yaml` is neither a file nor a folder with a kustomization (c/kustomization.yaml:2:38)
+      composition-failed: `t.yaml` is neither a file nor a folder with a kustomization (c/kustomization.yaml:1:38)
 {resources: [r.yaml, 'https://example.org/x.yaml']}
     r in ``
       a = 1 (c/r.yaml:5:20)
 
 "#]],
         |kustomization| {
-            // A text that begins with a brace is read as JSON.
-            let kustomization = format!("---\n{kustomization}");
             let project = project().file("c/kustomization.yaml", kustomization);
             releases(&project.file("c/r.yaml", &release), "c")
         },

@@ -13,33 +13,19 @@ use super::{Documents, SyntaxError, json_text};
 /// The maximum size of a text, in bytes.
 const SIZE: usize = 16 << 20;
 
-/// Parses a text as an engine does.
+/// Parses a text as an engine does. What begins with a brace is JSON for kubectl, and YAML where it is no JSON: kubectl since
+/// 1.33, which prints such YAML itself (<https://kubernetes.io/docs/reference/encodings/kyaml/>), and kustomize read it so.
 ///
 /// # Errors
 /// The first syntax error for the engine, or a text that is too large or nested too deeply.
 pub fn read(text: &str, file: FileId, engine: Engine) -> Result<Documents, SyntaxError> {
     let has_labels = check_text(text, file)?;
-    if engine == Engine::Kubectl && text.trim_start().starts_with('{') {
-        return json_text::read(text, file, has_labels);
+    if engine == Engine::Kubectl
+        && text.trim_start().starts_with('{')
+        && let Ok(documents) = json_text::read(text, file, has_labels)
+    {
+        return Ok(documents);
     }
-    read_parts(text, file, engine, has_labels)
-}
-
-/// Parses a text as kustomize does: always as YAML, also one that begins with a brace.
-///
-/// # Errors
-/// Those of [`read`].
-pub fn read_yaml(text: &str, file: FileId) -> Result<Documents, SyntaxError> {
-    let has_labels = check_text(text, file)?;
-    read_parts(text, file, Engine::Kubectl, has_labels)
-}
-
-fn read_parts(
-    text: &str,
-    file: FileId,
-    engine: Engine,
-    has_labels: bool,
-) -> Result<Documents, SyntaxError> {
     let parts = split(text, file, engine)?;
     let (mut documents, mut notices) = (Vec::with_capacity(parts.len()), Notices::default());
     let mut values = Values::default();

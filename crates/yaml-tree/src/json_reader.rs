@@ -63,8 +63,6 @@ pub enum Scalar<'t> {
 pub struct Fault {
     /// The first byte that does not fit; the length of the text if it ends too early.
     pub at: usize,
-    /// The start of the last string, escape, number or word up to there.
-    pub token: usize,
     /// What would fit.
     pub kind: FaultKind,
 }
@@ -112,8 +110,6 @@ pub struct JsonReader<'t, B> {
     text: &'t str,
     at: usize,
     depth: usize,
-    /// The start of the last value.
-    token: usize,
     /// What makes the values.
     pub builder: B,
 }
@@ -125,7 +121,6 @@ impl<'t, B: Builder> JsonReader<'t, B> {
             text,
             at: 0,
             depth: 0,
-            token: 0,
             builder,
         }
     }
@@ -142,7 +137,6 @@ impl<'t, B: Builder> JsonReader<'t, B> {
     pub fn value(&mut self) -> Result<B::Value, B::Error> {
         let first = self.next_byte();
         let start = self.at;
-        self.token = start;
         let scalar = match first {
             Some(b'{') => return self.collection(Self::map),
             Some(b'[') => return self.collection(Self::list),
@@ -235,7 +229,6 @@ impl<'t, B: Builder> JsonReader<'t, B> {
     }
 
     fn string(&mut self) -> Result<String, B::Error> {
-        let start = self.at;
         self.at += 1;
         let mut out = String::new();
         let mut run = self.at;
@@ -252,13 +245,12 @@ impl<'t, B: Builder> JsonReader<'t, B> {
                     run = self.at;
                 }
                 Some(0x20..) => self.at += 1,
-                _ => return Err(self.fault_in(start, FaultKind::Text)),
+                _ => return Err(self.fault(FaultKind::Text)),
             }
         }
     }
 
     fn escape(&mut self) -> Result<char, B::Error> {
-        let start = self.at;
         self.at += 1;
         let character = match self.peek() {
             Some(byte @ (b'"' | b'\\' | b'/')) => char::from(byte),
@@ -268,7 +260,7 @@ impl<'t, B: Builder> JsonReader<'t, B> {
             Some(b'r') => '\r',
             Some(b't') => '\t',
             Some(b'u') => return self.code_point(),
-            _ => return Err(self.fault_in(start, FaultKind::Escape)),
+            _ => return Err(self.fault(FaultKind::Escape)),
         };
         self.at += 1;
         Ok(character)
@@ -292,14 +284,13 @@ impl<'t, B: Builder> JsonReader<'t, B> {
 
     /// Reads the `u` of an escape and the four hexadecimal digits after it.
     fn code_unit(&mut self) -> Result<u16, B::Error> {
-        let start = self.at - 1;
         self.at += 1;
         let mut code = 0;
         for _ in 0..4 {
             let digit = self.peek().and_then(|byte| char::from(byte).to_digit(16));
             let digit = digit.and_then(|digit| u16::try_from(digit).ok());
             let Some(digit) = digit else {
-                return Err(self.fault_in(start, FaultKind::Hexadecimal));
+                return Err(self.fault(FaultKind::Hexadecimal));
             };
             code = code * 16 + digit;
             self.at += 1;
@@ -364,11 +355,6 @@ impl<'t, B: Builder> JsonReader<'t, B> {
     }
 
     fn fault(&self, kind: FaultKind) -> B::Error {
-        self.fault_in(self.token, kind)
-    }
-
-    fn fault_in(&self, token: usize, kind: FaultKind) -> B::Error {
-        let at = self.at;
-        self.builder.error(Fault { at, token, kind })
+        self.builder.error(Fault { at: self.at, kind })
     }
 }

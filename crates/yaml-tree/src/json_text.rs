@@ -1,4 +1,4 @@
-//! Parses a text that starts with `{` as kubectl does: as a sequence of JSON values, without any other YAML.
+//! Parses a sequence of JSON values, without any other YAML.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -6,20 +6,22 @@ use std::sync::Arc;
 use crate::place::{FileId, Located, Place};
 use crate::value::{Entry, Node, Number, Value};
 
+use super::Documents;
 use super::compose::Values;
-use super::json_reader::{Builder, Fault, FaultKind, JsonReader, Scalar};
+use super::json_reader::{Builder, Fault, JsonReader, Scalar};
 use super::mapping::{Pair, unique};
 use super::notice::Notices;
 use super::opaque::{Opaque, OpaqueKind, is_opaque};
-use super::scan::too_deep;
-use super::{Documents, SyntaxError};
 
-type Result<T> = std::result::Result<T, SyntaxError>;
+/// The text is no JSON, or JSON that is refused: it is read as YAML, which says why.
+#[derive(Debug)]
+pub(super) struct NotJson;
+
+type Result<T> = std::result::Result<T, NotJson>;
 
 /// Parses JSON with the span of every value.
 pub(super) fn read(text: &str, file: FileId, has_labels: bool) -> Result<Documents> {
     let nodes = Nodes {
-        text,
         file,
         has_labels,
         notices: Notices::default(),
@@ -37,18 +39,17 @@ pub(super) fn read(text: &str, file: FileId, has_labels: bool) -> Result<Documen
 }
 
 /// Makes nodes, and counts them.
-struct Nodes<'t> {
-    text: &'t str,
+struct Nodes {
     file: FileId,
     has_labels: bool,
     notices: Notices,
     values: Values,
 }
 
-impl Builder for Nodes<'_> {
+impl Builder for Nodes {
     type Key = Located<Arc<str>>;
     type Value = Node;
-    type Error = SyntaxError;
+    type Error = NotJson;
 
     fn scalar(&mut self, scalar: Scalar<'_>, span: Range<usize>) -> Result<Node> {
         self.open(span.start)?;
@@ -64,25 +65,25 @@ impl Builder for Nodes<'_> {
             Scalar::Number(text) => match (text.parse(), text.parse::<f64>()) {
                 (Ok(number), _) => Value::Number(Number::Int(number)),
                 (_, Ok(number)) if number.is_finite() => Value::Number(Number::Float(number)),
-                _ => return Err(self.no_number(span)),
+                _ => return Err(NotJson),
             },
         };
         Ok(self.node(value, span))
     }
 
     /// Counts a key or value.
-    fn open(&mut self, at: usize) -> Result<()> {
+    fn open(&mut self, _at: usize) -> Result<()> {
         if self.values.count(1) {
             Ok(())
         } else {
-            Err(self.error_in(at..at + 1, Values::too_many()))
+            Err(NotJson)
         }
     }
 
     fn key(&mut self, key: String, span: Range<usize>) -> Result<Located<Arc<str>>> {
         self.open(span.start)?;
         if self.has_labels && is_opaque(&key) {
-            return Err(self.error_in(span, "a key depends on a secret".to_owned()));
+            return Err(NotJson);
         }
         Ok(Located {
             value: key.into(),
@@ -108,68 +109,12 @@ impl Builder for Nodes<'_> {
         self.node(Value::from(map), span)
     }
 
-    fn error(&self, Fault { at, token, kind }: Fault) -> SyntaxError {
-        let number = token..self.end_of(token, is_of_number);
-        let word = token..self.end_of(token, |byte| byte.is_ascii_alphabetic());
-        let expected = match kind {
-            FaultKind::Depth => return self.error_in(at..at + 1, too_deep()),
-            FaultKind::Text => {
-                let message = "this quote is not closed on its line".to_owned();
-                return self.error_in(token..token + 1, message);
-            }
-            FaultKind::Escape => {
-                let message = "JSON has no such escape".to_owned();
-                return self.error_in(token..token + 1, message);
-            }
-            FaultKind::Hexadecimal => {
-                let message = "`\\u` must be followed by four hexadecimal digits".to_owned();
-                return self.error_in(token..token + 2, message);
-            }
-            FaultKind::Number | FaultKind::Fraction | FaultKind::Exponent => {
-                return self.no_number(number);
-            }
-            FaultKind::Value | FaultKind::Word { .. } | FaultKind::AfterDocument => {
-                return self.syntax_error(token, "a value");
-            }
-            // What is glued to a number or a word.
-            _ if number.contains(&at) => return self.no_number(number),
-            _ if word.contains(&at) => return self.syntax_error(token, "a value"),
-            FaultKind::Key => "a key in double quotes",
-            FaultKind::Colon => "`:`",
-            FaultKind::AfterEntry => "`,` or `}`",
-            FaultKind::AfterItem => "`,` or `]`",
-        };
-        self.syntax_error(at, expected)
+    fn error(&self, _: Fault) -> NotJson {
+        NotJson
     }
 }
 
-impl Nodes<'_> {
-    /// The end of the bytes of a kind from there on.
-    fn end_of(&self, start: usize, is_of_kind: fn(u8) -> bool) -> usize {
-        let rest = self.text.as_bytes()[start..].iter();
-        start + rest.take_while(|byte| is_of_kind(**byte)).count()
-    }
-
-    fn no_number(&self, span: Range<usize>) -> SyntaxError {
-        let message = format!("`{}` is not a JSON number", &self.text[span.clone()]);
-        self.error_in(span, message)
-    }
-
-    fn syntax_error(&self, at: usize, expected: &str) -> SyntaxError {
-        let found = match self.text[at..].chars().next() {
-            Some(character) => format!("`{character}`"),
-            None => "the end of the file".to_owned(),
-        };
-        let message = format!(
-            "a text that starts with `{{` is read as JSON: expected {expected}, found {found}"
-        );
-        self.error_in(at..at + 1, message)
-    }
-
-    fn error_in(&self, range: Range<usize>, message: String) -> SyntaxError {
-        SyntaxError::from_range(self.text, self.file, range, message)
-    }
-
+impl Nodes {
     fn node(&self, value: Value, span: Range<usize>) -> Node {
         Node {
             value,
@@ -184,10 +129,6 @@ impl Nodes<'_> {
             end: span.end as u32,
         }
     }
-}
-
-fn is_of_number(byte: u8) -> bool {
-    matches!(byte, b'+' | b'-' | b'.' | b'e' | b'E' | b'0'..=b'9')
 }
 
 #[cfg(test)]

@@ -34,7 +34,7 @@ use crate::value::{Node, Value};
 
 pub use as_helm::{Lists, as_helm};
 pub use decode::{EncodingError, decode};
-pub use documents::{read, read_yaml};
+pub use documents::read;
 pub use emit::{emit, emit_at, emit_data, quote};
 pub use inside::{Spelling, locate};
 pub use notice::{Misreading, Notice, NoticeKind};

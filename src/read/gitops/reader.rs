@@ -227,7 +227,7 @@ impl<'r> LayerReader<'r> {
         let spelling = Spelling::new(&source.text, place, text);
         let at = |inner: Place| spelling.place(text, inner.start as usize..inner.end as usize);
         // Nobody knows of a patch that cannot be read whether it is one of a Secret.
-        let read = yaml_tree::read_yaml(text, place.file).map_err(|mut error| {
+        let read = yaml_tree::read(text, place.file, Engine::Kubectl).map_err(|mut error| {
             error.place = at(error.place);
             error.message = hide_quotes(&error.message);
             syntax_finding(error, self.sources)

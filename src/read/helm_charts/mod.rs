@@ -680,15 +680,8 @@ impl Chart {
         let objects = if is_notes(&file.template.name) {
             Vec::new()
         } else {
-            // What starts with `{` is JSON for kubectl, and not in the middle of what a chart renders.
-            let is_flow = rendered.text.trim_start().starts_with('{');
-            let engine = if is_flow {
-                self.engine
-            } else {
-                Engine::Kubectl
-            };
             let made = secrets::output_source(Arc::clone(&file.template.name), &*rendered.text);
-            secrets::documents(&made, FileId(0), engine)
+            secrets::documents(&made, FileId(0), Engine::Kubectl)
                 .map_err(|error| failure(error.message, error.place))?
                 .documents
         };
