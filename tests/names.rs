@@ -78,6 +78,8 @@ const EXCEPTIONS: &[&str] = &[
     "booted_image",
     "described_image",
     "selected_image",
+    // The trait `ServerCertVerifier` of rustls.
+    "supported_verify_schemes",
     // Functions of templates, by Sprig's and Helm's own names.
     "required",
     "until",

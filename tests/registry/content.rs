@@ -267,9 +267,11 @@ fn a_list_that_goes_in_circles_or_elsewhere_ends() {
         Some(Reply::new(200, r#"{"tags":["a"]}"#).header("Link", next))
     });
     let client = client(&registry);
-    assert_eq!(
-        client.tags(&registry.reference("circle:1")),
-        Ok(vec!["a".to_owned()])
+    let reported = client.tags(&registry.reference("circle:1"));
+    let reported = reported.expect_err("a failure").message;
+    assert!(
+        reported.contains("leads back to a page of it"),
+        "{reported}"
     );
     assert_eq!(registry.count(), 2, "no page is read twice");
     let reported = client.tags(&registry.reference("elsewhere:1"));
@@ -302,6 +304,14 @@ fn referrers_come_from_the_interface_or_the_fallback_tag() {
         fallback.as_bytes(),
     );
     assert_eq!(ask(), 1);
+    for status in [400, 404, 405, 406, 501] {
+        registry.hook(move |request, _| {
+            let is_asked = request.path.contains("/referrers/");
+            is_asked.then(|| Reply::new(status, "no such thing"))
+        });
+        assert_eq!(ask(), 1, "{status}");
+    }
+    registry.hook(|_, _| None);
     registry.refer(&digest, &listed);
     registry.refer(&digest, &listed);
     assert_eq!(ask(), 2);

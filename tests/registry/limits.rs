@@ -134,21 +134,27 @@ fn the_longest_list_is_read_and_a_longer_one_is_refused() {
 
 #[test]
 fn as_many_pages_of_a_list_are_read_as_is_stated() {
-    let registry = Registry::plain();
-    let pages = Arc::new(AtomicUsize::new(0));
-    let counted = Arc::clone(&pages);
-    registry.hook(move |_, _| {
-        let page = counted.fetch_add(1, Ordering::SeqCst);
-        let next = format!("</v2/a/tags/list?page={page}>; rel=\"next\"");
-        let tags = format!(r#"{{"tags":["t{page}"]}}"#);
-        let reply = Reply::new(200, tags);
-        Some(if page < 1100 {
-            reply.header("Link", next)
+    for (pages, is_read) in [(1000, true), (1001, false)] {
+        let registry = Registry::plain();
+        let sent = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&sent);
+        registry.hook(move |_, _| {
+            let page = counted.fetch_add(1, Ordering::SeqCst) + 1;
+            let next = format!("</v2/a/tags/list?page={page}>; rel=\"next\"");
+            let reply = Reply::new(200, format!(r#"{{"tags":["t{page}"]}}"#));
+            Some(if page < pages {
+                reply.header("Link", next)
+            } else {
+                reply
+            })
+        });
+        let tags = client(&registry).tags(&registry.reference("a:1"));
+        if is_read {
+            assert_eq!(tags.expect("a list").len(), pages)
         } else {
-            reply
-        })
-    });
-    let tags = client(&registry).tags(&registry.reference("a:1"));
-    assert_eq!(tags.expect("a list").len(), 1000);
-    assert_eq!(pages.load(Ordering::SeqCst), 1000);
+            let message = tags.expect_err("too many").message;
+            assert!(message.contains("more than 1000 pages"), "{message}");
+        }
+        assert_eq!(sent.load(Ordering::SeqCst), 1000);
+    }
 }

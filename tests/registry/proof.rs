@@ -402,6 +402,32 @@ skip-verify
 }
 
 #[test]
+fn a_certificate_that_signs_itself_is_trusted_when_it_is_named_and_no_other_beside_it() {
+    let stage = project();
+    let others = stage.path().join("others");
+    std::fs::create_dir(&others).expect("created");
+    let (registry, own) = Registry::tls_by_itself(stage.path());
+    let (_, other) = Registry::tls_by_itself(&others);
+    registry.image("a", "1", &[]);
+    let answer = |ca: Option<&PathBuf>| {
+        let host = Host {
+            ca: ca.cloned(),
+            ..Host::default()
+        };
+        query(&registry, host).join("\n")
+    };
+    assert_eq!(answer(Some(&own)), "a manifest");
+    for ca in [None, Some(&other)] {
+        let reported = answer(ca);
+        assert!(
+            reported.contains("is that of an authority, not of a server"),
+            "{reported}"
+        );
+        assert!(reported.contains("{ca: FILE.pem}"), "{reported}");
+    }
+}
+
+#[test]
 fn a_ca_file_that_is_none_is_reported() {
     let stage = project().file("x.pem", "no certificate");
     let registry = Registry::plain();

@@ -7,6 +7,7 @@ mod uploads;
 
 use std::collections::BTreeMap;
 use std::net::{SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
@@ -84,6 +85,12 @@ impl Registry {
     /// Over TLS, with a certificate of that authority.
     pub(crate) fn tls(authority: &Authority) -> Self {
         Self::start(Some(authority.server()))
+    }
+
+    /// Over TLS, with a certificate that signs itself; and that certificate in a file.
+    pub(crate) fn tls_by_itself(folder: &Path) -> (Self, PathBuf) {
+        let (config, file) = tls::by_itself(folder);
+        (Self::start(Some(config)), file)
     }
 
     fn start(tls: Option<Arc<rustls::ServerConfig>>) -> Self {

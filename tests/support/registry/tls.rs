@@ -67,14 +67,31 @@ impl Authority {
     /// A server at 127.0.0.1 and localhost.
     pub(super) fn server(&self) -> Arc<rustls::ServerConfig> {
         let (certificate, key) = self.issue();
-        let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der()));
-        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-        let config = rustls::ServerConfig::builder_with_provider(provider)
-            .with_safe_default_protocol_versions()
-            .expect("versions")
-            .with_no_client_auth()
-            .with_single_cert(vec![certificate.der().clone()], key)
-            .expect("a certificate with its key");
-        Arc::new(config)
+        server(&certificate, &key)
     }
+}
+
+/// A server at 127.0.0.1 and localhost, whose certificate is an authority's, as `openssl req -x509` makes it; and that
+/// certificate in a file.
+pub(super) fn by_itself(folder: &Path) -> (Arc<rustls::ServerConfig>, PathBuf) {
+    let names = vec!["127.0.0.1".to_owned(), "localhost".to_owned()];
+    let mut params = CertificateParams::new(names).expect("names");
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let key = KeyPair::generate().expect("a key");
+    let certificate = params.self_signed(&key).expect("a certificate");
+    let file = folder.join("tls.crt");
+    std::fs::write(&file, certificate.pem()).expect("written");
+    (server(&certificate, &key), file)
+}
+
+fn server(certificate: &Certificate, key: &KeyPair) -> Arc<rustls::ServerConfig> {
+    let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der()));
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let config = rustls::ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .expect("versions")
+        .with_no_client_auth()
+        .with_single_cert(vec![certificate.der().clone()], key)
+        .expect("a certificate with its key");
+    Arc::new(config)
 }

@@ -5,13 +5,17 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use parking_lot::Mutex;
-use reqwest::{Certificate, Client, ClientBuilder, Url, redirect};
+use reqwest::{Client, ClientBuilder, Url, redirect};
+use rustls::ClientConfig;
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
 
 use crate::registries::{Host, RegistrySettings};
 use crate::{FailureKind, RegistryName};
 
 use super::error::{RegistryError, authority};
 use super::options::Limits;
+use super::trust;
 
 /// The clients, each created when it is first used.
 pub(super) struct Clients {
@@ -95,12 +99,13 @@ fn special(builder: ClientBuilder, host: &Host) -> Result<ClientBuilder, Registr
         return Ok(builder.tls_danger_accept_invalid_certs(true));
     }
     match &host.ca {
-        Some(file) => Ok(builder.tls_certs_merge(authorities(file)?)),
+        Some(file) => Ok(builder.tls_backend_preconfigured(tls(file)?)),
         None => Ok(builder),
     }
 }
 
-fn authorities(file: &Path) -> Result<Vec<Certificate>, RegistryError> {
+/// TLS that trusts the certificates of a file.
+fn tls(file: &Path) -> Result<ClientConfig, RegistryError> {
     let failure = |reason: String| {
         let message = format!("the CA file `{}` {reason}", file.display());
         RegistryError::new(FailureKind::Unreachable, message)
@@ -108,8 +113,9 @@ fn authorities(file: &Path) -> Result<Vec<Certificate>, RegistryError> {
     };
     let text = std::fs::read(file)
         .map_err(|error| failure(format!("cannot be read: {}", error.kind())))?;
-    match Certificate::from_pem_bundle(&text) {
-        Ok(certificates) if !certificates.is_empty() => Ok(certificates),
+    match CertificateDer::pem_slice_iter(&text).collect::<Result<Vec<_>, _>>() {
+        Ok(certificates) if !certificates.is_empty() => trust::config(certificates)
+            .map_err(|_| failure("holds a certificate that cannot be read".to_owned())),
         _ => Err(failure("holds no certificate".to_owned())),
     }
 }

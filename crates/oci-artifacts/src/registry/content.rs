@@ -123,7 +123,11 @@ pub(super) fn require_success(answer: Answer) -> Result<Answer, RegistryError> {
         status => {
             let reason = answer.reason.map(|reason| format!(" ({reason})"));
             let message = format!("`{host}` answered {status}{}", reason.unwrap_or_default());
-            Err(RegistryError::new(FailureKind::Unreachable, message))
+            let kind = match status {
+                400 | 405 | 406 | 501 => FailureKind::Unsupported,
+                _ => FailureKind::Unreachable,
+            };
+            Err(RegistryError::new(kind, message))
         }
     }
 }

@@ -132,10 +132,19 @@ pub(super) fn from_exchange(error: &reqwest::Error, url: &Url, limits: &Limits) 
 fn from_tls(host: &str, says: &dyn Fn(&str) -> bool) -> Option<RegistryError> {
     let error = |message: String| RegistryError::new(FailureKind::Unreachable, message);
     let setting = |setting: &str| format!("`registries: {{hosts: {{\"{host}\": {{{setting}}}}}}}`");
-    if says("UnknownIssuer") || says("BadSignature") {
-        let message = format!(
-            "the certificate of `{host}` is signed by an authority that is not trusted here (TLS)"
-        );
+    let untrusted = [
+        (
+            "UnknownIssuer",
+            "signed by an authority that is not trusted here",
+        ),
+        (
+            "BadSignature",
+            "signed by an authority that is not trusted here",
+        ),
+        ("CaUsedAsEndEntity", "that of an authority, not of a server"),
+    ];
+    if let Some((_, fault)) = untrusted.into_iter().find(|(word, _)| says(word)) {
+        let message = format!("the certificate of `{host}` is {fault} (TLS)");
         return Some(error(message).help(format!(
             "name the authority's certificate in the project file: {}",
             setting("ca: FILE.pem")
@@ -160,10 +169,6 @@ fn from_tls(host: &str, says: &dyn Fn(&str) -> bool) -> Option<RegistryError> {
         ("expired", "has expired"),
         ("NotValidYet", "is not valid yet"),
         ("not valid yet", "is not valid yet"),
-        (
-            "CaUsedAsEndEntity",
-            "is that of an authority, not of a server",
-        ),
         ("invalid peer certificate", "is not valid"),
     ];
     let (_, fault) = fault.into_iter().find(|(word, _)| says(word))?;

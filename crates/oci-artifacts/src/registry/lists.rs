@@ -69,7 +69,8 @@ pub(super) async fn repositories(
     names(pages)
 }
 
-/// The referrers of a manifest: by the API, or by the tag `sha256-…` if the registry does not have the API.
+/// The referrers of a manifest: by the API, or by the tag `sha256-…` if the registry does not have the API. Older registries
+/// answer that with 404, and some with that they do not support it.
 pub(super) async fn referrers(
     repository: &Repository<'_>,
     reference: &Reference,
@@ -87,7 +88,7 @@ pub(super) async fn referrers(
                 }
             }
         }
-        Err(error) if error.kind == FailureKind::NotFound => {
+        Err(error) if matches!(error.kind, FailureKind::NotFound | FailureKind::Unsupported) => {
             let tag = digest.as_tag();
             match content::manifest(repository, &reference.with_tag(&tag)).await {
                 Ok(manifest) => {
@@ -104,7 +105,8 @@ pub(super) async fn referrers(
     Ok(found)
 }
 
-/// All pages of a list. A next page on another host is an error.
+/// All pages of a list. One that is longer than the limits, leads back to a page or to another host is an error, for half a list
+/// is no list.
 async fn pages(
     repository: &Repository<'_>,
     mut url: Url,
@@ -112,7 +114,17 @@ async fn pages(
 ) -> Result<Vec<Answer>, RegistryError> {
     let (mut pages, mut length) = (Vec::new(), 0);
     let mut seen = BTreeSet::new();
-    while seen.insert(url.to_string()) && pages.len() < PAGES {
+    loop {
+        let host = authority(&url);
+        let refusal = |kind, words| Err(RegistryError::new(kind, format!("`{host}` {words}")));
+        if !seen.insert(url.to_string()) {
+            let words = "has a list that leads back to a page of it".to_owned();
+            return refusal(FailureKind::Corrupt, words);
+        }
+        if pages.len() == PAGES {
+            let words = format!("has a list of more than {PAGES} pages");
+            return refusal(FailureKind::TooLarge, words);
+        }
         let request = Request {
             accept,
             ..repository.request(url.clone())
@@ -122,21 +134,19 @@ async fn pages(
         length += page.body.len();
         pages.push(page);
         if length > LONGEST {
-            let host = authority(&url);
-            let message = format!("`{host}` has a list of more than {} MiB", LONGEST >> 20);
-            return Err(RegistryError::new(FailureKind::TooLarge, message));
+            let words = format!("has a list of more than {} MiB", LONGEST >> 20);
+            return refusal(FailureKind::TooLarge, words);
         }
         match next {
             Some(next) if next.origin() == url.origin() => url = next,
             Some(next) => {
-                let (host, other) = (authority(&url), authority(&next));
-                let message = format!("`{host}` continues its list at another host, `{other}`");
-                return Err(RegistryError::new(FailureKind::Unreachable, message));
+                let other = authority(&next);
+                let words = format!("continues its list at another host, `{other}`");
+                return refusal(FailureKind::Unreachable, words);
             }
-            None => break,
+            None => return Ok(pages),
         }
     }
-    Ok(pages)
 }
 
 /// `Link: <…>; rel="next"` (RFC 8288).

@@ -29,6 +29,7 @@ mod session;
 mod sink;
 mod token;
 mod transport;
+mod trust;
 
 use std::future::Future;
 use std::io::Write;

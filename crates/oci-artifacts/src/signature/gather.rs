@@ -157,6 +157,8 @@ pub(super) fn referring(
         for answer in manifests.by_ref().take(count) {
             match answer {
                 Ok(manifest) => found.extend(layers(manifest, Form::Referrer)),
+                // A list under the tag keeps an entry whose artifact was deleted.
+                Err(failure) if failure.kind == FailureKind::NotFound => {}
                 Err(failure) => found.push(Err(Item::Failed(failure))),
             }
         }
