@@ -106,7 +106,7 @@ fn whatever_differs_between_objects_is_classified() {
 bootstrap commands of the control plane
     edge
       control-plane  3 machines re-provisioned, by roll
-                       KubeadmControlPlane/edge-cp spec.kubeadmConfigSpec.preKubeadmCommands[0]  none → …
+                       KubeadmControlPlane/edge-cp spec.kubeadmConfigSpec.preKubeadmCommands[0]  none → x
     3 machines in 1 cluster re-provisioned, 0 clusters as before
 a roll at a time
     edge
@@ -848,44 +848,6 @@ fn a_url_that_is_cut_shows_no_password() {
 }
 
 #[test]
-fn values_that_may_hold_a_secret_are_not_shown() {
-    let text = |value: &str, shape: &str| {
-        with_fields(&format!(
-            "  kubeadmConfigSpec:
-    files: [{{path: /a, content: {value}}}]
-    users: [{{name: u, shell: {value}}}]
-    preKubeadmCommands: ['{value}']
-  novel:
-    userData: {value}
-    dbPassword: {value}
-    joinToken: {value}
-    secretKey: {value}
-    CREDENTIALS: {value}
-    basicAuth: {{x: {value}}}
-    list: [{{name: token, value: {value}}}]
-    annotations: {{kubectl.kubernetes.io/last-applied-configuration: {value}}}
-    shape: {shape}
-"
-        ))
-    };
-    let after = text("leak2", "{a: leak2}");
-    let Some(outputs) = outputs(&text("leak1", "[leak1]"), &after) else {
-        return;
-    };
-    for output in &outputs {
-        assert!(!output.contains("leak"), "{output}");
-        assert!(output.contains("novel.CREDENTIALS"), "{output}");
-    }
-    let impact: Value = serde_json::from_str(&outputs[2]).expect("JSON");
-    let changes = &impact["clusters"][0]["pools"][0]["changes"];
-    let changes = changes.as_array().expect("a list");
-    assert_eq!(changes.len(), 12, "{changes:?}");
-    for change in changes {
-        assert_eq!([&change["from"], &change["to"]], ["…", "…"], "{change}");
-    }
-}
-
-#[test]
 fn versions_names_and_numbers_are_shown() {
     let text =
         "  novel: {version: v1, name: one, image: i/j:2, number: 47, profiles: a, none: []}\n";
@@ -920,13 +882,13 @@ reversed
 one more between
     edge
       control-plane  3 machines re-provisioned, by roll
-                       KubeadmControlPlane/edge-cp spec.kubeadmConfigSpec.users[u3].name  none → …
+                       KubeadmControlPlane/edge-cp spec.kubeadmConfigSpec.users[u3].name  none → u3
     3 machines in 1 cluster re-provisioned, 0 clusters as before
 another first
     edge
       control-plane  3 machines re-provisioned, by roll
-                       KubeadmControlPlane/edge-cp spec.kubeadmConfigSpec.users[u1].name  … → none
-                       KubeadmControlPlane/edge-cp spec.kubeadmConfigSpec.users[u3].name  none → …
+                       KubeadmControlPlane/edge-cp spec.kubeadmConfigSpec.users[u1].name  u1 → none
+                       KubeadmControlPlane/edge-cp spec.kubeadmConfigSpec.users[u3].name  none → u3
     3 machines in 1 cluster re-provisioned, 0 clusters as before
 
 "#]],

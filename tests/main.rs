@@ -45,6 +45,7 @@ mod oracle;
 mod page;
 mod plan;
 mod printed;
+mod printed_anywhere;
 mod programs;
 mod project_schema;
 mod registry;

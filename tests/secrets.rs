@@ -1066,3 +1066,116 @@ fn how_a_file_of_secrets_is_written_is_not_known_in_a_chart() {
         );
     }
 }
+
+/// Its name says nothing of what it holds.
+#[test]
+fn a_template_that_a_secret_and_another_object_include_is_secret_in_both() {
+    let secret = "apiVersion: v1\nkind: Secret\nmetadata: {name: {{ include \"name\" . }}}\nstringData:\n  v: {{ include \"v\" . }}\n  \
+                  host: {{ include \"name\" . }}\n";
+    let stage = released("v: v1.34.1\n", "a: b")
+        .file("charts/edge/templates/s.yaml", secret)
+        .file(
+            "charts/edge/templates/_s.tpl",
+            "{{ define \"v\" }}{{ template \"inner\" . }}{{ end }}{{ define \"inner\" }}v1.34.1-SEKRET{{ end }}\n\
+             {{ define \"name\" }}edge-{{ .Values.v }}{{ end }}\n",
+        );
+    let template = "charts/edge/templates/a.yaml";
+    stage.edit(template, "{{ .Values.v }}", "{{ include \"v\" . }}");
+    let lines = ["check", "check --output json", "explain edge", "images"];
+    printed(&stage, &lines);
+    stage.check().pools(str![[r#"
+edge/control-plane: unknown (its image or version depends on a secret)
+
+"#]]);
+    // A name is none, wherever else it is.
+    stage.edit(
+        template,
+        "{{ include \"v\" . }}",
+        "{{ include \"name\" . | trimPrefix \"edge-\" }}",
+    );
+    stage.check().pools(str![[r#"
+edge/control-plane v1.34.1 (charts/edge/values.yaml:1:4): by_name, ubuntu-2204-kube-v1.34.1 (charts/edge/templates/a.yaml:11:49) holds 1.34.1
+
+"#]]);
+}
+
+/// A function that looks at a text has the text: only what is passed along is a label.
+#[test]
+fn the_arguments_of_a_secret_in_a_chart_are_secret_unless_something_looks_at_them() {
+    for value in [
+        "{{ b64enc \"SEKRET\" }}",
+        "{{ printf \"%s-%s\" .Values.v \"SEKRET\" | quote }}",
+        "{{ .Values.none | default \"SEKRET\" }}",
+        "{{ if eq .Values.v \"v1.34.1\" }}SEKRET{{ else }}{{ .Values.none | required \"SEKRET\" }}{{ end }}",
+        "{{ (dict \"v\" \"SEKRET\").v }}",
+        "{{ eq .Values.none \"\" | ternary \"SEKRET\" (trimSuffix \"-\" \"SEKRET-\") }}",
+    ] {
+        let secret = format!("kind: Secret\nstringData:\n  v: {value}\n");
+        let define = format!("{{{{ define \"s\" }}}}\n{secret}{{{{ end }}}}");
+        let stage =
+            released("v: v1.34.1\nnone: ''\n", "a: b").file("charts/edge/templates/_s.tpl", define);
+        stage.edit(
+            "charts/edge/templates/a.yaml",
+            "{{ .Values.v }}",
+            "{{ (include \"s\" . | fromYaml).stringData.v }}",
+        );
+        printed(&stage, &["check", "explain edge", "images"]);
+        let pools = stage.check().pools;
+        assert_eq!(
+            pools,
+            ["edge/control-plane: unknown (its image or version depends on a secret)"],
+            "{value}"
+        );
+    }
+}
+
+/// Its text is in the file of values itself, which `--raw` and each quoted line would show.
+#[test]
+fn a_secret_that_an_expression_makes_is_not_printed_as_it_is_written_either() {
+    for made in [
+        "{{ dict \"kind\" \"Secret\" \"stringData\" (dict \"user\" \"SEKRET\" \"pw\" \"SEKRET\") | toJson }}",
+        "{{ dict \"stringData\" (dict \"pw\" \"SEKRET\") \"kind\" \"Secret\" | toYaml }}",
+        "{{ printf \"kind: Secret\\nstringData: {pw: %s}\" \"SEKRET\" }}",
+        "{{ $s := dict \"kind\" \"Secret\" }}{{ $_ := set $s \"data\" (dict \"pw\" (b64enc \"SEKRET\")) }}{{ toYaml $s }}",
+        "{{ `{\"kind\": \"Secret\", \"data\": {\"pw\": \"SEKRET\"}}` | fromJson | toYaml }}",
+        "{{ nosuch \"kind\" \"Secret\" \"data\" (dict \"pw\" \"SEKRET\") }}",
+        "{{ dict \"kind\" \"Secret\" \"stringData\" (dict \"pw\" \"SEKRET\")",
+    ] {
+        let stage = project().cluster(
+            "edge",
+            &format!("{{cluster: {{k8s_version: [], capm3: {{image_key: a}}}}, made: '{made}', other: '{{{{ .Values.made }}}}'}}\n"),
+        );
+        let shown = printed(&stage, &LINES);
+        printed(
+            &stage,
+            &[
+                "values edge made --why",
+                "values edge other --why",
+                "values edge made",
+            ],
+        );
+        assert!(
+            shown.contains("<secret edge.yaml: made>"),
+            "{made}: {shown}"
+        );
+    }
+}
+
+/// What a bootstrap configuration says of a user is in no Secret.
+#[test]
+fn the_password_of_a_user_of_machines_is_a_secret_and_words_for_one_are_none() {
+    let cluster = |password: &str| {
+        let cluster =
+            crate::support::manifests::cluster("v1.31.8", crate::support::manifests::GOOD);
+        let users = format!(
+            "spec:\n  kubeadmConfigSpec: {{users: [{{name: token-{password}, passwd: SEKRET-{password}}}]}}\n  replicas: 3\n"
+        );
+        cluster.replace("spec:\n  replicas: 3\n", &users)
+    };
+    let Some(stage) = project().file("edge.yaml", cluster("one")).commit("one") else {
+        return;
+    };
+    stage.write("edge.yaml", cluster("two"));
+    let shown = printed(&stage, &["impact", "impact --output json"]);
+    assert!(shown.contains("\"to\": \"token-two\""), "{shown}");
+}

@@ -89,8 +89,8 @@ impl Content {
     }
 }
 
-/// Why a file is not read.
-pub const SECRET: &str = "it is a link to a file of secrets, or a Secret is made of it";
+/// Why a file is not read, and what to do.
+pub const SECRET: &str = "it is a link to a file of secrets, or a Secret is made of it: put what is read here into a file of its own";
 
 impl From<Vec<u8>> for Content {
     fn from(bytes: Vec<u8>) -> Self {

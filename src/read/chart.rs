@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use capi::secrets;
+use capi::secrets::{self, Included};
 use go_template::Template;
 use parking_lot::Mutex;
 use yaml_tree::engine::Engine;
@@ -210,7 +210,7 @@ impl ChartTemplates {
             texts.sort_by_key(|(name, _)| (name.matches('/').count(), name));
             let (mut templates, mut faults) = (Vec::new(), self.unread.clone());
             for (name, text) in texts {
-                match secrets::parse_template(name, &**name, text).parsed {
+                match secrets::parse_template(name, &**name, text, &Included::default()).parsed {
                     Ok(template) => templates.push(template),
                     Err(error) => {
                         faults.push(format!("`{name}` of the chart cannot be parsed: {error}"));

@@ -11,7 +11,7 @@ use yaml_tree::engine::Engine;
 use yaml_tree::place::{FileId, Sources};
 use yaml_tree::value::{Node, Value};
 
-use capi::secrets;
+use capi::secrets::{self, Included};
 
 use crate::evaluate::{self, ChartTemplate, ChartTree, Dependency, Import, Texts};
 use crate::model::finding::Finding;
@@ -45,11 +45,17 @@ pub(super) struct Loader<'l> {
     pub(super) unread: Vec<String>,
     /// What is read of each chart, by its path: several may depend on one, and one under several names.
     read: BTreeMap<String, Rc<ReadFiles>>,
+    /// The templates that are secret, because Secrets of the chart include them.
+    included: Included,
 }
 
 impl<'l> Loader<'l> {
     pub(super) fn new(tree: &'l Tree, sources: &'l mut Sources, engine: Engine) -> Self {
+        let templates = { tree.iter() }.filter(|(name, _)| name.contains("templates/"));
+        let texts =
+            templates.filter_map(|(_, file)| std::str::from_utf8(file.content.plain()?).ok());
         Self {
+            included: Included::find(texts),
             tree,
             sources,
             engine,
@@ -139,7 +145,7 @@ impl<'l> Loader<'l> {
                     continue;
                 };
                 let name = format!("{path}/{below}");
-                let template = secrets::parse_template(&name, &*file.shown, text);
+                let template = secrets::parse_template(&name, &*file.shown, text, &self.included);
                 let source = self.sources.add(template.source);
                 templates.push((below.to_owned(), source, template.parsed));
             } else if is_text(below) {

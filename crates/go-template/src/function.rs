@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 pub use super::signature::{Signature, Type};
 use super::value::Map;
-use super::{Engine, Error, ErrorClass, Value, secret};
+use super::{Engine, Error, ErrorClass, Role, Value, secret};
 
 /// A function that templates may call.
 #[derive(Debug)]
@@ -109,6 +109,17 @@ impl Function {
     /// The function compares: with an empty text, that is a test for emptiness.
     pub(super) const fn compares_with_nothing(self) -> Self {
         self.with_labels(Labels::ComparedWithNothing)
+    }
+
+    /// What becomes of the argument of this number, where it is a string that nothing looks at.
+    pub(super) fn role(&self, argument: usize) -> Option<Role> {
+        match (self.name, self.labels) {
+            ("include", _) => (argument == 0).then_some(Role::Included),
+            ("dict", _) if argument.is_multiple_of(2) => Some(Role::Key),
+            ("set", _) if argument == 1 => Some(Role::Key),
+            (_, Labels::Carried | Labels::InText | Labels::InTextOrNothing) => Some(Role::Passed),
+            _ => None,
+        }
     }
 
     const fn with_labels(self, labels: Labels) -> Self {

@@ -33,7 +33,10 @@ pub use functions::from_json;
 pub use host::{Definition, Host, NativeTemplate, NoHost};
 pub use limits::{Budget, Limits};
 pub use machine::{execute, execute_plain, render};
-pub use parse::{Sealed, parse, parse_sealed, parse_with, parse_without};
+pub use parse::{
+    DefinedTemplate, Outline, Role, Sealed, Written, outline, parse, parse_sealed, parse_with,
+    parse_without,
+};
 pub use rendered::Rendered;
 pub use secret::secret as secret_error;
 pub use value::Value;

@@ -71,7 +71,7 @@ impl FieldChange {
         let object = &change.object.object;
         let text = |node: &Node| match change.path.as_slice() {
             [] => "an object".to_owned(),
-            path => text(path, node),
+            _ => text(node),
         };
         Self {
             object: format!("{}/{}", object.kind, object.name),
@@ -88,8 +88,8 @@ impl FieldChange {
         Self {
             object: "values".to_owned(),
             field: join(&difference.path),
-            from: difference.from.map(|node| text(&difference.path, node)),
-            to: difference.to.map(|node| text(&difference.path, node)),
+            from: difference.from.map(text),
+            to: difference.to.map(text),
             rollout: Some(Rollout::Unknown),
             is_secret: difference.is_secret,
         }
@@ -101,32 +101,13 @@ fn join(path: &[String]) -> String {
 }
 
 /// A value in one line. Of a map or list only that it changes, because the law is about the paths below it.
-fn text(path: &[String], node: &Node) -> String {
+fn text(node: &Node) -> String {
     let has_parts = node.children().next().is_some();
     match &node.value {
-        _ if has_parts || may_hold_secret(path) => HIDDEN.to_owned(),
+        _ if has_parts => HIDDEN.to_owned(),
         Value::String(text) => shorten(text),
         value => shorten(&to_json(value, Html::Plain)),
     }
-}
-
-/// Whether a field may hold a secret that no object calls a Secret: what a bootstrap configuration writes or runs, and each field
-/// whose path has a word for a secret.
-fn may_hold_secret(path: &[String]) -> bool {
-    path.iter().any(|key| {
-        let small = key.to_lowercase();
-        let words = [
-            "pass",
-            "token",
-            "secret",
-            "credential",
-            "auth",
-            "userdata",
-            "last-applied-configuration",
-        ];
-        let is_word = words.iter().any(|word| small.contains(word));
-        is_word || ["files", "users"].contains(&&*small) || small.ends_with("commands")
-    })
 }
 
 /// A text, cut where it is long. A label of a secret stays whole.

@@ -6,6 +6,7 @@
 //! ([`yaml_tree::opaque`]). Keys of maps, lists, booleans, what is empty or zero, and the kinds and names that objects are found by
 //! stay, for they are structure.
 
+mod chart_template;
 mod layers;
 mod seals;
 mod template;
@@ -13,7 +14,6 @@ mod template;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ffi::OsStr;
-use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
@@ -24,10 +24,10 @@ use yaml_tree::place::{FileId, Secrets, Source, hide_quotes};
 use yaml_tree::value::{Node, Value};
 use yaml_tree::{Documents, SyntaxError};
 
+pub use chart_template::{ChartTemplate, Included, parse_template};
 pub use layers::Holders;
 use seals::Seals;
 pub use seals::{is_patch_of_secret, may_be_patch_of_secret};
-use template::Actions;
 
 /// How deeply strings that hold objects may be nested.
 pub(crate) const DEPTH: usize = 4;
@@ -47,54 +47,6 @@ pub fn secret_source(path: impl Into<Arc<str>>, text: impl Into<String>) -> Sour
 /// A text that a template made, with the ranges of its secrets. What the template is called says nothing of it.
 pub fn output_source(path: impl Into<Arc<str>>, text: impl Into<String>) -> Source {
     mark(Source::new(path, text), false)
-}
-
-/// A template of a chart.
-pub struct ChartTemplate {
-    /// Its file. No line of one that is named after secrets is shown.
-    pub source: Source,
-    /// The template, with a label in place of what is written in its Secrets: others may include and read it.
-    pub parsed: Result<go_template::Template, go_template::Error>,
-}
-
-/// Parses a template, which Helm calls by a name of its own.
-pub fn parse_template(name: &str, path: impl Into<Arc<str>>, text: &str) -> ChartTemplate {
-    let source = Source::new(path, text);
-    let actions = Actions::find(text);
-    let blank = actions.blank(text);
-    let mut seals = Seals::for_text(&source.path, &blank);
-    if mentions_secret(&blank)
-        && let Ok(read) = yaml_tree::read(&blank, FileId(0), Engine::Helm4)
-    {
-        for mut document in read.documents {
-            seals.objects(&mut document, "");
-        }
-    }
-    // What is no YAML without its actions may be with them.
-    let written = actions.data_blocks(text);
-    let found = seals.found.iter().map(|seal| seal.range.clone());
-    let found: Vec<Range<u32>> = found.collect();
-    let marks = found.iter().chain(&seals.hidden).chain(&written).cloned();
-    let marks = marks.collect();
-    let is_open = |range: &&Range<u32>| {
-        let mut found = found.iter();
-        let is_text = !text[range.start as usize..].starts_with(['*', '&', '{', '[', '!', '%']);
-        is_text && !found.any(|known| known.start < range.end && range.start < known.end)
-    };
-    let literals = found.iter().flat_map(|range| actions.texts(text, range));
-    let written = written.iter().filter(is_open).cloned();
-    let secrets: Secrets = literals.chain(written).collect();
-    let label = label(&source.path, "");
-    let sealed = go_template::Sealed {
-        ranges: secrets.ranges(),
-        label: &label,
-    };
-    let parsed = go_template::parse_sealed(name, text, sealed);
-    let is_hidden = is_named_secret(Path::new(&*source.path));
-    ChartTemplate {
-        source: source.with_marks(marks, is_hidden),
-        parsed,
-    }
 }
 
 fn mark(mut source: Source, is_secret: bool) -> Source {
@@ -272,6 +224,7 @@ static MARKS: LazyLock<Vec<Finder<'static>>> = LazyLock::new(|| {
         "Secret",
         "secretGenerator",
         "stringData",
+        "passwd",
         "sops:",
         "\"sops\"",
         "ENC[",

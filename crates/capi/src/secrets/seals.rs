@@ -130,8 +130,8 @@ impl<'a> Seals<'a> {
         match &mut node.value {
             Value::Map(map) => self.entries(map, keys, |seals, key, node, keys| match key {
                 "data" | "binaryData" if is_secret => seals.seal_encoded(node, keys),
-                // Nothing else has a field of this name.
-                "stringData" => seals.seal(node, keys),
+                // Nothing else has fields of these names.
+                "stringData" | "passwd" => seals.seal(node, keys),
                 "users" if is_kubeconfig => seals.seal(node, keys),
                 "secretGenerator" => seals.generators(node, keys),
                 "items" if is_list => seals.walk_secrets(|seals| seals.objects(node, keys)),
@@ -340,7 +340,7 @@ impl<'a> Seals<'a> {
         let mut found = match yaml_tree::read(&plain, FileId(0), Engine::Kubectl) {
             Ok(read) => {
                 let is_data = |node: &Node| matches!(node.value, Value::Map(_) | Value::List(_));
-                if !read.documents.iter().any(is_data) {
+                if actions.is_empty() && !read.documents.iter().any(is_data) {
                     return;
                 }
                 if self.depth >= DEPTH {
@@ -372,7 +372,9 @@ impl<'a> Seals<'a> {
                 let last = found[..before].last();
                 last.is_none_or(|seal| seal.range.end <= range.start)
             };
-            let written = actions.data_blocks(text).into_iter().filter(is_open);
+            let made = actions.secret_arguments(text, text.contains("Secret"));
+            let written = actions.data_blocks(text).into_iter().chain(made);
+            let written = written.filter(is_open);
             let label: Arc<str> = label(self.path, keys).into();
             let seal = |range| Seal {
                 range,

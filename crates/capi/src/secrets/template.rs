@@ -1,10 +1,16 @@
-//! The texts around the actions of a template.
+//! What is written in a template: the texts around its actions, and the strings in them.
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::ops::Range;
 
+use go_template::{Outline, Role, Written};
+
 /// Where a text has actions of a template: `{{ … }}`.
-pub(super) struct Actions(Vec<Range<usize>>);
+pub(super) struct Actions {
+    found: Vec<Range<usize>>,
+    outline: OnceCell<Outline>,
+}
 
 impl Actions {
     pub(super) fn find(text: &str) -> Self {
@@ -14,11 +20,81 @@ impl Actions {
             found.push(start..end);
             from = end;
         }
-        Self(found)
+        Self {
+            found,
+            outline: OnceCell::new(),
+        }
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.found.is_empty()
+    }
+
+    /// What is written in the actions. Where they are no template, each is a string.
+    pub(super) fn outline(&self, text: &str) -> &Outline {
+        self.outline.get_or_init(|| {
+            let strings = self.found.iter().map(|action| {
+                let start = (action.start + 2) as u32;
+                Written {
+                    range: start..start.max((action.end as u32).saturating_sub(2)),
+                    role: Role::Passed,
+                }
+            });
+            go_template::outline(text).unwrap_or_else(|_| Outline {
+                strings: strings.collect(),
+                definitions: Vec::new(),
+            })
+        })
+    }
+
+    /// The strings in a range that are passed along and say something.
+    fn words<'a>(
+        &'a self,
+        text: &'a str,
+        range: Range<usize>,
+    ) -> impl Iterator<Item = Range<usize>> + 'a {
+        let inside = self.strings(text, range).iter();
+        inside.filter_map(|written| {
+            let range = to_usize(&written.range);
+            let is_word = written.role == Role::Passed && has_words(&text[range.clone()]);
+            is_word.then_some(range)
+        })
+    }
+
+    fn strings(&self, text: &str, range: Range<usize>) -> &[Written] {
+        let strings = &self.outline(text).strings;
+        let start = strings.partition_point(|written| (written.range.start as usize) < range.start);
+        let end = strings.partition_point(|written| (written.range.start as usize) < range.end);
+        &strings[start..end.max(start)]
+    }
+
+    /// The names of the templates that are included in a range.
+    pub(super) fn template_names(&self, text: &str, range: Range<usize>) -> Vec<String> {
+        let inside = self.strings(text, range).iter();
+        let names = inside.filter(|written| written.role == Role::Included);
+        names
+            .map(|written| text[to_usize(&written.range)].to_owned())
+            .collect()
+    }
+
+    /// What is written into the Secrets that an action makes: behind the key `stringData`, or `data` where it names a Secret.
+    pub(super) fn secret_arguments(&self, text: &str, names_secret: bool) -> Vec<Range<u32>> {
+        let mut found = Vec::new();
+        for action in &self.found {
+            let names_secret = names_secret || text[action.clone()].contains("Secret");
+            let is_data = |written: &Written| {
+                let word = &text[to_usize(&written.range)];
+                let is_manifest = word.contains("Secret") && word.contains("data");
+                let is_key = matches!(word, "data" | "binaryData") && names_secret;
+                is_key || is_manifest || word.contains("stringData")
+            };
+            let strings = self.strings(text, action.clone());
+            if let Some(start) = strings.iter().position(is_data) {
+                let start = strings[start].range.start as usize;
+                found.extend(self.words(text, start..action.end).map(to_u32));
+            }
+        }
+        found
     }
 
     /// The text with nothing where lines hold only actions, and letters where others do: as long as it was, and often YAML.
@@ -28,7 +104,7 @@ impl Actions {
         }
         let mut blank = String::with_capacity(text.len());
         let mut kept = 0;
-        for action in &self.0 {
+        for action in &self.found {
             blank += &text[kept..action.start];
             let is_silent = is_silent(&text[action.clone()]);
             let filler = if is_silent || self.is_alone(text, action) {
@@ -63,8 +139,10 @@ impl Actions {
 
     /// What is around the actions in a range.
     fn pieces(&self, range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
-        let first = self.0.partition_point(|action| action.end <= range.start);
-        let inside = self.0[first..].iter();
+        let first = self
+            .found
+            .partition_point(|action| action.end <= range.start);
+        let inside = self.found[first..].iter();
         let inside = inside.take_while(move |action| action.start < range.end);
         let mut kept = range.start;
         let mut ends: Vec<Range<usize>> = Vec::new();
@@ -80,16 +158,11 @@ impl Actions {
     /// that one begins with. None where it has no actions.
     pub(super) fn literals(&self, text: &str, range: Range<usize>) -> Option<Vec<Range<usize>>> {
         let is_block = text[range.clone()].contains('\n');
-        let inside = self.0.iter();
-        let inside = inside.filter(|action| range.start <= action.start && action.end <= range.end);
-        let inside: Vec<&Range<usize>> = inside.collect();
-        if inside.is_empty() {
+        let mut inside = self.found.iter();
+        if !inside.any(|action| range.start <= action.start && action.end <= range.end) {
             return None;
         }
-        let texts = inside
-            .into_iter()
-            .filter_map(|action| first_text(text, action));
-        let mut found: Vec<Range<usize>> = texts.collect();
+        let mut found: Vec<Range<usize>> = self.words(text, range.clone()).collect();
         let pieces = self.pieces(range);
         let lines = pieces.flat_map(|piece| lines(text, piece));
         found.extend(lines.filter_map(|line| {
@@ -102,7 +175,7 @@ impl Actions {
 
     /// What is written in the range of a value, without keys and quotes: around actions, and line by line.
     pub(super) fn texts(&self, text: &str, range: &Range<u32>) -> Vec<Range<u32>> {
-        let range = range.start as usize..range.end as usize;
+        let range = to_usize(range);
         let of_lines = || {
             let lines = lines(text, range.clone()).into_iter();
             lines
@@ -110,61 +183,74 @@ impl Actions {
                 .collect()
         };
         let found = self.literals(text, range.clone()).unwrap_or_else(of_lines);
-        let found = found.into_iter();
-        found
-            .map(|range| range.start as u32..range.end as u32)
-            .collect()
+        found.into_iter().map(to_u32).collect()
     }
 
     /// What is written below `data` and `stringData` of the Secrets in a text, as people write them: of several lines of which a
     /// template keeps one, all, and also where the text is no YAML.
     pub(super) fn data_blocks(&self, text: &str) -> Vec<Range<u32>> {
-        let mut found = Vec::new();
-        let mut document = Vec::new();
-        for line in lines(text, 0..text.len()) {
-            if text[line.clone()].starts_with("---") {
-                self.add_blocks(text, &std::mem::take(&mut document), &mut found);
-            }
-            document.push(line);
-        }
-        self.add_blocks(text, &document, &mut found);
-        found
-    }
-
-    /// Adds those of one document, by its lines.
-    fn add_blocks(&self, text: &str, document: &[Range<usize>], found: &mut Vec<Range<u32>>) {
-        let is_kind = |line: &Range<usize>| {
-            let kind = skip_silent(&text[line.clone()])
-                .trim()
-                .strip_prefix("kind:");
-            let kind = kind.map(|kind| kind.trim().trim_matches(['"', '\'']));
-            kind.is_some_and(|kind| {
-                kind == "Secret" || kind.contains("{{") && kind.contains("Secret")
-            })
-        };
-        if !document.iter().any(is_kind) {
-            return;
-        }
-        let mut block: Option<usize> = None;
-        for line in document {
-            let written = text[line.clone()].trim_end();
-            let depth = written.len() - written.trim_start().len();
-            let key = written.trim_start();
-            let is_inside =
-                block.is_some_and(|outer| depth > outer || key.is_empty() || key.starts_with("{{"));
-            if !is_inside {
-                block =
-                    (key.starts_with("data:") || key.starts_with("stringData:")).then_some(depth);
-            }
-            if block.is_none() {
-                continue;
-            }
+        let lines = data_lines(text).into_iter();
+        let literals = lines.flat_map(|line| {
             let whole = || literal(text, line.clone(), true).into_iter().collect();
-            let literals = self.literals(text, line.clone()).unwrap_or_else(whole);
-            let literals = literals.into_iter();
-            found.extend(literals.map(|range| range.start as u32..range.end as u32));
-        }
+            self.literals(text, line.clone()).unwrap_or_else(whole)
+        });
+        literals.map(to_u32).collect()
     }
+}
+
+/// The lines below `data` and `stringData` of the Secrets in a text.
+pub(super) fn data_lines(text: &str) -> Vec<Range<usize>> {
+    let is_kind = |line: &Range<usize>| {
+        let kind = skip_silent(&text[line.clone()])
+            .trim()
+            .strip_prefix("kind:");
+        let kind = kind.map(|kind| kind.trim().trim_matches(['"', '\'']));
+        kind.is_some_and(|kind| kind == "Secret" || kind.contains("{{") && kind.contains("Secret"))
+    };
+    let documents = documents(text).into_iter();
+    let secrets = documents.filter(|document| document.iter().any(is_kind));
+    secrets
+        .flat_map(|document| lines_below(text, &document, &["data:", "stringData:"]))
+        .collect()
+}
+
+/// The lines below `metadata` of the objects in a text, which nobody takes for secret.
+pub(super) fn metadata_lines(text: &str) -> Vec<Range<usize>> {
+    let documents = documents(text).into_iter();
+    documents
+        .flat_map(|document| lines_below(text, &document, &["metadata:"]))
+        .collect()
+}
+
+/// The lines of each document of a text.
+fn documents(text: &str) -> Vec<Vec<Range<usize>>> {
+    let (mut all, mut document) = (Vec::new(), Vec::new());
+    for line in lines(text, 0..text.len()) {
+        if text[line.clone()].starts_with("---") {
+            all.push(std::mem::take(&mut document));
+        }
+        document.push(line);
+    }
+    all.push(document);
+    all
+}
+
+/// The lines of a document that begin with one of these keys, and those below.
+fn lines_below(text: &str, document: &[Range<usize>], keys: &[&str]) -> Vec<Range<usize>> {
+    let (mut found, mut block) = (Vec::new(), None);
+    for line in document {
+        let written = text[line.clone()].trim_end();
+        let depth = written.len() - written.trim_start().len();
+        let key = written.trim_start();
+        let is_inside =
+            block.is_some_and(|outer| depth > outer || key.is_empty() || key.starts_with("{{"));
+        if !is_inside {
+            let is_start = keys.iter().any(|start| key.starts_with(start));
+            block = is_start.then_some(depth);
+        }
+        found.extend(block.map(|_| line.clone()));
+    }
+    found
 }
 
 /// Whether an action prints nothing itself.
@@ -184,13 +270,19 @@ fn skip_silent(line: &str) -> &str {
     }
 }
 
-/// The text that an action begins with, which it prints or encodes.
-fn first_text(text: &str, action: &Range<usize>) -> Option<Range<usize>> {
-    let inner = text[action.clone()].trim_start_matches(['{', '-', ' ', '(']);
-    let mut quotes = ['"', '`'].into_iter();
-    let value = quotes.find_map(|quote| inner.strip_prefix(quote)?.split(quote).next())?;
-    let start = value.as_ptr().addr() - text.as_ptr().addr();
-    (!value.is_empty()).then(|| start..start + value.len())
+/// Whether a string says something beside signs, and the places of a format.
+fn has_words(text: &str) -> bool {
+    let parts = text.split('%').enumerate();
+    let mut said = parts.map(|(at, part)| &part[part.ceil_char_boundary(at.min(1))..]);
+    said.any(|part| part.contains(char::is_alphanumeric))
+}
+
+pub(super) fn to_usize(range: &Range<u32>) -> Range<usize> {
+    range.start as usize..range.end as usize
+}
+
+pub(super) fn to_u32(range: Range<usize>) -> Range<u32> {
+    range.start as u32..range.end as u32
 }
 
 fn lines(text: &str, piece: Range<usize>) -> Vec<Range<usize>> {

@@ -58,6 +58,8 @@ impl Tables {
 /// A template whose instructions are being written.
 pub(super) struct Builder {
     pub(super) name: Arc<str>,
+    /// Where its text begins.
+    pub(super) start: u32,
     pub(super) is_empty: bool,
     pub(super) controls: Vec<Control>,
     /// The variables in scope, innermost last.
@@ -70,6 +72,7 @@ impl Builder {
     pub(super) fn new(name: Arc<str>) -> Self {
         Self {
             name,
+            start: 0,
             is_empty: true,
             controls: Vec::new(),
             variables: Vec::new(),

@@ -7,6 +7,7 @@ mod build;
 mod command;
 mod control;
 mod operand;
+mod outline;
 mod pipeline;
 
 use std::collections::HashMap;
@@ -19,6 +20,7 @@ use super::lexer::{self, Token, TokenKind};
 use super::literal;
 use super::{Error, ErrorClass};
 use build::{Builder, Tables};
+pub use outline::{DefinedTemplate, Outline, Role, Written, outline};
 use pipeline::Context;
 
 /// Parses a template.
@@ -82,20 +84,8 @@ fn parse_as(
         let message = "a template must be shorter than 4 GiB";
         return Err(Error::new(ErrorClass::Limit, message));
     }
-    let tokens = lexer::tokens(text);
-    let mut parser = Parser {
-        text,
-        missing,
-        own,
-        sealed,
-        tokens: tokens.list,
-        fault: tokens.fault,
-        position: 0,
-        tables: Tables::default(),
-        builders: vec![Builder::new(name.into())],
-        finished: Vec::new(),
-        defined: HashMap::new(),
-    };
+    let mut parser = Parser::new(name, text);
+    (parser.missing, parser.own, parser.sealed) = (missing, own, sealed);
     parser.statements()?;
     parser.finish()
 }
@@ -129,6 +119,27 @@ struct Parser<'t> {
     builders: Vec<Builder>,
     finished: Vec<Builder>,
     defined: HashMap<Arc<str>, usize>,
+    outline: Outline,
+}
+
+impl<'t> Parser<'t> {
+    fn new(name: &str, text: &'t str) -> Self {
+        let tokens = lexer::tokens(text);
+        Self {
+            text,
+            missing: &[],
+            own: &[],
+            sealed: Sealed::default(),
+            tokens: tokens.list,
+            fault: tokens.fault,
+            position: 0,
+            tables: Tables::default(),
+            builders: vec![Builder::new(name.into())],
+            finished: Vec::new(),
+            defined: HashMap::new(),
+            outline: Outline::default(),
+        }
+    }
 }
 
 impl Parser<'_> {
@@ -203,7 +214,7 @@ impl Parser<'_> {
     fn define(&mut self) -> Result<(), Error> {
         let name = self.template_name("`define`")?;
         self.expect_close("`define`")?;
-        self.builders.push(Builder::new(name.into()));
+        self.begin_definition(name.into());
         Ok(())
     }
 
@@ -214,12 +225,19 @@ impl Parser<'_> {
         self.emit(Operation::Defined(index), token);
         self.pipeline(Context::Block)?;
         self.emit(Operation::Template(index), token);
-        self.builders.push(Builder::new(name));
+        self.begin_definition(name);
         Ok(())
+    }
+
+    fn begin_definition(&mut self, name: Arc<str>) {
+        let mut builder = Builder::new(name);
+        builder.start = self.last_token().end;
+        self.builders.push(builder);
     }
 
     fn template(&mut self, token: Token) -> Result<(), Error> {
         let name = self.template_name("`template`")?;
+        self.outline.note(self.last_token(), Role::Included);
         let index = self.tables.name(&name);
         self.emit(Operation::Defined(index), join(token, self.last_token()));
         if self.peek_word().kind == TokenKind::RightDelimiter {
@@ -248,6 +266,10 @@ impl Parser<'_> {
             return Err(self.error(token, "unexpected `{{ end }}`"));
         }
         if let Some(builder) = self.builders.pop() {
+            self.outline.definitions.push(DefinedTemplate {
+                name: Arc::clone(&builder.name),
+                range: builder.start..token.start,
+            });
             self.add(builder, token)?;
         }
         Ok(())

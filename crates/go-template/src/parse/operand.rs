@@ -8,7 +8,7 @@ use super::super::lexer::{Token, TokenKind};
 use super::super::literal::{self, Number};
 use super::super::{Error, ErrorClass, lookup};
 use super::pipeline::{Head, Open};
-use super::{Parser, join};
+use super::{Parser, Role, join};
 
 /// A literal whose type is not determined yet.
 enum Literal {
@@ -155,6 +155,15 @@ impl Parser<'_> {
             parameter = function.signature.parameter(index).unwrap_or(Type::Any);
         }
         let is_head = matches!(command.head, Head::Missing);
+        if matches!(token.kind, TokenKind::String | TokenKind::RawString) {
+            let role = match command.head {
+                Head::Function(function) => function.role(command.arguments),
+                Head::Missing => Some(Role::Passed),
+                _ => None,
+            };
+            role.into_iter()
+                .for_each(|role| self.outline.note(token, role));
+        }
         if is_head {
             let is_nil = matches!(literal, Literal::Nil);
             command.head = if is_nil { Head::Nil } else { Head::Other };
