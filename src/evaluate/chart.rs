@@ -169,6 +169,7 @@ impl ChartTree {
         }
         let root = Root {
             engine,
+            budget,
             release,
             chart: &self.chart,
             files: Files::value(&self.files, budget),

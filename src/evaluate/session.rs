@@ -231,6 +231,7 @@ impl Session {
         let chart = &options.chart;
         let root = Root {
             engine,
+            budget: &self.budget,
             release: &options.release,
             chart,
             files: Files::for_chart(options.templates.as_ref(), &self.budget),

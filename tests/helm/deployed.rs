@@ -616,6 +616,57 @@ v1.30.2
     );
 }
 
+/// No text of a template has the word, and what is evaluated has.
+#[test]
+fn what_only_tpl_leads_to_is_read_of_the_cluster_too() {
+    let cases = [
+        "{{ .Capabilities.KubeVersion.Version }}",
+        "{{ if .Release.IsUpgrade }}v1.29.1{{ else }}v1.30.2{{ end }}",
+        "{{ (toYaml .Release | fromYaml).Revision }}",
+        "{{ printf \"%v\" .Capabilities | trunc 7 }}",
+        "{{ if .Release.IsUpgrade }}{{ .Capabilities.KubeVersion.Version }}{{ else }}v1.35.0{{ end }}",
+        "v1.30.2{{ .Capabilities.HelmVersion.Version | trunc 0 }}",
+    ];
+    let table = table(cases, |text| {
+        let stage = with_chart(RIGHT, &[("paris.yaml", RELEASE)]);
+        let file = "charts/edge/templates/cluster.yaml";
+        stage.edit(
+            file,
+            "{{ .Values.version | quote }}",
+            "{{ tpl .Values.text . }}",
+        );
+        let values = stage.read("charts/edge/values.yaml");
+        stage.write(
+            "charts/edge/values.yaml",
+            format!("{values}\ntext: '{text}'\n"),
+        );
+        said(&stage)
+    });
+    assert_text(
+        &table,
+        str![[r#"
+{{ .Capabilities.KubeVersion.Version }}
+    warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: what it renders depends on the cluster that it is in (`.Capabilities`)
+    paris/control-plane v1.35.0 (charts/edge/templates/cluster.yaml:7:15): unknown (what its chart renders depends on the cluster)
+{{ if .Release.IsUpgrade }}v1.29.1{{ else }}v1.30.2{{ end }}
+    warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: what it renders depends on the cluster that it is in (`.Release.Revision`)
+    paris/control-plane v1.30.2 (charts/edge/templates/cluster.yaml:7:15): unknown (what its chart renders depends on the cluster)
+{{ (toYaml .Release | fromYaml).Revision }}
+    warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: what it renders depends on the cluster that it is in (`.Release.Revision`)
+    paris/control-plane: unknown (what its chart renders depends on the cluster)
+{{ printf "%v" .Capabilities | trunc 7 }}
+    warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: expected `,` or `}`, found `:`
+    paris/edge: unknown (its chart does not render)
+{{ if .Release.IsUpgrade }}{{ .Capabilities.KubeVersion.Version }}{{ else }}v1.35.0{{ end }}
+    warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: what it renders depends on the cluster that it is in (`.Release.Revision`)
+    paris/control-plane v1.35.0 (charts/edge/templates/cluster.yaml:7:15): unknown (what its chart renders depends on the cluster)
+v1.30.2{{ .Capabilities.HelmVersion.Version | trunc 0 }}
+    paris/control-plane v1.30.2 (charts/edge/templates/cluster.yaml:7:15): by_name, ubuntu-2204-kube-v1.30.2 (paris.yaml:8:19) holds 1.30.2
+
+"#]],
+    );
+}
+
 /// Flux installs and upgrades beside the cluster, which `lookup` reads; Argo CD renders as `helm template` does.
 #[test]
 fn what_differs_between_an_installation_and_an_upgrade_is_known_for_argo_cd_alone() {

@@ -31,7 +31,7 @@ use std::sync::Arc;
 pub use code::Template;
 pub use functions::from_json;
 pub use host::{Definition, Host, NativeTemplate, NoHost};
-pub use limits::{Budget, Limits};
+pub use limits::{Budget, Limits, Reads};
 pub use machine::{execute, execute_plain, render};
 pub use parse::{
     DefinedTemplate, Outline, Role, Sealed, Written, outline, parse, parse_sealed, parse_with,

@@ -37,6 +37,16 @@ pub struct Budget {
     nested: Cell<u32>,
     /// Whether a value may hold the label of a secret.
     has_labels: Cell<bool>,
+    reads: Cell<Reads>,
+}
+
+/// What a template read that differs from one installation of a chart to another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reads {
+    /// What the cluster serves.
+    pub cluster: bool,
+    /// Whether it is an upgrade.
+    pub upgrade: bool,
 }
 
 impl Budget {
@@ -48,6 +58,7 @@ impl Budget {
             depth: Cell::new(0),
             nested: Cell::new(0),
             has_labels: Cell::new(false),
+            reads: Cell::default(),
         }
     }
 
@@ -59,6 +70,27 @@ impl Budget {
     /// Whether a value may hold the label of a secret.
     pub fn has_labels(&self) -> bool {
         self.has_labels.get()
+    }
+
+    /// What was read until now.
+    pub fn reads(&self) -> Reads {
+        self.reads.get()
+    }
+
+    pub(super) fn note_cluster(&self) {
+        let reads = self.reads.get();
+        self.reads.set(Reads {
+            cluster: true,
+            ..reads
+        });
+    }
+
+    pub(super) fn note_upgrade(&self) {
+        let reads = self.reads.get();
+        self.reads.set(Reads {
+            upgrade: true,
+            ..reads
+        });
     }
 
     /// Spends steps.

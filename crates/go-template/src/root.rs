@@ -9,7 +9,7 @@ use yaml_tree::value::{self as model, Node};
 use super::object::Struct;
 use super::signature::{Signature, Type};
 use super::value::{Lazy, Map, Object, PLAIN_MAP};
-use super::{Engine, Error, Value, print};
+use super::{Budget, Engine, Error, Value, print};
 
 /// The group versions that Kubernetes itself serves. `.Capabilities.APIVersions.Has` finds these without a cluster.
 const API_VERSIONS: &[&str] = &[
@@ -140,6 +140,8 @@ pub fn values_type(engine: Engine) -> &'static str {
 pub struct Root<'r> {
     /// The engine whose root it is.
     pub engine: Engine,
+    /// What notes which parts of it are read.
+    pub budget: &'r Rc<Budget>,
     /// `.Release`
     pub release: &'r Release,
     /// `.Chart`
@@ -160,23 +162,49 @@ impl Root<'_> {
             ("Values", self.values),
             (
                 "Release",
-                map([
-                    ("Name", text(&self.release.name)),
-                    ("Namespace", text(&self.release.namespace)),
-                    ("Service", Value::from("Helm")),
-                    ("Revision", Value::Int(self.release.revision)),
-                    ("IsInstall", Value::Bool(self.release.revision == 1)),
-                    ("IsUpgrade", Value::Bool(self.release.revision != 1)),
-                ]),
+                Value::Map(Rc::new(Map::lazy(
+                    PLAIN_MAP,
+                    Rc::new(ReleaseFields {
+                        fields: entries([
+                            ("Name", text(&self.release.name)),
+                            ("Namespace", text(&self.release.namespace)),
+                            ("Service", Value::from("Helm")),
+                            ("Revision", Value::Int(self.release.revision)),
+                            ("IsInstall", Value::Bool(self.release.revision == 1)),
+                            ("IsUpgrade", Value::Bool(self.release.revision != 1)),
+                        ]),
+                        budget: Rc::clone(self.budget),
+                    }),
+                ))),
             ),
             ("Chart", chart(self.engine, self.chart)),
             (
                 "Capabilities",
-                capabilities(self.engine, &self.release.cluster),
+                capabilities(self.engine, &self.release.cluster, self.budget),
             ),
             ("Files", self.files),
             ("Subcharts", self.subcharts),
         ])
+    }
+}
+
+/// The fields of `.Release`.
+#[derive(Debug)]
+struct ReleaseFields {
+    fields: Rc<Map>,
+    budget: Rc<Budget>,
+}
+
+impl Lazy for ReleaseFields {
+    fn get(&self, key: &str) -> Result<Option<Value>, Error> {
+        if ["IsInstall", "IsUpgrade", "Revision"].contains(&key) {
+            self.budget.note_upgrade();
+        }
+        self.fields.get(key)
+    }
+
+    fn keys(&self) -> Result<Vec<Arc<str>>, Error> {
+        self.fields.keys()
     }
 }
 
@@ -372,7 +400,7 @@ impl Object for Metadata {
     }
 }
 
-fn capabilities(engine: Engine, cluster: &Served) -> Value {
+fn capabilities(engine: Engine, cluster: &Served, budget: &Rc<Budget>) -> Value {
     let (newest, helm) = match engine {
         Engine::Helm4 => ("v1.35.0", "v4.1.4"),
         Engine::Helm3_18 => ("v1.32.0", "v3.17.2"),
@@ -399,10 +427,38 @@ fn capabilities(engine: Engine, cluster: &Served) -> Value {
             })),
         ),
     ];
-    Value::Object(Rc::new(Struct {
-        type_name: "*chartutil.Capabilities",
-        fields,
+    Value::Object(Rc::new(Capabilities {
+        fields: Struct {
+            type_name: "*chartutil.Capabilities",
+            fields,
+        },
+        budget: Rc::clone(budget),
     }))
+}
+
+/// `.Capabilities`
+#[derive(Debug)]
+struct Capabilities {
+    fields: Struct,
+    budget: Rc<Budget>,
+}
+
+impl Object for Capabilities {
+    fn type_name(&self) -> &str {
+        self.fields.type_name
+    }
+
+    fn text(&self) -> String {
+        self.budget.note_cluster();
+        self.fields.text()
+    }
+
+    fn field(&self, name: &str) -> Result<Option<Value>, Error> {
+        if name != "HelmVersion" {
+            self.budget.note_cluster();
+        }
+        self.fields.field(name)
+    }
 }
 
 /// `.Capabilities.KubeVersion`: the version with its major and minor number.

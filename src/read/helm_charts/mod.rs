@@ -12,7 +12,7 @@ mod origins;
 mod pinned;
 mod releases;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::ops::{Range, RangeInclusive};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -22,7 +22,7 @@ use capi::changes::machine_parts;
 use capi::objects::{ManifestObject, Text};
 use capi::secrets;
 use capi::unknown::Unknown;
-use go_template::{Budget, ErrorClass, Limits, Rendered};
+use go_template::{Budget, ErrorClass, Limits, Reads, Rendered};
 use yaml_tree::engine::Engine;
 use yaml_tree::place::{FileId, Place, Source, Sources};
 use yaml_tree::value::{Entry, Map, Node, Value};
@@ -48,9 +48,6 @@ const MINORS: RangeInclusive<u32> = 28..=36;
 
 /// What their versions may end with: the first of a minor, and those of vendors.
 const PATCHES: [&str; 3] = [".0", ".9+rke2r1", ".9-gke.1000"];
-
-/// The fields that say whether a release is an upgrade.
-const OF_UPGRADES: [&str; 3] = ["IsInstall", "IsUpgrade", "Revision"];
 
 /// The charts of a repository that make Cluster API objects, by folder.
 #[derive(Default)]
@@ -241,6 +238,7 @@ impl HelmCharts {
                 mut unknown,
                 mut refusal,
                 findings,
+                ..
             } = newest;
             made.findings.extend(findings);
             if differs {
@@ -269,6 +267,31 @@ impl HelmCharts {
         made.findings.extend(causes.into_iter().map(finding));
         Ok(made)
     }
+}
+
+/// The same release in the clusters that it may be in, and upgraded, as far as the templates read that.
+fn other_releases(release: &Release, reads: Reads) -> Vec<Release> {
+    let mut others = Vec::new();
+    if reads.upgrade && release.is_live && release.revision == 1 {
+        others.push(Release {
+            revision: 2,
+            ..release.clone()
+        });
+    }
+    if reads.cluster && release.cluster.version.is_none() {
+        for minor in MINORS {
+            for patch in PATCHES {
+                others.extend([false, true].map(|has_all| Release {
+                    cluster: Served {
+                        version: Some(format!("v1.{minor}{patch}").into()),
+                        has_all,
+                    },
+                    ..release.clone()
+                }));
+            }
+        }
+    }
+    others
 }
 
 /// An object instead of the node pools of a release that nobody knows.
@@ -334,6 +357,8 @@ struct MadeObjects {
     refusal: Option<Unchecked>,
     /// What is wrong with the values.
     findings: Vec<Finding>,
+    /// What the templates read of the cluster.
+    reads: Reads,
 }
 
 impl MadeObjects {
@@ -410,9 +435,16 @@ impl Chart {
         if input.is_own || made.unknown.is_some() {
             return Ok(made);
         }
-        for release in self.other_releases(&input.release, sources) {
+        let mut known = BTreeSet::new();
+        let mut open = VecDeque::from(other_releases(&input.release, made.reads));
+        while let Some(release) = open.pop_front() {
+            let Served { version, has_all } = &release.cluster;
+            if !known.insert((release.revision, version.clone(), *has_all)) {
+                continue;
+            }
             input.release = release;
             let other = self.deploy_here(input, tree, sources)?;
+            open.extend(other_releases(&input.release, other.reads));
             // Where it refuses such a cluster, it is in none.
             if other.unknown.is_none() && !other.has_machines_of(&made) {
                 let field = match input.release.revision {
@@ -427,33 +459,6 @@ impl Chart {
             }
         }
         Ok(made)
-    }
-
-    /// The same release in the clusters that it may be in, and upgraded, as far as the templates look at that.
-    fn other_releases(&self, release: &Release, sources: &Sources) -> Vec<Release> {
-        let text = |file: FileId| sources.get(file).map_or("", |source| &source.text);
-        let says = |word: &str| { self.templates.values() }.any(|file| text(*file).contains(word));
-        let mut others = Vec::new();
-        if release.is_live && OF_UPGRADES.iter().any(|word| says(word)) {
-            others.push(Release {
-                revision: 2,
-                ..release.clone()
-            });
-        }
-        if says("Capabilities") {
-            for minor in MINORS {
-                for patch in PATCHES {
-                    others.extend([false, true].map(|has_all| Release {
-                        cluster: Served {
-                            version: Some(format!("v1.{minor}{patch}").into()),
-                            has_all,
-                        },
-                        ..release.clone()
-                    }));
-                }
-            }
-        }
-        others
     }
 
     /// The objects of Cluster API that a release deploys in one cluster.
@@ -517,6 +522,7 @@ impl Chart {
             None => (is_refused.then_some(Unknown::ChartRefused), None),
         };
         MadeObjects {
+            reads: budget.reads(),
             objects: self.objects(&files, release, input, is_wanted, sources, &budget),
             unknown,
             refusal,
