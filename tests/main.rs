@@ -25,6 +25,7 @@ mod hosts;
 mod identity;
 mod image_facts;
 mod impact;
+mod impact_delivery;
 mod impact_objects;
 mod init;
 mod instructions;

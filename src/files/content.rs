@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use capi::secrets;
+use oci_artifacts::sha256;
 use yaml_tree::engine::Engine;
 use yaml_tree::place::Source;
 use yaml_tree::{EncodingError, decode};
@@ -81,6 +82,11 @@ impl Content {
     /// Whether the bytes are UTF-8.
     pub fn is_text(&self) -> bool {
         std::str::from_utf8(&self.bytes).is_ok()
+    }
+
+    /// A digest of the bytes, to be compared.
+    pub fn digest(&self) -> [u8; 32] {
+        sha256(&self.bytes)
     }
 
     /// The bytes, whatever they are: to be compared, and never shown (`tests/architecture.rs` lists who has them).

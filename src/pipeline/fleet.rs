@@ -188,8 +188,10 @@ impl Fleet {
         let mut fleet_check = clusters.fleet_check;
         fleet_check.judged.extend(whole.findings);
         check::fold_consequences(&mut fleet_check.judged);
-        let unread_files = self.workspace.unread_files.clone();
-        fleet_check.counts.unread_files = unread_files;
+        let unread_files = &mut fleet_check.counts.unread_files;
+        for why in self.workspace.unread_files.values() {
+            *unread_files.entry(why).or_default() += 1;
+        }
         Ok(fleet_check)
     }
 

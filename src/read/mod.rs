@@ -47,6 +47,7 @@ use capi::schema::Schemas;
 use yaml_tree::engine::Engine;
 use yaml_tree::place::Source;
 
+use crate::error::Error;
 use crate::files::Files;
 use crate::model::cluster_view::ClusterRead;
 use crate::model::finding::Finding;
@@ -61,6 +62,7 @@ use crate::model::written::WrittenImage;
 pub use cluster::{SharedCatalog, cluster, cluster_without_nodes, read_shared_catalog};
 pub use clusters::ClusterEntry;
 pub use files::{argument_text, key_text, objects};
+pub use gitops::{Deliverer, Delivery, is_held};
 pub use graph::{Stamped, clusters_of_objects, has_pair};
 pub use helm_charts::{RenderedTexts, render_chart};
 pub use layers::Shared;
@@ -155,8 +157,10 @@ pub struct Workspace {
     pub omissions: BTreeSet<PathBuf>,
     /// The clusters of manifests, by name.
     of_manifests: BTreeMap<Arc<str>, ClusterRead>,
-    /// How many files mention clusters of manifests and are not read, by the reason.
-    pub unread_files: BTreeMap<&'static str, usize>,
+    /// The files that mention clusters of manifests and are not read, with the reason.
+    pub unread_files: BTreeMap<PathBuf, &'static str>,
+    /// The project's folder in its repository.
+    root: PathBuf,
     /// The part of them that this run looks at.
     pub part: Part,
     /// What management clusters give others at run time.
@@ -202,6 +206,20 @@ impl Workspace {
     /// Whether all that the clusters are made of is there. If not, what a run does not render may still be somebody's.
     pub fn is_whole(&self) -> bool {
         self.files.absent_paths().is_empty()
+    }
+
+    /// What deploys the files of the repository.
+    ///
+    /// # Errors
+    /// A file cannot be read.
+    pub fn delivery(&self) -> Result<Delivery, Error> {
+        graph::delivery(&self.files, &self.root, self.shared.own_output())
+    }
+
+    /// The files that mention clusters and are not read, each with a digest of its content.
+    pub fn digests(&self) -> impl Iterator<Item = (&PathBuf, Vec<u8>)> {
+        let paths = self.unread_files.keys();
+        paths.map(|path| (path, gitops::digest(&*self.files, path)))
     }
 
     /// The clusters that this run looks at.

@@ -170,6 +170,7 @@ pub fn workspace_in(
         shared,
         of_manifests: fleet.of_manifests,
         unread_files: fleet.unread_files,
+        root: PathBuf::from(root),
         part,
         clusters: fleet.clusters,
         omissions: fleet.omissions,
@@ -206,7 +207,7 @@ struct Fleet {
     clusters: Vec<ClusterEntry>,
     omissions: BTreeSet<PathBuf>,
     of_manifests: BTreeMap<Arc<str>, ClusterRead>,
-    unread_files: BTreeMap<&'static str, usize>,
+    unread_files: BTreeMap<PathBuf, &'static str>,
     manifests: Vec<PathBuf>,
     stamps: Vec<StampEntry>,
 }

@@ -71,6 +71,10 @@ const CONTROL_PLANE: &str = "controlplane.cluster.x-k8s.io";
 const BOOTSTRAP: &str = "bootstrap.cluster.x-k8s.io";
 const INFRASTRUCTURE: &str = "infrastructure.cluster.x-k8s.io";
 const EKS_ANYWHERE: &str = "anywhere.eks.amazonaws.com";
+const FLUX: &str = "kustomize.toolkit.fluxcd.io";
+const FLUX_HELM: &str = "helm.toolkit.fluxcd.io";
+const FLUX_SOURCE: &str = "source.toolkit.fluxcd.io";
+const ARGO_CD: &str = "argoproj.io";
 
 /// What machines are made from, in a template.
 const MACHINE: &str = "spec.template.spec";
@@ -397,6 +401,88 @@ const KINDS: &[Changes] = &[
             ),
         ],
     ),
+    // What deploys others: what it builds is compared as it is built.
+    kind(
+        "Kustomization",
+        FLUX,
+        &[
+            ("spec.buildMetadata", NoEffect),
+            ("spec.commonMetadata", Contents),
+            ("spec.components", Contents),
+            ("spec.deletionPolicy", NoEffect),
+            ("spec.dependsOn", NoEffect),
+            ("spec.healthCheckExprs", NoEffect),
+            ("spec.healthChecks", NoEffect),
+            ("spec.ignoreMissingComponents", Contents),
+            ("spec.images", Contents),
+            ("spec.interval", NoEffect),
+            ("spec.namePrefix", Contents),
+            ("spec.nameSuffix", Contents),
+            ("spec.patches", Contents),
+            ("spec.path", Contents),
+            ("spec.postBuild", Contents),
+            ("spec.prune", NoEffect),
+            ("spec.retryInterval", NoEffect),
+            ("spec.suspend", Hold),
+            ("spec.targetNamespace", Contents),
+            ("spec.timeout", NoEffect),
+            ("spec.validation", NoEffect),
+            ("spec.wait", NoEffect),
+        ],
+    ),
+    kind(
+        "HelmRelease",
+        FLUX_HELM,
+        &[
+            ("spec.chart.metadata", NoEffect),
+            ("spec.chart.spec.chart", Contents),
+            ("spec.chart.spec.ignoreMissingValuesFiles", Contents),
+            ("spec.chart.spec.interval", NoEffect),
+            ("spec.chart.spec.valuesFile", Contents),
+            ("spec.chart.spec.valuesFiles", Contents),
+            ("spec.chart.spec.verify", NoEffect),
+            ("spec.dependsOn", NoEffect),
+            ("spec.driftDetection", NoEffect),
+            ("spec.healthCheckExprs", NoEffect),
+            ("spec.interval", NoEffect),
+            ("spec.maxHistory", NoEffect),
+            ("spec.persistentClient", NoEffect),
+            ("spec.postRenderers", Contents),
+            ("spec.suspend", Hold),
+            ("spec.test", NoEffect),
+            ("spec.timeout", NoEffect),
+            ("spec.values", Contents),
+            ("spec.valuesFrom", Contents),
+            ("spec.waitStrategy", NoEffect),
+        ],
+    ),
+    kind(
+        "Application",
+        ARGO_CD,
+        &[
+            ("spec.info", NoEffect),
+            ("spec.revisionHistoryLimit", NoEffect),
+            ("spec.source.directory", Contents),
+            ("spec.source.helm", Contents),
+            ("spec.source.kustomize", Contents),
+            ("spec.source.path", Contents),
+            ("spec.sources[].directory", Contents),
+            ("spec.sources[].helm", Contents),
+            ("spec.sources[].kustomize", Contents),
+            ("spec.sources[].path", Contents),
+            ("spec.syncPolicy.automated", Hold),
+            ("spec.syncPolicy.retry", NoEffect),
+        ],
+    ),
+    kind(
+        "*",
+        FLUX_SOURCE,
+        &[
+            ("spec.interval", NoEffect),
+            ("spec.suspend", Hold),
+            ("spec.timeout", NoEffect),
+        ],
+    ),
 ];
 
 /// Kinds of control planes that run as Pods or in a cloud, so that they have no machines. So have those that are called managed.
@@ -611,6 +697,26 @@ mod tests {
             (
                 "infrastructure.cluster.x-k8s.io/v1beta2 OtherMachineTemplate spec.template.spec.node",
                 NotKnown,
+            ),
+            (
+                "kustomize.toolkit.fluxcd.io/v1 Kustomization spec.suspend",
+                Hold,
+            ),
+            (
+                "helm.toolkit.fluxcd.io/v2 HelmRelease spec.chart.spec.version",
+                NotKnown,
+            ),
+            (
+                "argoproj.io/v1alpha1 Application spec.sources.[0].targetRevision",
+                NotKnown,
+            ),
+            (
+                "source.toolkit.fluxcd.io/v1 GitRepository spec.ref.tag",
+                NotKnown,
+            ),
+            (
+                "source.toolkit.fluxcd.io/v1 OCIRepository spec.timeout",
+                NoEffect,
             ),
         ];
         for (case, effect) in cases {

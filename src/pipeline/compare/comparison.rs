@@ -16,6 +16,8 @@ use crate::render::Renderer;
 use crate::report::impact::{self, ClusterChange, ImpactKind, Served};
 use crate::rules::{ChangeInput, Side};
 
+use super::delivery::{Delivered, Deliveries, field_change};
+use super::unread::{Unread, has_failed, texts};
 use super::values::{self, ValuesSide};
 
 /// One side of the change.
@@ -54,10 +56,25 @@ pub(super) struct Compared {
     pub(super) note: Option<String>,
 }
 
+impl From<ClusterChange> for Compared {
+    fn from(change: ClusterChange) -> Self {
+        Self {
+            change: Some(change),
+            note: None,
+        }
+    }
+}
+
+/// What a cluster is that is not read.
+const UNREAD: &str = "not read";
+
 /// Compares clusters, and gathers the images that each side serves.
 pub(super) struct Comparison<'a> {
     pub(super) before: &'a End,
     pub(super) after: &'a End,
+    pub(super) deliveries: Deliveries,
+    /// What each side does not read.
+    pub(super) unread: &'a (Unread, Unread),
     pub(super) renderers: (Renderer<'a>, Renderer<'a>),
     pub(super) commit: &'a str,
     pub(super) served: Mutex<(Served, Served)>,
@@ -86,17 +103,22 @@ impl Comparison<'_> {
         let before = old.map(|entry| self.before.fleet.view(entry));
         let old_view = match before {
             Some(Ok(old_view)) => old_view,
+            None if !self.unread.0.may_hold(view) => {
+                return Ok(Compared::from(impact::whole(&after, ImpactKind::Added)));
+            }
             unread => {
-                let note = match unread {
-                    Some(Err(error)) => Some(format!(
-                        "`{}` cannot be read as it was, so that it counts as new: {}",
-                        view.cluster.name,
-                        first_line(&error)
-                    )),
-                    _ => None,
-                };
-                let change = Some(impact::whole(&after, ImpactKind::Added));
-                return Ok(Compared { change, note });
+                let error = unread.and_then(Result::err);
+                let name = &view.cluster.name;
+                return Ok(Compared {
+                    note: error.map(|error| {
+                        let error = first_line(&error);
+                        format!("`{name}` cannot be read as it was: {error}")
+                    }),
+                    ..Compared::from(impact::cluster_change(
+                        name,
+                        field_change("files", UNREAD, "known"),
+                    ))
+                });
             }
         };
         self.serve(Some(&old_view), None);
@@ -118,7 +140,7 @@ impl Comparison<'_> {
         };
         let is_of_values = view.cluster.origin == ClusterOrigin::Values;
         let entries = old.zip(self.entries.get(&*view.cluster.name));
-        let values = match entries.filter(|_| is_of_values) {
+        let mut fields = match entries.filter(|_| is_of_values) {
             Some((old, new)) => {
                 let before = ValuesSide {
                     workspace: &self.before.fleet.workspace,
@@ -134,7 +156,32 @@ impl Comparison<'_> {
             }
             None => Vec::new(),
         };
-        let change = impact::cluster(&input, is_in_place, values);
+        if let Some((old, new)) = entries {
+            let was = Delivered {
+                entry: old,
+                view: &old_view,
+            };
+            let is = Delivered { entry: new, view };
+            let delivery = self.deliveries.compare(was, is)?;
+            if delivery.is_deleted {
+                return Ok(Compared::from(impact::whole(
+                    &input.before,
+                    ImpactKind::Removed,
+                )));
+            }
+            fields.extend(delivery.changes);
+        }
+        let sides = [&old_view, view];
+        if sides.iter().any(|view| has_failed(view)) && texts(&old_view) != texts(view) {
+            let [from, to] = sides.map(|view| if has_failed(view) { UNREAD } else { "known" });
+            let why = field_change("files", from, to);
+            if sides.iter().any(|view| view.cluster.pools.is_empty()) {
+                let name = &view.cluster.name;
+                return Ok(Compared::from(impact::cluster_change(name, why)));
+            }
+            fields.push(why);
+        }
+        let change = impact::cluster(&input, is_in_place, fields);
         let is_same = change
             .as_ref()
             .is_none_or(|change| change.change != ImpactKind::Replaced);
@@ -150,25 +197,31 @@ impl Comparison<'_> {
         match self.before.fleet.view(entry) {
             Ok(view) => {
                 self.serve(Some(&view), None);
+                if self.unread.1.may_hold(&view) {
+                    let change = field_change("files", "known", UNREAD);
+                    return Compared::from(impact::cluster_change(&entry.name, change));
+                }
                 let stamps = self.renderers.0.stamps(&view, &mut Vec::new());
                 let side = Side {
                     view: &view,
                     stamps: &stamps,
                     api_version: self.before.api_version.as_deref(),
                 };
+                Compared::from(impact::whole(&side, ImpactKind::Removed))
+            }
+            Err(error) => {
+                let name = &entry.name;
+                let error = first_line(&error);
                 Compared {
-                    change: Some(impact::whole(&side, ImpactKind::Removed)),
-                    note: None,
+                    note: Some(format!(
+                        "`{name}` is gone, and cannot be read as it was: {error}"
+                    )),
+                    ..Compared::from(impact::cluster_change(
+                        name,
+                        field_change("files", UNREAD, "gone"),
+                    ))
                 }
             }
-            Err(error) => Compared {
-                change: None,
-                note: Some(format!(
-                    "`{}` is gone, and cannot be read as it was: {}",
-                    entry.name,
-                    first_line(&error)
-                )),
-            },
         }
     }
 

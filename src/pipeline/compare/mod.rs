@@ -1,7 +1,9 @@
 //! The stages over both sides of a change, compared cluster by cluster: for `impact`, and for the page of a change.
 
 mod comparison;
+mod delivery;
 mod sides;
+mod unread;
 mod values;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,11 +18,13 @@ use crate::model::date::Date;
 use crate::pipeline::check::Checked;
 use crate::pipeline::fleet::FleetCheck;
 use crate::read::{ClusterEntry, Workspace};
-use crate::report::impact::{Impact, ImpactKind, ServedChange};
+use crate::report::impact::{Impact, ImpactKind, ServedChange, UnreadChange};
 
 use super::fleet::Fleet;
 
 use comparison::{Compared, Comparison};
+use delivery::Deliveries;
+use unread::Unread;
 
 pub(crate) use comparison::End;
 pub(crate) use sides::{Base, Sides};
@@ -56,7 +60,16 @@ pub(crate) fn sides<T: Send>(
     } = sides;
     let (before, after) = (End::new(before, today)?, End::new(after, today)?);
     let pairs = Pairs::new(&before.fleet, &after.fleet.workspace);
+    let workspaces = [&before.fleet.workspace, &after.fleet.workspace];
+    let [was, is] = workspaces.map(|workspace| workspace.delivery());
+    let deliveries = Deliveries::new(was?, is?);
+    let unread = (
+        Unread::new(workspaces[0], &deliveries.before),
+        Unread::new(workspaces[1], &deliveries.after),
+    );
     let comparison = Comparison {
+        deliveries,
+        unread: &unread,
         renderers: (before.renderer(), after.renderer()),
         before: &before,
         after: &after,
@@ -94,7 +107,14 @@ pub(crate) fn sides<T: Send>(
         notes.extend(compared.note);
     }
     let served = comparison.served.into_inner();
+    let differences = unread.0.compare(&unread.1);
+    let unread = UnreadChange {
+        changed: differences.len(),
+        unchanged: unread.1.count() - { differences.iter() }.filter(|one| one.is_there).count(),
+    };
+    notes.extend(differences.into_iter().map(|one| one.note));
     let impact = Impact {
+        unread,
         against: commit,
         base,
         clusters,

@@ -73,7 +73,8 @@ pub(super) fn changes(
         let mut sides = [before, after].into_iter();
         sides.all(|side| side.view.cluster.pools.iter().any(|pool| pool.name == name))
     };
-    let found = differences(was.as_ref(), is.as_ref()).into_iter();
+    let is_whole = was.is_whole && is.is_whole;
+    let found = differences(was.node.as_ref(), is.node.as_ref()).into_iter();
     let is_reported = |path: &[&str]| match path {
         ["machine_deployments", name, ..] if !has_pool(name) => true,
         path => is_compared(path),
@@ -82,9 +83,12 @@ pub(super) fn changes(
         let path: Vec<&str> = found.path.iter().map(String::as_str).collect();
         (!is_reported(&path)).then(|| found.nest(&[CLUSTER]))
     });
-    let beside = BESIDE.iter().flat_map(|path| {
+    // What an expression reads that fails is not known.
+    let paths = if is_whole { &BESIDE[..] } else { &[&[][..]] };
+    let beside = paths.iter().flat_map(|path| {
         let found = differences(old.tree.get_path(path), new.tree.get_path(path));
-        found.into_iter().map(|found| found.nest(path))
+        let found = found.into_iter().map(|found| found.nest(path));
+        found.filter(|found| found.path.first().is_some_and(|key| key != CLUSTER))
     });
     let changes = own.chain(beside);
     let changes = changes.filter(|found| !(found.is_secret && has_same_secrets));
@@ -93,21 +97,28 @@ pub(super) fn changes(
         .collect())
 }
 
+/// What describes the cluster.
+struct Evaluated {
+    node: Option<Node>,
+    /// Whether all of it is evaluated; else it is as it is written.
+    is_whole: bool,
+}
+
 /// What describes the cluster, evaluated as far as that is possible.
-fn evaluate(side: &ValuesSide<'_>, values: &ClusterValues) -> Result<Option<Node>, Error> {
+fn evaluate(side: &ValuesSide<'_>, values: &ClusterValues) -> Result<Evaluated, Error> {
     let path = ValuePath::parse(CLUSTER)?;
     let templates = TemplateCache::default();
     let evaluator = Evaluator::new(&values.tree, &values.options, &templates);
     let query = ValueQuery::new(&side.entry.name, &path, values, &evaluator);
     let mut failures = Vec::new();
     let found = query.evaluate(&mut failures).ok().flatten();
-    // What fails is left out, and may differ.
-    let raw = values.tree.get_path(&[CLUSTER]);
-    Ok(if failures.is_empty() {
+    let is_whole = failures.is_empty();
+    let node = if is_whole {
         found
     } else {
-        raw.cloned()
-    })
+        values.tree.get_path(&[CLUSTER]).cloned()
+    };
+    Ok(Evaluated { node, is_whole })
 }
 
 /// Whether a value below `cluster` is compared by what it makes of the node pools.

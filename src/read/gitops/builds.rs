@@ -69,7 +69,7 @@ pub(in crate::read) fn builds(
 }
 
 /// What the Applications in these files call this repository.
-fn find_repositories(
+pub(super) fn find_repositories(
     reader: &mut LayerReader<'_>,
     files: &BTreeSet<PathBuf>,
 ) -> Result<Repositories, Error> {

@@ -428,7 +428,7 @@ fn find_origin(node: &Node) -> Option<&Node> {
 }
 
 /// Whether a resource is a URL or a repository, in the forms that kustomize supports.
-fn is_remote(named: &str) -> bool {
+pub(super) fn is_remote(named: &str) -> bool {
     named.contains("://")
         || named.starts_with("git@")
         || named.starts_with("github.com")

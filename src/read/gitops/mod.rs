@@ -7,6 +7,7 @@ mod application;
 mod application_set;
 mod builds;
 mod configuration;
+mod delivery;
 mod deployments;
 mod depth;
 mod envsubst;
@@ -51,6 +52,8 @@ pub use crate::files::{Disk, Files, Found};
 pub use super::own_output::OwnOutput;
 
 pub(in crate::read) use builds::builds;
+pub(in crate::read) use delivery::{DELIVERING, digest};
+pub use delivery::{Deliverer, Delivery, is_held};
 pub(in crate::read) use deployments::Deploying;
 pub(in crate::read) use envsubst::Variables;
 pub use files::matches;

@@ -228,7 +228,7 @@ fn collect_odd_names<'n>(node: &'n Node, found: &mut Vec<&'n Node>) {
 }
 
 /// Whether a text may hold one of these words, which escapes in double quotes may spell: those of letters, and of line ends.
-fn mentions(text: &str, words: &[&str]) -> bool {
+pub(super) fn mentions(text: &str, words: &[&str]) -> bool {
     const ESCAPES: [&str; 5] = ["\\x", "\\u", "\\U", "\\\n", "\\\r"];
     let has_any = |words: &[&str]| words.iter().any(|word| text.contains(word));
     has_any(words) || text.contains('"') && has_any(&ESCAPES)

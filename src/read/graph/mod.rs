@@ -38,10 +38,11 @@ use crate::model::finding::Finding;
 use crate::model::signing::SigningKeys;
 
 use super::files::display;
-use super::gitops::{OwnOutput, resolve_path};
+use super::gitops::{DELIVERING, Delivery, OwnOutput, resolve_path};
+use super::manifests;
 use super::tables::cluster_api;
 use class_patches::Templates;
-use deployed::{Deployed, collect_objects};
+use deployed::{Deployed, collect_objects, mentions};
 pub use pairs::has_pair;
 pub(super) use pairs::read_pairs;
 use pools::PoolReader;
@@ -107,25 +108,48 @@ pub(super) fn clusters(
     }
     let mut from_root = FromRoot::new(&seen.root);
     findings.extend(found.into_iter().map(|finding| from_root.finding(finding)));
-    let mut unread_files = BTreeMap::new();
-    for why in unread.into_values() {
-        *unread_files.entry(why).or_default() += 1;
-    }
+    let unread = unread.into_iter();
+    let unread_files = unread.map(|(path, why)| (relative_path(&seen.root, &path), why));
     for cluster in &mut clusters {
         cluster.folder = display(&relative_path(&seen.root, Path::new(&cluster.folder)));
     }
     let clusters = with_names(clusters).into_iter();
     Ok(Clusters {
         clusters: clusters.map(|read| from_root.read(read)).collect(),
-        unread_files,
+        unread_files: unread_files.collect(),
     })
+}
+
+/// What deploys the files of the repository that a project is in. `root` is the project's folder in it.
+///
+/// # Errors
+/// A file cannot be read.
+pub(super) fn delivery(
+    tree: &Arc<dyn Files>,
+    root: &Path,
+    outputs: &OwnOutput,
+) -> Result<Delivery, Error> {
+    let all = [PathBuf::from(".")];
+    let Seen { top, root, .. } = Seen::new(&**tree, root, &all);
+    let files = top.unwrap_or_else(|| Arc::clone(tree));
+    let own_output = Arc::new(outputs.rebase(&root));
+    let is_meant = |text: &str| mentions(text, &DELIVERING);
+    let found = manifests::collect(&*files, &all, &own_output, is_meant)?;
+    let mut objects = found.objects;
+    let is_template = |object: &ManifestObject| {
+        let path = Path::new(&*object.file().path);
+        let mut charts = found.charts.iter();
+        charts.any(|chart| path.starts_with(chart.join("templates")))
+    };
+    objects.retain(|object| !object.is_patch && object.text.host.is_none() && !is_template(object));
+    Delivery::read(files, root, objects, &found.kustomizations, &own_output)
 }
 
 /// The clusters of manifests.
 pub(super) struct Clusters {
     pub(super) clusters: Vec<ClusterRead>,
-    /// How many files mention clusters and are not read, by the reason.
-    pub(super) unread_files: BTreeMap<&'static str, usize>,
+    /// The files that mention clusters and are not read, with the reason.
+    pub(super) unread_files: BTreeMap<PathBuf, &'static str>,
 }
 
 /// What of the repository is read, and which of it is meant.

@@ -48,7 +48,7 @@ impl Rollout {
 /// One field that changes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FieldChange {
-    /// The object, as `Kind/name`; `values` of a cluster's values.
+    /// The object, as `Kind/name`; `values` of a cluster's values, and `deployed by` of what deploys it.
     pub object: String,
     /// Its keys, with dots between them; empty where the whole object comes or goes.
     pub field: String,
@@ -85,12 +85,21 @@ impl FieldChange {
 
     /// A value of a cluster, of which nobody knows what its charts make.
     pub fn from_values(difference: &Difference<'_>) -> Self {
+        Self::from_difference("values", difference, Some(Rollout::Unknown))
+    }
+
+    /// A field of what is called `object`.
+    pub fn from_difference(
+        object: &str,
+        difference: &Difference<'_>,
+        rollout: Option<Rollout>,
+    ) -> Self {
         Self {
-            object: "values".to_owned(),
+            object: object.to_owned(),
             field: join(&difference.path),
             from: difference.from.map(text),
             to: difference.to.map(text),
-            rollout: Some(Rollout::Unknown),
+            rollout,
             is_secret: difference.is_secret,
         }
     }

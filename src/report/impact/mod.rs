@@ -41,6 +41,8 @@ pub struct Impact {
     pub clusters: Vec<ClusterChange>,
     /// The number of clusters without changes.
     pub unchanged: usize,
+    /// What is deployed, perhaps, and not read.
+    pub unread: UnreadChange,
     /// The images that are served.
     pub served: ServedChange,
     /// What could not be compared.
@@ -62,6 +64,15 @@ impl Impact {
     ) -> io::Result<()> {
         markdown::write(self, before, after, out)
     }
+}
+
+/// How much is not read, so that nobody knows what it deploys.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct UnreadChange {
+    /// What changes, comes or goes.
+    pub changed: usize,
+    /// What stays as it is.
+    pub unchanged: usize,
 }
 
 /// What happens to one cluster.
@@ -144,6 +155,16 @@ pub fn whole(side: &crate::rules::Side<'_>, change: ImpactKind) -> ClusterChange
         change,
         from: None,
         pools: pool::all(side, change),
+    }
+}
+
+/// A cluster of which nobody knows what happens to it, and why.
+pub fn cluster_change(name: &Arc<str>, why: FieldChange) -> ClusterChange {
+    ClusterChange {
+        cluster: Arc::clone(name),
+        change: ImpactKind::Changed,
+        from: None,
+        pools: vec![pool::whole_cluster(vec![why])],
     }
 }
 

@@ -80,6 +80,11 @@ impl PoolChange {
         rolls.then(|| self.machines.unwrap_or(Machines::All))
     }
 
+    /// Whether a field of what is called `object` is among those that change.
+    pub(super) fn has_field(&self, object: &str) -> bool {
+        self.changes.iter().any(|field| field.object == object)
+    }
+
     /// How many machines another number of replicas deletes, and how many it adds.
     pub(super) fn scaling(&self) -> [u32; 2] {
         match self.replicas {
@@ -264,19 +269,24 @@ pub(super) fn changes(
         Some(rollout) => all_roll && rollout == Rollout::Unknown,
     };
     if !is_said {
-        let is_secret = rest.iter().any(|change| change.is_secret);
-        changes.push(PoolChange {
-            rollout,
-            because: vec![if is_secret {
-                Cause::Secret
-            } else {
-                Cause::Field
-            }],
-            changes: rest,
-            ..PoolChange::new(WHOLE.to_owned(), ImpactKind::Changed)
-        });
+        changes.push(whole_cluster(rest));
     }
     changes
+}
+
+/// What changes of a cluster that no single pool has.
+pub(super) fn whole_cluster(changes: Vec<FieldChange>) -> PoolChange {
+    let is_secret = changes.iter().any(|change| change.is_secret);
+    PoolChange {
+        rollout: changes.iter().filter_map(|change| change.rollout).max(),
+        because: vec![if is_secret {
+            Cause::Secret
+        } else {
+            Cause::Field
+        }],
+        changes,
+        ..PoolChange::new(WHOLE.to_owned(), ImpactKind::Changed)
+    }
 }
 
 /// All pools of a cluster that comes or goes.

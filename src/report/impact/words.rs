@@ -86,9 +86,10 @@ pub(in crate::report) fn machines(pool: &PoolChange) -> String {
         (_, Some(Rollout::Unknown)) if pool.because.contains(&Cause::Secret) => {
             "not known: it depends on a secret that may change".to_owned()
         }
-        (_, Some(Rollout::Unknown))
-            if pool.changes.iter().any(|field| field.object == "values") =>
-        {
+        (_, Some(Rollout::Unknown)) if pool.has_field("deployed by") => {
+            "not known: its objects are deployed by something else, or by nothing".to_owned()
+        }
+        (_, Some(Rollout::Unknown)) if pool.has_field("values") => {
             "not known: what the charts make of these values is not compared".to_owned()
         }
         (_, Some(Rollout::Unknown)) => "not known whether machines are re-provisioned".to_owned(),
@@ -283,7 +284,11 @@ pub(in crate::report) fn sum(impact: &Impact) -> String {
             let clusters = quantity(clusters.count(), "cluster");
             parts.push(format!("{machines} in {clusters} re-provisioned"));
         }
-        None if deleted.is_none() && secret.is_empty() && open.is_empty() => {
+        None if deleted.is_none()
+            && secret.is_empty()
+            && open.is_empty()
+            && impact.unread.changed == 0 =>
+        {
             parts.push("no machine is re-provisioned".to_owned());
         }
         None => {}
@@ -296,6 +301,10 @@ pub(in crate::report) fn sum(impact: &Impact) -> String {
         if count > 0 {
             parts.push(format!("not known of {}", quantity(count, word)));
         }
+    }
+    if impact.unread.changed > 0 {
+        let unread = quantity(impact.unread.changed, "source");
+        parts.push(format!("not known of {unread} not read"));
     }
     if !secret.is_empty() {
         let pools = quantity(secret.len(), "pool");
@@ -330,6 +339,10 @@ pub(in crate::report) fn sum(impact: &Impact) -> String {
         "{} as before",
         quantity(impact.unchanged, "cluster")
     ));
+    if impact.unread.unchanged > 0 {
+        let unread = quantity(impact.unread.unchanged, "source");
+        parts.push(format!("{unread} not read, as before"));
+    }
     parts.join(", ")
 }
 

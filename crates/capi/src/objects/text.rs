@@ -128,7 +128,7 @@ impl Text {
     }
 
     /// Whether it is what a file builds.
-    pub(super) fn is_build(&self) -> bool {
+    pub fn is_build(&self) -> bool {
         self.files.is_some()
     }
 

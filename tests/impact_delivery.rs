@@ -1,0 +1,894 @@
+//! `impact` is closed over what deploys the objects: whatever is deployed no longer, otherwise or unread is said.
+
+use proptest::prelude::*;
+use snapbox::str;
+
+use super::support::manifests::{GOOD, cluster, object};
+use super::support::stage::{Stage, assert_text, project, table};
+
+/// A Flux Kustomization.
+fn flux(name: &str, fields: &str) -> String {
+    let name = format!("kustomize.toolkit.fluxcd.io/v1 Kustomization flux-system/{name}");
+    object(&name, &format!("spec: {{interval: 5m, {fields}}}"))
+}
+
+const SOURCE: &str = "sourceRef: {kind: GitRepository, name: fleet}";
+
+/// The Flux Kustomization `apps`, of the folder `apps`.
+fn apps(more: &str) -> String {
+    flux("apps", &format!("path: apps, {SOURCE}, {more}"))
+}
+
+/// The git repository that Flux reads.
+fn git(fields: &str) -> String {
+    object(
+        "source.toolkit.fluxcd.io/v1 GitRepository flux-system/fleet",
+        &format!("spec: {{url: https://git.example.org/fleet, {fields}}}"),
+    )
+}
+
+/// A repository in which Flux deploys `flux`, which holds `apps`, which deploys a cluster.
+fn fleet(prune: &str) -> Stage {
+    project()
+        .file(
+            "root/root.yaml",
+            flux("root", &format!("path: flux, {SOURCE}, {prune}")),
+        )
+        .file(
+            "flux/kustomization.yaml",
+            "resources: [apps.yaml, git.yaml]\n",
+        )
+        .file("flux/apps.yaml", apps(prune))
+        .file("flux/git.yaml", git("ref: {branch: main}"))
+        .file("apps/kustomization.yaml", "resources: [edge.yaml]\n")
+        .file("apps/edge.yaml", cluster("v1.31.8", GOOD))
+        .file("other/kustomization.yaml", "resources: [other.yaml]\n")
+        .file(
+            "other/other.yaml",
+            cluster("v1.31.8", GOOD).replace("edge", "other"),
+        )
+}
+
+/// What `impact` says of a change of a repository that is committed.
+fn impact(stage: &Stage) -> String {
+    let outcome = stage.run("impact --against HEAD").outcome;
+    let screen = outcome.stdout + &outcome.stderr;
+    let lines = screen
+        .lines()
+        .filter(|line| !line.is_empty() && !line.starts_with("Against "));
+    lines.map(|line| format!("{line}\n")).collect()
+}
+
+/// What `impact` says of each change of a fleet.
+fn impacts(before: impl Fn() -> Stage, changes: &[(&str, &dyn Fn(&Stage))]) -> Option<String> {
+    let mut shown = String::new();
+    for (name, change) in changes {
+        let stage = before().commit("before")?;
+        change(&stage);
+        let lines = impact(&stage);
+        shown += &table([name], |_| lines.lines().map(str::to_owned).collect());
+    }
+    Some(shown)
+}
+
+#[test]
+fn what_is_no_longer_deployed_is_deleted_where_it_is_pruned() {
+    let changes: &[(&str, &dyn Fn(&Stage))] = &[
+        ("a resource dropped", &|stage: &Stage| {
+            stage.write("apps/kustomization.yaml", "resources: []\n");
+        }),
+        ("what deploys it removed", &|stage| {
+            stage.remove("flux/apps.yaml");
+            stage.write("flux/kustomization.yaml", "resources: [git.yaml]\n");
+        }),
+        ("what deploys it left, and not deployed itself", &|stage| {
+            stage.write("flux/kustomization.yaml", "resources: [git.yaml]\n");
+        }),
+        ("another path", &|stage| {
+            stage.edit("flux/apps.yaml", "path: apps", "path: other");
+        }),
+        ("the first of all removed", &|stage| {
+            stage.remove("root/root.yaml");
+        }),
+    ];
+    let Some(pruned) = impacts(|| fleet("prune: true"), changes) else {
+        return;
+    };
+    assert_text(
+        &pruned,
+        str![[r#"
+a resource dropped
+    edge (gone)
+      control-plane  3 machines deleted
+                       image       ubuntu-2204-kube-v1.31.8 → none
+                       kubernetes  v1.31.8 → none
+      edge-md        all machines deleted
+                       image       ubuntu-2204-kube-v1.31.8 → none
+                       kubernetes  v1.31.8 → none
+    3 machines and one whole pool deleted, 1 cluster gone, 1 cluster as before
+what deploys it removed
+    edge (gone)
+      control-plane  3 machines deleted
+                       image       ubuntu-2204-kube-v1.31.8 → none
+                       kubernetes  v1.31.8 → none
+      edge-md        all machines deleted
+                       image       ubuntu-2204-kube-v1.31.8 → none
+                       kubernetes  v1.31.8 → none
+    3 machines and one whole pool deleted, 1 cluster gone, 1 cluster as before
+what deploys it left, and not deployed itself
+    edge (gone)
+      control-plane  3 machines deleted
+                       image       ubuntu-2204-kube-v1.31.8 → none
+                       kubernetes  v1.31.8 → none
+      edge-md        all machines deleted
+                       image       ubuntu-2204-kube-v1.31.8 → none
+                       kubernetes  v1.31.8 → none
+    3 machines and one whole pool deleted, 1 cluster gone, 1 cluster as before
+another path
+    edge (gone)
+      control-plane  3 machines deleted
+                       image       ubuntu-2204-kube-v1.31.8 → none
+                       kubernetes  v1.31.8 → none
+      edge-md        all machines deleted
+                       image       ubuntu-2204-kube-v1.31.8 → none
+                       kubernetes  v1.31.8 → none
+    other
+      whole cluster  not known: its objects are deployed by something else, or by nothing
+                       deployed by  nothing → Kustomization flux-system/apps
+    3 machines and one whole pool deleted, not known of 1 whole cluster, 1 cluster gone, 0 clusters as before
+the first of all removed
+    edge
+      whole cluster  not known: its objects are deployed by something else, or by nothing
+                       deployed by  Kustomization flux-system/apps → nothing
+    not known of 1 whole cluster, 1 cluster as before
+
+"#]],
+    );
+    let Some(left) = impacts(|| fleet("prune: false"), &changes[..2]) else {
+        return;
+    };
+    assert_text(
+        &left,
+        str![[r#"
+a resource dropped
+    edge
+      whole cluster  not known: its objects are deployed by something else, or by nothing
+                       deployed by  Kustomization flux-system/apps → nothing
+    not known of 1 whole cluster, 1 cluster as before
+what deploys it removed
+    edge
+      whole cluster  not known: its objects are deployed by something else, or by nothing
+                       deployed by  Kustomization flux-system/apps → nothing
+    not known of 1 whole cluster, 1 cluster as before
+
+"#]],
+    );
+    for mark in [
+        "annotations: {kustomize.toolkit.fluxcd.io/prune: disabled}",
+        "annotations: {argocd.argoproj.io/sync-options: Prune=false}",
+        "annotations: {helm.sh/resource-policy: keep}",
+    ] {
+        let kept = || {
+            let stage = fleet("prune: true");
+            let text = stage.read("apps/edge.yaml");
+            let marked = format!("{{name: edge, {mark}}}\nspec:\n  controlPlaneRef");
+            let text = text.replace("{name: edge}\nspec:\n  controlPlaneRef", &marked);
+            stage.write("apps/edge.yaml", text);
+            stage
+        };
+        let shown = impacts(kept, &changes[..1]).unwrap_or_default();
+        assert!(
+            shown.contains("not known of 1 whole cluster, 1 cluster"),
+            "{shown}"
+        );
+    }
+}
+
+#[test]
+fn what_deploys_objects_is_compared_field_by_field() {
+    let changes: &[(&str, &dyn Fn(&Stage))] = &[
+        ("suspended", &|stage: &Stage| {
+            stage.edit("flux/apps.yaml", "interval", "suspend: true, interval");
+        }),
+        ("another tag", &|stage| {
+            stage.edit("flux/git.yaml", "branch: main", "tag: v2");
+        }),
+        ("another interval", &|stage| {
+            stage.edit("flux/apps.yaml", "5m", "10m");
+        }),
+        ("another cluster", &|stage| {
+            stage.edit(
+                "root/root.yaml",
+                "interval",
+                "kubeConfig: {secretRef: {name: x}}, interval",
+            );
+        }),
+        ("no source", &|stage| {
+            stage.edit("flux/git.yaml", "name: fleet", "name: other");
+        }),
+        ("another name", &|stage| {
+            stage.edit("flux/apps.yaml", "name: apps", "name: apps-2");
+        }),
+    ];
+    let Some(shown) = impacts(|| fleet("prune: true"), changes) else {
+        return;
+    };
+    assert_text(
+        &shown,
+        str![[r#"
+suspended
+    edge
+      whole cluster  no machine is re-provisioned
+                       Kustomization flux-system/apps spec.suspend  none → true
+    no machine is re-provisioned, 1 cluster as before
+another tag
+    edge
+      whole cluster  not known whether machines are re-provisioned
+                       GitRepository/fleet spec.ref.branch  main → none
+                       GitRepository/fleet spec.ref.tag  none → v2
+    not known of 1 whole cluster, 1 cluster as before
+another interval
+    no machine is re-provisioned, 2 clusters as before
+another cluster
+    edge
+      whole cluster  not known whether machines are re-provisioned
+                       Kustomization flux-system/root spec.kubeConfig.secretRef.name  none → …
+    not known of 1 whole cluster, 1 cluster as before
+no source
+    edge
+      whole cluster  not known whether machines are re-provisioned
+                       Kustomization flux-system/apps  a source → nothing
+                       Kustomization flux-system/root  a source → nothing
+    not known of 1 whole cluster, 1 cluster as before
+another name
+    edge
+      whole cluster  not known: its objects are deployed by something else, or by nothing
+                       deployed by  Kustomization flux-system/apps → Kustomization flux-system/apps-2
+    not known of 1 whole cluster, 1 cluster as before
+
+"#]],
+    );
+}
+
+#[test]
+fn what_was_suspended_or_not_deployed_is_not_known() {
+    let suspended = || {
+        let stage = fleet("prune: true");
+        stage.edit("flux/apps.yaml", "interval", "suspend: true, interval");
+        stage
+    };
+    let resumed: &[(&str, &dyn Fn(&Stage))] = &[("resumed", &|stage: &Stage| {
+        stage.edit("flux/apps.yaml", "suspend: true, ", "");
+    })];
+    let missing = || {
+        let stage = fleet("prune: true");
+        stage.write("apps/kustomization.yaml", "resources: []\n");
+        stage
+    };
+    let deployed: &[(&str, &dyn Fn(&Stage))] = &[("newly deployed", &|stage: &Stage| {
+        stage.write("apps/kustomization.yaml", "resources: [edge.yaml]\n");
+    })];
+    let (Some(one), Some(other)) = (impacts(suspended, resumed), impacts(missing, deployed)) else {
+        return;
+    };
+    assert_text(
+        &(one + &other),
+        str![[r#"
+resumed
+    edge
+      whole cluster  not known whether machines are re-provisioned
+                       Kustomization flux-system/apps spec.suspend  true → none
+    not known of 1 whole cluster, 1 cluster as before
+newly deployed
+    edge
+      whole cluster  not known: its objects are deployed by something else, or by nothing
+                       deployed by  nothing → Kustomization flux-system/apps
+    not known of 1 whole cluster, 1 cluster as before
+
+"#]],
+    );
+}
+
+#[test]
+fn without_flux_a_kustomization_deploys() {
+    let stage = || {
+        project()
+            .file("apps/kustomization.yaml", "resources: [edge.yaml]\n")
+            .file("apps/edge.yaml", cluster("v1.31.8", GOOD))
+    };
+    let changes: &[(&str, &dyn Fn(&Stage))] = &[
+        ("dropped", &|stage: &Stage| {
+            stage.write("apps/kustomization.yaml", "namePrefix: x-\n");
+        }),
+        ("moved", &|stage| {
+            stage.remove("apps/kustomization.yaml");
+            stage.write("all/kustomization.yaml", "resources: [../apps/edge.yaml]\n");
+        }),
+    ];
+    let Some(shown) = impacts(stage, changes) else {
+        return;
+    };
+    assert_text(
+        &shown,
+        str![[r#"
+dropped
+    edge
+      whole cluster  not known: its objects are deployed by something else, or by nothing
+                       deployed by  a kustomization → nothing
+    not known of 1 whole cluster, 0 clusters as before
+moved
+    no machine is re-provisioned, 1 cluster as before
+
+"#]],
+    );
+}
+
+/// An Argo CD Application of a folder.
+fn application(name: &str, more: &str) -> String {
+    object(
+        &format!("argoproj.io/v1alpha1 Application argocd/{name}"),
+        &format!(
+            "spec: {{project: default, destination: {{namespace: x}}, source: {{repoURL: 'https://git.example.org/fleet', path: {name}, targetRevision: main}}{more}}}"
+        ),
+    )
+}
+
+#[test]
+fn argo_cd_prunes_where_it_is_automated_and_deletes_by_a_finalizer() {
+    let automated = ", syncPolicy: {automated: {prune: true}}";
+    let stage = |more: &str, finalizer: &str| {
+        let own = application("apps", more).replace(
+            "{name: apps",
+            &format!("{{finalizers: [{finalizer}], name: apps"),
+        );
+        project()
+            .file("argo/argo.yaml", application("argo", automated))
+            .file("argo/apps.yaml", own)
+            .file("apps/edge.yaml", cluster("v1.31.8", GOOD))
+    };
+    let finalizer = "resources-finalizer.argocd.argoproj.io";
+    let remove: &[(&str, &dyn Fn(&Stage))] = &[("removed", &|stage: &Stage| {
+        stage.remove("argo/apps.yaml");
+    })];
+    let others: &[(&str, &dyn Fn(&Stage))] = &[
+        ("another revision", &|stage: &Stage| {
+            stage.edit(
+                "argo/apps.yaml",
+                "targetRevision: main",
+                "targetRevision: v2",
+            );
+        }),
+        ("no longer automated", &|stage| {
+            stage.edit(
+                "argo/apps.yaml",
+                "automated: {prune: true}",
+                "automated: {enabled: false}",
+            );
+        }),
+    ];
+    let mut shown = String::new();
+    for finalizer in [finalizer, "other"] {
+        let Some(lines) = impacts(|| stage(automated, finalizer), remove) else {
+            return;
+        };
+        shown += &lines;
+    }
+    shown += &impacts(|| stage(automated, finalizer), others).unwrap_or_default();
+    assert_text(
+        &shown,
+        str![[r#"
+removed
+    edge (gone)
+      control-plane  3 machines deleted
+                       image       ubuntu-2204-kube-v1.31.8 → none
+                       kubernetes  v1.31.8 → none
+      edge-md        all machines deleted
+                       image       ubuntu-2204-kube-v1.31.8 → none
+                       kubernetes  v1.31.8 → none
+    3 machines and one whole pool deleted, 1 cluster gone, 0 clusters as before
+removed
+    edge
+      whole cluster  not known: its objects are deployed by something else, or by nothing
+                       deployed by  Application argocd/apps → nothing
+    not known of 1 whole cluster, 0 clusters as before
+another revision
+    edge
+      whole cluster  not known whether machines are re-provisioned
+                       Application argocd/apps spec.source.targetRevision  main → v2
+    not known of 1 whole cluster, 0 clusters as before
+no longer automated
+    edge
+      whole cluster  no machine is re-provisioned
+                       Application argocd/apps spec.syncPolicy.automated.enabled  none → false
+                       Application argocd/apps spec.syncPolicy.automated.prune  true → none
+    no machine is re-provisioned, 0 clusters as before
+
+"#]],
+    );
+}
+
+#[test]
+fn what_was_not_read_is_not_denied() {
+    let broken = || {
+        project()
+            .file(
+                "edge.yaml",
+                "apiVersion: cluster.x-k8s.io/v1beta1\nkind: Cluster\na: [\n",
+            )
+            .file(
+                "other.yaml",
+                cluster("v1.31.8", GOOD).replace("edge", "other"),
+            )
+    };
+    let fixed: &[(&str, &dyn Fn(&Stage))] = &[("fixed", &|stage: &Stage| {
+        stage.write("edge.yaml", cluster("v1.31.8", GOOD));
+    })];
+    let same: &[(&str, &dyn Fn(&Stage))] = &[("as before", &|_: &Stage| {})];
+    let whole = || {
+        project().file("edge.yaml", cluster("v1.31.8", GOOD)).file(
+            "other.yaml",
+            cluster("v1.31.8", GOOD).replace("edge", "other"),
+        )
+    };
+    let breaks: &[(&str, &dyn Fn(&Stage))] = &[("broken", &|stage: &Stage| {
+        stage.write(
+            "edge.yaml",
+            "apiVersion: cluster.x-k8s.io/v1beta1\nkind: Cluster\na: [\n",
+        );
+    })];
+    let [Some(fixed), Some(same), Some(breaks)] = [
+        impacts(broken, fixed),
+        impacts(broken, same),
+        impacts(whole, breaks),
+    ] else {
+        return;
+    };
+    assert_text(
+        &(fixed + &same + &breaks),
+        str![[r#"
+fixed
+    note: not known, because it is not read: `edge.yaml` (expected a value, found the end of the file), which was there before
+    edge
+      whole cluster  not known whether machines are re-provisioned
+                       files       not read → known
+    not known of 1 whole cluster, not known of 1 source not read, 1 cluster as before
+as before
+    no machine is re-provisioned, 1 cluster as before, 1 source not read, as before
+    error[yaml-syntax]: expected a value, found the end of the file
+     --> edge.yaml:4:1
+      |
+    4 |
+      | ^
+    1 error
+broken
+    note: not known, because it is not read: `edge.yaml` (expected a value, found the end of the file), which is new
+    edge
+      whole cluster  not known whether machines are re-provisioned
+                       files       known → not read
+    not known of 1 whole cluster, not known of 1 source not read, 1 cluster as before
+    error[yaml-syntax]: expected a value, found the end of the file
+     --> edge.yaml:4:1
+      |
+    4 |
+      | ^
+    1 error
+
+"#]],
+    );
+}
+
+#[test]
+fn an_overlay_that_does_not_build_is_not_denied() {
+    let overlay = |more: &str| {
+        format!(
+            "resources: [../base]\npatches: [{{path: patch.yaml, target: {{kind: Missing.Kind}}}}]\n{more}"
+        )
+    };
+    let stage = || {
+        project()
+            .file("base/kustomization.yaml", "resources: [edge.yaml]\n")
+            .file("base/edge.yaml", cluster("v1.31.8", GOOD))
+            .file("prod/kustomization.yaml", overlay("novel: 1\n"))
+            .file("prod/patch.yaml", "a: 1\n")
+            .file("elsewhere.txt", "1\n")
+    };
+    let changes: &[(&str, &dyn Fn(&Stage))] = &[
+        ("as before", &|stage: &Stage| {
+            stage.write("elsewhere.txt", "2\n");
+        }),
+        ("another patch", &|stage| {
+            stage.write("prod/patch.yaml", "a: 2\n");
+        }),
+        ("built", &|stage| {
+            stage.write("prod/kustomization.yaml", "resources: [../base]\n");
+        }),
+    ];
+    let Some(shown) = impacts(stage, changes) else {
+        return;
+    };
+    assert_text(
+        &shown,
+        str![[r#"
+as before
+    no machine is re-provisioned, 1 cluster as before, 1 source not read, as before
+    warning[composition-unsupported]: `prod` does not build: a Kustomization has the field `novel`, which is not carried out here
+     --> prod/kustomization.yaml:3:8
+      |
+    3 | novel: 1
+      |        ^
+      |
+      = help: the node pools that it deploys are not checked
+    1 warning
+another patch
+    edge
+      whole cluster  not known whether machines are re-provisioned
+                       files       not known: its kustomization does not build → another `prod/patch.yaml`
+    not known of 1 whole cluster, 0 clusters as before, 1 source not read, as before
+    warning[composition-unsupported]: `prod` does not build: a Kustomization has the field `novel`, which is not carried out here
+     --> prod/kustomization.yaml:3:8
+      |
+    3 | novel: 1
+      |        ^
+      |
+      = help: the node pools that it deploys are not checked
+    1 warning
+built
+    note: not known, because it is not read: `prod/kustomization.yaml` (`prod` does not build: a Kustomization has the field `novel`, which is not carried out here), which was there before
+    edge
+      control-plane  no machine is re-provisioned
+                       image       none → ubuntu-2204-kube-v1.31.8
+      edge-md        no machine is re-provisioned
+                       image       none → ubuntu-2204-kube-v1.31.8
+      whole cluster  not known whether machines are re-provisioned
+                       files       not known: its kustomization does not build → known
+    not known of 1 whole cluster, not known of 1 source not read, 0 clusters as before
+
+"#]],
+    );
+}
+
+#[test]
+fn what_is_elsewhere_is_known_by_what_deploys_it() {
+    let release = |version: &str| {
+        object(
+            "helm.toolkit.fluxcd.io/v2 HelmRelease apps/podinfo",
+            &format!(
+                "spec: {{chart: {{spec: {{chart: podinfo, version: {version}, sourceRef: {{kind: HelmRepository, name: charts}}}}}}}}"
+            ),
+        )
+    };
+    let stage = || {
+        project()
+            .file("edge.yaml", cluster("v1.31.8", GOOD))
+            .file("podinfo.yaml", release("1.0.0"))
+            .file(
+                "base/kustomization.yaml",
+                "resources: ['https://git.example.org/x?ref=v1']\n",
+            )
+    };
+    let changes: &[(&str, &dyn Fn(&Stage))] = &[
+        ("as before", &|_: &Stage| {}),
+        ("another version", &|stage| {
+            stage.edit("podinfo.yaml", "1.0.0", "2.0.0");
+        }),
+        ("another base", &|stage| {
+            stage.edit("base/kustomization.yaml", "v1", "v2");
+        }),
+        ("gone", &|stage| {
+            stage.remove("podinfo.yaml");
+        }),
+    ];
+    let Some(shown) = impacts(stage, changes) else {
+        return;
+    };
+    assert_text(
+        &shown,
+        str![[r#"
+as before
+    no machine is re-provisioned, 1 cluster as before, 2 sources not read, as before
+another version
+    note: not known, because it is not read: HelmRelease apps/podinfo, which changes
+    not known of 1 source not read, 1 cluster as before, 1 source not read, as before
+another base
+    note: not known, because it is not read: what `base` takes from elsewhere, which changes
+    not known of 1 source not read, 1 cluster as before, 1 source not read, as before
+gone
+    note: not known, because it is not read: HelmRelease apps/podinfo, which was there before
+    not known of 1 source not read, 1 cluster as before, 1 source not read, as before
+
+"#]],
+    );
+}
+
+#[test]
+fn a_cluster_of_values_is_deployed_by_what_deploys_its_folder() {
+    let release = "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: edge, namespace: x}\nspec:\n  chart: {spec: {chart: c, version: 1.0.0, sourceRef: {kind: HelmRepository, name: r}}}\n  values: {cluster: {k8s_version: v1.31.8+rke2r1, capm3: {image_key: noble-31}}}\n";
+    let stage = || {
+        project()
+            .catalog(&["noble-31 rke2 1.31.8+rke2r1"])
+            .settings("clusters: [{each: clusters/*/}]\n")
+            .file(
+                "clusters/edge/kustomization.yaml",
+                "resources: [release.yaml]\n",
+            )
+            .file("clusters/edge/release.yaml", release)
+            .file(
+                "flux/edge.yaml",
+                flux("edge", "path: clusters/edge, prune: true"),
+            )
+            .file("flux/root.yaml", flux("root", "path: flux, prune: true"))
+    };
+    let changes: &[(&str, &dyn Fn(&Stage))] = &[
+        ("another version of its chart", &|stage: &Stage| {
+            stage.edit("clusters/edge/release.yaml", "1.0.0", "2.0.0");
+        }),
+        ("no longer deployed", &|stage| {
+            stage.remove("flux/edge.yaml");
+        }),
+        ("suspended", &|stage| {
+            stage.edit("flux/edge.yaml", "interval", "suspend: true, interval");
+        }),
+    ];
+    let Some(shown) = impacts(stage, changes) else {
+        return;
+    };
+    assert_text(
+        &shown,
+        str![[r#"
+another version of its chart
+    edge
+      whole cluster  not known whether machines are re-provisioned
+                       HelmRelease x/edge spec.chart.spec.version  1.0.0 → 2.0.0
+    not known of 1 whole cluster, 0 clusters as before
+no longer deployed
+    edge (gone)
+      control-plane  all machines deleted
+                       image       noble-31 → none
+                       kubernetes  v1.31.8+rke2r1 → none
+    one whole pool deleted, 1 cluster gone, 0 clusters as before
+suspended
+    edge
+      whole cluster  no machine is re-provisioned
+                       Kustomization flux-system/edge spec.suspend  none → true
+    no machine is re-provisioned, 0 clusters as before
+
+"#]],
+    );
+}
+
+#[test]
+fn values_that_were_not_read_are_not_denied() {
+    let stage = |text: &'static str| {
+        move || {
+            project()
+                .catalog(&["noble-31 rke2 1.31.8+rke2r1"])
+                .cluster("edge", text)
+        }
+    };
+    let good = "cluster: {k8s_version: v1.31.8+rke2r1, capm3: {image_key: noble-31}}";
+    let fixed: &[(&str, &dyn Fn(&Stage))] = &[("fixed", &|stage: &Stage| {
+        stage.write("edge.yaml", good);
+    })];
+    let same: &[(&str, &dyn Fn(&Stage))] = &[("as before", &|_: &Stage| {})];
+    let input: &[(&str, &dyn Fn(&Stage))] = &[("another input of what fails", &|stage: &Stage| {
+        stage.edit("edge.yaml", "hidden: 1", "hidden: 2");
+    })];
+    let fails = "hidden: 1\ncluster: {k8s_version: v1.31.8+rke2r1, other: '{{ .Values.hidden | fail }}', capm3: {image_key: noble-31}}";
+    let [Some(fixed), Some(same), Some(input)] = [
+        impacts(stage("cluster: ["), fixed),
+        impacts(stage("cluster: ["), same),
+        impacts(stage(fails), input),
+    ] else {
+        return;
+    };
+    assert_text(
+        &(fixed + &same + &input),
+        str![[r#"
+fixed
+    edge
+      whole cluster  not known whether machines are re-provisioned
+                       files       not read → known
+    images newly served
+      + noble-31  size unknown  https://images.example/noble-31.raw
+    not known of 1 whole cluster, 0 clusters as before
+as before
+    no machine is re-provisioned, 1 cluster as before
+    error[yaml-syntax]: expected a value, found the end of the file
+     --> edge.yaml:1:11
+      |
+    1 | cluster: [
+      |           ^
+      |
+      = cluster: edge
+    warning[image-unused]: no cluster uses image `noble-31`
+     --> catalog.yaml:2:3
+      |
+    2 |   noble-31: {k8s-flavor: rke2, k8s-version: '1.31.8+rke2r1', image-format: raw, uri: 'https://images.example/noble-31.raw', sha256: '...
+      |   ^^^^^^^^ declared here
+      |
+      = help: remove `os_images.noble-31`
+    1 error, 1 warning in 1 cluster
+another input of what fails
+    edge
+      whole cluster  not known: what the charts make of these values is not compared
+                       values hidden  1 → 2
+    not known of 1 whole cluster, 0 clusters as before
+
+"#]],
+    );
+}
+
+#[test]
+fn an_application_of_a_set_goes_with_its_element() {
+    let set = |more: &str| {
+        object(
+            "argoproj.io/v1alpha1 ApplicationSet argocd/apps",
+            &format!(
+                "spec:
+  generators: [{{list: {{elements: [{{folder: apps}}, {{folder: other}}]}}}}]
+  {more}
+  template:
+    metadata: {{name: '{{{{folder}}}}'}}
+    spec: {{project: default, destination: {{namespace: x}}, source: {{repoURL: 'https://git.example.org/fleet', path: '{{{{folder}}}}', targetRevision: main}}, syncPolicy: {{automated: {{prune: true}}}}}}"
+            ),
+        )
+    };
+    let stage = |more: &'static str| {
+        move || {
+            project()
+                .file(
+                    "argo/root.yaml",
+                    application("argo", ", syncPolicy: {automated: {prune: true}}"),
+                )
+                .file("argo/set.yaml", set(more))
+                .file("apps/kustomization.yaml", "resources: [edge.yaml]\n")
+                .file("apps/edge.yaml", cluster("v1.31.8", GOOD))
+                .file("other/kustomization.yaml", "resources: [other.yaml]\n")
+                .file(
+                    "other/other.yaml",
+                    cluster("v1.31.8", GOOD).replace("edge", "other"),
+                )
+        }
+    };
+    let dropped: &[(&str, &dyn Fn(&Stage))] = &[("dropped", &|stage: &Stage| {
+        stage.edit("argo/set.yaml", "{folder: apps}, ", "");
+    })];
+    let preserved = "syncPolicy: {preserveResourcesOnDeletion: true}";
+    let [Some(deleted), Some(preserved)] = [
+        impacts(stage(""), dropped),
+        impacts(stage(preserved), dropped),
+    ] else {
+        return;
+    };
+    assert_text(
+        &(deleted + &preserved),
+        str![[r#"
+dropped
+    edge (gone)
+      control-plane  3 machines deleted
+                       image       ubuntu-2204-kube-v1.31.8 → none
+                       kubernetes  v1.31.8 → none
+      edge-md        all machines deleted
+                       image       ubuntu-2204-kube-v1.31.8 → none
+                       kubernetes  v1.31.8 → none
+    3 machines and one whole pool deleted, 1 cluster gone, 1 cluster as before
+dropped
+    edge
+      whole cluster  not known: its objects are deployed by something else, or by nothing
+                       deployed by  Application apps → nothing
+    not known of 1 whole cluster, 1 cluster as before
+
+"#]],
+    );
+}
+
+#[test]
+fn a_release_that_is_deleted_takes_its_cluster_with_it() {
+    let Some(shown) = impacts(
+        || released("prune: true"),
+        &[
+            ("deleted", &|stage: &Stage| {
+                stage.remove("apps/release.yaml");
+                stage.write("apps/kustomization.yaml", "resources: [edge.yaml]\n");
+            }),
+            ("another source", &|stage: &Stage| {
+                stage.edit("apps/release.yaml", "name: fleet", "name: other");
+            }),
+        ],
+    ) else {
+        return;
+    };
+    assert_text(
+        &shown,
+        str![[r#"
+deleted
+    made (gone)
+      control-plane  3 machines deleted
+                       image       ubuntu-2204-kube-v1.31.8 → none
+                       kubernetes  v1.31.8 → none
+      made-md        all machines deleted
+                       image       ubuntu-2204-kube-v1.31.8 → none
+                       kubernetes  v1.31.8 → none
+    3 machines and one whole pool deleted, 1 cluster gone, 2 clusters as before
+another source
+    made
+      whole cluster  not known whether machines are re-provisioned
+                       HelmRelease flux-system/made spec.chart.spec.sourceRef.name  fleet → other
+                       HelmRelease flux-system/made  a source → nothing
+    not known of 1 whole cluster, 2 clusters as before
+
+"#]],
+    );
+}
+
+/// [`fleet`] with a cluster that a chart makes.
+fn released(prune: &str) -> Stage {
+    let release = object(
+        "helm.toolkit.fluxcd.io/v2 HelmRelease flux-system/made",
+        "spec: {chart: {spec: {chart: charts/made, sourceRef: {kind: GitRepository, name: fleet}}}}",
+    );
+    fleet(prune)
+        .file(
+            "apps/kustomization.yaml",
+            "resources: [edge.yaml, release.yaml]\n",
+        )
+        .file("apps/release.yaml", release)
+        .file(
+            "charts/made/Chart.yaml",
+            "apiVersion: v2\nname: made\nversion: 1.0.0\n",
+        )
+        .file(
+            "charts/made/templates/all.yaml",
+            cluster("v1.31.8", GOOD).replace("edge", "made"),
+        )
+}
+
+/// Edits of what deploys the fleet: the file, what is replaced in it, and with what; without a text, the file is removed.
+const EDITS: [(&str, &str, &str); 14] = [
+    ("apps/kustomization.yaml", "edge.yaml, ", ""),
+    ("apps/kustomization.yaml", ", release.yaml", ""),
+    ("apps/release.yaml", "", ""),
+    ("apps/release.yaml", "name: fleet", "name: other"),
+    (
+        "apps/release.yaml",
+        "{spec: {chart:",
+        "{spec: {version: 2.0.0, chart:",
+    ),
+    ("flux/apps.yaml", "path: apps", "path: other"),
+    ("flux/apps.yaml", "name: apps", "name: others"),
+    ("flux/apps.yaml", "", ""),
+    ("flux/git.yaml", "branch: main", "tag: v2"),
+    ("flux/git.yaml", "fleet, ", "other, "),
+    ("flux/kustomization.yaml", "apps.yaml, ", ""),
+    ("root/root.yaml", "", ""),
+    ("root/root.yaml", "path: flux", "path: apps"),
+    ("apps/edge.yaml", "kind: Cluster", "kind: ["),
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 8, ..ProptestConfig::default() })]
+
+    /// Whatever is no longer deployed, is deployed otherwise or is not read is never denied, whatever else changes with it.
+    #[test]
+    fn no_edit_of_what_deploys_is_denied(picks in proptest::collection::btree_set(0..EDITS.len(), 1..3), prunes: bool, is_suspended: bool) {
+        let prune = format!("prune: {prunes}");
+        let Some(stage) = released(&prune).commit("before") else {
+            return Ok(());
+        };
+        if is_suspended {
+            stage.edit("flux/apps.yaml", "interval", "suspend: true, interval");
+        }
+        for (file, from, to) in picks.iter().map(|pick| EDITS[*pick]) {
+            let text = stage.texts().remove(file);
+            match text {
+                Some(_) if from.is_empty() => stage.remove(file),
+                Some(text) => stage.write(file, text.replacen(from, to, 1)),
+                None => &stage,
+            };
+        }
+        let shown = stage.run("impact --against HEAD").outcome.stdout;
+        let sum = shown.lines().last().unwrap_or_default();
+        prop_assert!(sum.contains("cluster"), "{shown}");
+        prop_assert!(!sum.contains("no machine is re-provisioned"), "{picks:?}: {shown}");
+    }
+}
