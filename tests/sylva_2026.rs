@@ -7,7 +7,7 @@ use snapbox::str;
 
 use super::support::cosign::Key;
 use super::support::layout::LayoutWriter;
-use super::support::stage::{Stage, assert_text, changes, project};
+use super::support::stage::{Run, Stage, assert_text, changes, project};
 
 /// A project of `fixtures/sylva-2026`, and the registry with the artifacts that it lists, each with its version of Kubernetes.
 fn sylva(name: &str) -> Stage {
@@ -288,30 +288,29 @@ fn what_only_a_name_says_is_written_nowhere() {
                    {target: flux, path: f, patch: sylva-units}, {target: flux, path: g, patch: sylva-units, chart: charts/sylva-units}]";
     let stage = project().cluster("edge", NAMES).settings(outputs);
     let _ = stage.run("render").exit(0);
-    let files = ["h", "c", "f", "g"].map(|folder| {
+    let [values, facts, patch, of_chart] = ["h", "c", "f", "g"].map(|folder| {
         let files = stage.list(folder).into_iter();
         let file = |name: String| {
-            format!(
-                "# {folder}/{name}\n{}",
-                stage.read(&format!("{folder}/{name}"))
-            )
+            let text = stage.read(&format!("{folder}/{name}"));
+            format!("# {name}\n{text}")
         };
         files.map(file).collect::<String>()
     });
+    assert_eq!(patch, of_chart);
     assert_text(
-        &files.concat(),
+        &(values + &facts + &patch),
         str![[r##"
-# h/edge.values.yaml
+# edge.values.yaml
 # Rendered by metalmark for cluster edge; edit the values, not this file.
 cluster:
   capo:
     os_image_selector:
       _os_images_key_: ubuntu-noble-plain-rke2-1-31-8
-# c/os-image-server-images.values
+# os-image-server-images.values
 # Rendered by metalmark for all clusters; edit the values, not this file.
 capm3_os_image_server_images:
   {}
-# c/os-images-info.yaml
+# os-images-info.yaml
 # Rendered by metalmark for all clusters; edit the values, not this file.
 apiVersion: v1
 kind: ConfigMap
@@ -327,26 +326,7 @@ data:
       ubuntu-noble-plain-rke2-1-31-8:
         oci-image-registry-key: sylva
         uri: oci://registry.example.org/os/ubuntu-noble-plain-rke2-1-31-8:0.4.12
-# f/edge/kustomization.yaml
-# Rendered by metalmark for cluster edge; edit the values, not this file.
-apiVersion: kustomize.config.k8s.io/v1alpha1
-kind: Component
-patches:
-  - target:
-      kind: HelmRelease
-      name: sylva-units
-    patch: |
-      apiVersion: helm.toolkit.fluxcd.io/v2
-      kind: HelmRelease
-      metadata:
-        name: sylva-units
-      spec:
-        values:
-          cluster:
-            capo:
-              os_image_selector:
-                _os_images_key_: ubuntu-noble-plain-rke2-1-31-8
-# g/edge/kustomization.yaml
+# edge/kustomization.yaml
 # Rendered by metalmark for cluster edge; edit the values, not this file.
 apiVersion: kustomize.config.k8s.io/v1alpha1
 kind: Component
@@ -370,12 +350,11 @@ patches:
     );
 }
 
-#[test]
-fn a_key_that_is_named_is_used_for_images_that_name_no_registry() {
+/// Locks unsigned images of a catalog whose values name a key.
+fn lock_under_a_key(catalog: &str) -> Run {
     let key = Key::new();
     let values = format!(
-        "diskimage_builder_version: 0.4.12\nsylva_base_oci_registry: oci://registry.example.org/acme\n\
-         diskimage_builder_os_images: {{ubuntu-noble-plain-rke2-1-31-8: {{enabled: true}}}}\n\
+        "diskimage_builder_version: 0.4.12\nsylva_base_oci_registry: oci://registry.example.org/acme\n{catalog}\n\
          security: {{os_images: {{cosign_public_key: {:?}}}}}\n\
          cluster: {{k8s_version: v1.31.8+rke2r1, capi_providers: {{infra_provider: capm3, bootstrap_provider: cabpr}}, \
          capm3: {{image_key: ubuntu-noble-plain-rke2-1-31-8}}}}\n",
@@ -383,16 +362,64 @@ fn a_key_that_is_named_is_used_for_images_that_name_no_registry() {
     );
     let mirrors = "registries: {mirrors: {registry.example.org/acme: 'oci-layout:registry'}}";
     let stage = project().cluster("edge", &values).settings(mirrors);
-    stage.write(
-        "artifacts.txt",
-        "registry.example.org/acme/sylva-elements/diskimage-builder/ubuntu-noble-plain-rke2-1-31-8:0.4.12 1.31.8+rke2r1",
-    );
+    let names = [
+        "ubuntu-noble-plain-rke2-1-31-8",
+        "ubuntu-noble-own-rke2-1-31-8",
+    ];
+    let artifacts = names.map(|name| {
+        format!("registry.example.org/acme/sylva-elements/diskimage-builder/{name}:0.4.12 1.31.8+rke2r1\n")
+    });
+    stage.write("artifacts.txt", artifacts.concat());
     serve(&stage);
-    let _ = stage.run("lock").exit(1).stderr(str![[r#"
+    stage.run("lock")
+}
+
+/// The builder's list in the proposal's words, and an image with a reference of its own.
+const PROPOSAL: &str = "diskimage_builder_os_images: {ubuntu-noble-plain-rke2-1-31-8: {}}";
+const OWN: &str = "os_images: {ubuntu-noble-own-rke2-1-31-8: {uri: 'oci://registry.example.org/acme/sylva-elements/diskimage-builder/ubuntu-noble-own-rke2-1-31-8:0.4.12'}}";
+
+#[test]
+fn a_key_that_is_named_is_used_for_images_that_name_no_registry() {
+    let _ = lock_under_a_key(PROPOSAL).exit(1).stderr(str![[r#"
 error[signature-missing]: `oci://registry.example.org/acme/sylva-elements/diskimage-builder/ubuntu-noble-plain-rke2-1-31-8:0.4.12` is not trusted: it has no signature
  --> edge.yaml:3:31
   |
-3 | diskimage_builder_os_images: {ubuntu-noble-plain-rke2-1-31-8: {enabled: true}}
+3 | diskimage_builder_os_images: {ubuntu-noble-plain-rke2-1-31-8: {}}
+  |                               ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+  |
+  = help: use a signed image, or set `security.os_images.skip_signing_check: true` to lock unsigned ones
+
+1 error
+
+"#]]);
+}
+
+#[test]
+fn a_key_that_is_named_is_used_where_all_images_have_references_of_their_own() {
+    let own = OWN.replace("-own-", "-plain-");
+    let _ = lock_under_a_key(&own).exit(1).stderr(str![[r#"
+error[signature-missing]: `oci://registry.example.org/acme/sylva-elements/diskimage-builder/ubuntu-noble-plain-rke2-1-31-8:0.4.12` is not trusted: it has no signature
+ --> edge.yaml:3:13
+  |
+3 | os_images: {ubuntu-noble-plain-rke2-1-31-8: {uri: 'oci://registry.example.org/acme/sylva-elements/diskimage-builder/ubuntu-noble-plai...
+  |             ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+  |
+  = help: use a signed image, or set `security.os_images.skip_signing_check: true` to lock unsigned ones
+
+1 error
+
+"#]]);
+}
+
+#[test]
+fn the_key_of_the_builder_is_for_no_image_of_the_user() {
+    let _ = lock_under_a_key(&format!("{PROPOSAL}\n{OWN}"))
+        .exit(1)
+        .stderr(str![[r#"
+error[signature-missing]: `oci://registry.example.org/acme/sylva-elements/diskimage-builder/ubuntu-noble-plain-rke2-1-31-8:0.4.12` is not trusted: it has no signature
+ --> edge.yaml:3:31
+  |
+3 | diskimage_builder_os_images: {ubuntu-noble-plain-rke2-1-31-8: {}}
   |                               ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
   |
   = help: use a signed image, or set `security.os_images.skip_signing_check: true` to lock unsigned ones

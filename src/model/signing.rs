@@ -26,6 +26,8 @@ pub struct SigningKeys {
     pub skip: bool,
     /// `security.os_images.cosign_public_key`: for the builder's images that name no registry, or one without a key.
     pub default_key: Option<NamedKey>,
+    /// Whether the default key is for images with a `uri` of their own too: where the catalog has no others.
+    pub is_for_own: bool,
     /// `os_images_oci_registries.<name>.cosign_publickey`, where it is not empty.
     pub registries: BTreeMap<Arc<str>, NamedKey>,
 }
@@ -41,21 +43,22 @@ impl NamedKey {
 }
 
 impl SigningKeys {
-    /// The key that an image is to be signed with: its own, its registry's, for the builder's images the default one. None
-    /// where none is named.
+    /// The key that an image is to be signed with: its own, its registry's, else the default one. None where none is named.
     pub fn find_key(&self, image: &Image) -> Option<NamedKey> {
-        if !image.built {
+        let named = if image.built {
+            let registry = image.registry.as_ref();
+            registry.and_then(|registry| self.registries.get(registry).cloned())
+        } else {
             let own = image.facts.get(KEY_PROPERTY);
             let own = own.filter(|key| !key.value.trim().is_empty());
             let named =
                 own.map(|own| NamedKey::Text(Located::new(Arc::clone(&own.value), own.place)));
             let mistyped = image.facts.wrong_type(KEY_PROPERTY);
             let is_no_text = mistyped.is_some_and(|kind| kind != "null");
-            return named.or_else(|| is_no_text.then_some(NamedKey::Failed(image.place)));
-        }
-        let registry = image.registry.as_ref();
-        let named = registry.and_then(|registry| self.registries.get(registry));
-        named.or(self.default_key.as_ref()).cloned()
+            named.or_else(|| is_no_text.then_some(NamedKey::Failed(image.place)))
+        };
+        let default = self.default_key.as_ref();
+        named.or_else(|| default.filter(|_| image.built || self.is_for_own).cloned())
     }
 }
 

@@ -39,15 +39,22 @@ pub(super) fn keys(
         let key = key(child(all.clone(), name), KEY_PROPERTY, report);
         named.extend(key.map(|key| (Arc::clone(name), key)));
     }
+    let mut built = catalog
+        .entries
+        .iter()
+        .filter(|entry| entry.built)
+        .peekable();
+    let is_for_own = built.peek().is_none();
     // The proposal's images name no registry.
-    let mut built = catalog.entries.iter().filter(|entry| entry.built);
-    let is_needed = !registries.is_empty() || built.any(|entry| entry.registry.is_none());
+    let is_needed =
+        is_for_own || !registries.is_empty() || built.any(|entry| entry.registry.is_none());
     let default_key = is_needed
         .then(|| key(images, "cosign_public_key", report))
         .flatten();
     SigningKeys {
         skip,
         default_key,
+        is_for_own,
         registries: named,
     }
 }
