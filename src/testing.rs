@@ -87,6 +87,7 @@ impl Given {
         }
         let image = Image {
             key: key.into(),
+            name: key.into(),
             artifact: key.into(),
             place,
             uri: Some(Located::new(

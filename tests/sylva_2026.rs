@@ -428,3 +428,107 @@ error[signature-missing]: `oci://registry.example.org/acme/sylva-elements/diskim
 
 "#]]);
 }
+
+/// A catalog of the proposal's time, a cluster that names one of its images, and what is rendered of both.
+fn dotted(list: &str, cluster: &str) -> Stage {
+    let image = |version: &str| {
+        format!(
+            "  ubuntu-noble-plain-kubeadm-{version}: {{uri: 'oci://registry.example.org/os/other:{version}', k8s-version: {version}, k8s-flavor: kubeadm, \
+             os: ubuntu, os-release: noble, sha256: {}, image-format: raw}}\n",
+            HEXLOWER.encode(&Sha256::digest(version))
+        )
+    };
+    let values = format!("{list}:\n{}{}{cluster}", image("1.30.2"), image("1.31.8"));
+    let outputs = "outputs: [{target: configmap, path: c, os-images-info-root: true}, \
+                   {target: helm-values, path: h, chart: sylva-capi-cluster}]";
+    project().cluster("edge", &values).settings(outputs)
+}
+
+#[test]
+fn an_image_is_written_as_a_chart_looks_it_up() {
+    let cluster = "cluster:\n  k8s_version: v1.31.8\n  capi_providers: {infra_provider: capm3, bootstrap_provider: cabpk}\n  capm3: ";
+    let mut seen = String::new();
+    for (list, choice) in [
+        (
+            "diskimage_builder_os_images",
+            "{os_image_key: ubuntu-noble-plain-kubeadm-1.30.2}\n",
+        ),
+        (
+            "os_images",
+            "{image_key: ubuntu-noble-plain-kubeadm-1.30.2}\n",
+        ),
+        (
+            "os_images",
+            "{image_key: ubuntu-nobel-plain-kubeadm-1.31.8}\n",
+        ),
+        (
+            "os_images",
+            "{os_image_selector: {_os_images_key_: 'ubuntu-noble-plain-kubeadm-1\\.31\\.8'}}\n",
+        ),
+    ] {
+        let stage = dotted(list, &format!("{cluster}{choice}"));
+        let before = stage.texts();
+        let _ = stage.run("check --fix");
+        seen += &changes(&before, &stage.texts());
+        let _ = stage.run("render").exit(0);
+        let texts = stage.read("c/os-images-info.yaml") + &stage.read("h/edge.values.yaml");
+        let lines = texts.lines().filter(|line| line.contains("ubuntu-noble"));
+        seen += &lines.map(|line| format!("{line}\n")).collect::<String>();
+    }
+    assert_text(
+        &seen,
+        str![[r#"
+edge.yaml:7
+-  capm3: {os_image_key: ubuntu-noble-plain-kubeadm-1.30.2}
++  capm3: {os_image_key: ubuntu-noble-plain-kubeadm-1.31.8}
+      ubuntu-noble-plain-kubeadm-1.31.8:
+      ubuntu-noble-plain-kubeadm-1.31.8:
+        url: http://os-image-server-ubuntu-noble-plain-kubeadm-1-31-8.os-images.svc.cluster.local:8080/image.raw
+  machine_image_url: http://os-image-server-ubuntu-noble-plain-kubeadm-1-31-8.os-images.svc.cluster.local:8080/image.raw
+  ubuntu-noble-plain-kubeadm-1.31.8:
+edge.yaml:7
+-  capm3: {image_key: ubuntu-noble-plain-kubeadm-1.30.2}
++  capm3: {image_key: ubuntu-noble-plain-kubeadm-1.31.8}
+      ubuntu-noble-plain-kubeadm-1.31.8:
+      ubuntu-noble-plain-kubeadm-1.31.8:
+        url: http://os-image-server-ubuntu-noble-plain-kubeadm-1-31-8.os-images.svc.cluster.local:8080/image.raw
+  image_key: ubuntu-noble-plain-kubeadm-1.31.8
+  ubuntu-noble-plain-kubeadm-1.31.8:
+edge.yaml:7
+-  capm3: {image_key: ubuntu-nobel-plain-kubeadm-1.31.8}
++  capm3: {image_key: ubuntu-noble-plain-kubeadm-1.31.8}
+      ubuntu-noble-plain-kubeadm-1.31.8:
+      ubuntu-noble-plain-kubeadm-1.31.8:
+        url: http://os-image-server-ubuntu-noble-plain-kubeadm-1-31-8.os-images.svc.cluster.local:8080/image.raw
+  image_key: ubuntu-noble-plain-kubeadm-1.31.8
+  ubuntu-noble-plain-kubeadm-1.31.8:
+      ubuntu-noble-plain-kubeadm-1.31.8:
+      ubuntu-noble-plain-kubeadm-1.31.8:
+        url: http://os-image-server-ubuntu-noble-plain-kubeadm-1-31-8.os-images.svc.cluster.local:8080/image.raw
+    _os_images_key_: 'ubuntu-noble-plain-kubeadm-1\.31\.8'
+  ubuntu-noble-plain-kubeadm-1.31.8:
+
+"#]],
+    );
+}
+
+#[test]
+fn a_wave_names_an_image_as_the_catalog_does() {
+    let cluster = "cluster:\n  k8s_version: v1.30.2\n  capi_providers: {infra_provider: capm3, bootstrap_provider: cabpk}\n  \
+                   capm3: {image_key: ubuntu-noble-plain-kubeadm-1.30.2}\n";
+    let stage = dotted("os_images", cluster);
+    let before = stage.texts();
+    let _ = stage.run("plan --to 1.31 --apply 1").exit(0);
+    assert_text(
+        &changes(&before, &stage.texts()),
+        str![[r#"
+edge.yaml:5
+-  k8s_version: v1.30.2
++  k8s_version: v1.31.8
+edge.yaml:7
+-  capm3: {image_key: ubuntu-noble-plain-kubeadm-1.30.2}
++  capm3: {image_key: ubuntu-noble-plain-kubeadm-1.31.8}
+
+"#]],
+    );
+}

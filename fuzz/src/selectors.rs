@@ -106,6 +106,7 @@ fn images(root: &Node) -> Images {
         }
         Image {
             key: Arc::clone(key),
+            name: Arc::clone(key),
             artifact: Arc::clone(key),
             place: Place::NONE,
             uri: None,

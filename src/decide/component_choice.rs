@@ -148,6 +148,7 @@ mod tests {
             let uri = format!("oci://r.example/{key}:1");
             let image = Image {
                 key: (*key).into(),
+                name: (*key).into(),
                 artifact: (*key).into(),
                 place: Place::NONE,
                 uri: Some(Located::new(super::Address::new(uri), Place::NONE)),

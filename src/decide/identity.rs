@@ -101,13 +101,14 @@ impl Identities {
     }
 }
 
-/// The key of the image that a name means: a key, or the name of an artifact whose dots became dashes in its key.
+/// The key of the image that a name means: a key, or what a catalog or a registry calls it, whose dots became dashes in its key.
 pub fn find_image<'a>(name: &str, images: &'a Images) -> Option<&'a ImageKey> {
     if let Some((key, _)) = images.get_key_value(name) {
         return Some(key);
     }
     let (key, image) = images.get_key_value(&key_of(name).ok()?)?;
-    (*image.artifact == *name).then_some(key)
+    let names = [&image.name, &image.artifact];
+    names.iter().any(|own| ***own == *name).then_some(key)
 }
 
 fn location(choice: &Choice, text: &Arc<str>) -> Location {

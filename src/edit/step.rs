@@ -69,7 +69,12 @@ fn pool_edits(view: &ClusterView, pool: &Pool, step: &PlanStep) -> Result<Vec<Fi
             .flatten()
             .filter(|key| !key.value.is_empty())
         {
-            edits.push(replaced(value, *place, image, choice.key_name)?);
+            edits.push(replaced(
+                value,
+                *place,
+                view.catalog_name(image),
+                choice.key_name,
+            )?);
         }
     }
     let selector = choice.selector.iter();

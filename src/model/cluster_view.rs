@@ -113,6 +113,11 @@ impl ClusterView {
         self.images.get(selection.image().facts_key()?)
     }
 
+    /// What the catalog calls the image of a key.
+    pub fn catalog_name<'a>(&'a self, key: &'a str) -> &'a str {
+        self.images.get(key).map_or(key, |image| &image.name)
+    }
+
     /// Whether a pool boots an image, or it is served for this cluster.
     pub fn is_used(&self, key: &ImageKey) -> bool {
         let boots = |selection: &Selection| selection.all_images().any(|booted| booted == key);

@@ -31,16 +31,6 @@ impl ClusterInput<'_> {
         }
     }
 
-    /// The line that names the image of a pool.
-    pub fn key_line(&self, pool: &Pool, key: &str) -> String {
-        self.key_line_at(&self.key_level(pool), pool, key)
-    }
-
-    fn key_line_at(&self, level: &LevelName, pool: &Pool, key: &str) -> String {
-        let path = level.path(self.infra()).join(".");
-        format!("{path}.{}: {key}", pool.choice.key_name)
-    }
-
     /// That a pool takes the image of a key. `is_fix` makes it an edit of the file, where the line is the one that is there and
     /// no other cluster shares it.
     pub fn propose_key(&self, pool: &Pool, key: &ImageKey, is_fix: bool) -> Proposal {
@@ -55,7 +45,9 @@ impl ClusterInput<'_> {
             ""
         };
         let level = self.key_level(pool);
-        let line = self.key_line_at(&level, pool, key);
+        let name = self.view.catalog_name(key);
+        let path = level.path(self.infra()).join(".");
+        let line = format!("{path}.{}: {name}", pool.choice.key_name);
         let writer = self
             .view
             .cluster
@@ -65,7 +57,7 @@ impl ClusterInput<'_> {
         Proposal {
             text: format!("`{line}`{then}"),
             fix: current.and_then(|current| {
-                Fix::replace(self.spot(current.place), &current.value, &**key, line)
+                Fix::replace(self.spot(current.place), &current.value, name, line)
             }),
             change: ProposedChange::ImageKey {
                 level,
@@ -179,12 +171,7 @@ fn like(written: &str, version: &Version) -> String {
 
 /// The values' path of the catalog's entry of an image, as the user wrote it.
 pub fn entry_path(image: &Image) -> String {
-    let name = if image.built {
-        &image.artifact
-    } else {
-        &image.key
-    };
-    format!("{}.{name}", image.list)
+    format!("{}.{}", image.list, image.name)
 }
 
 /// The pattern that matches this value and no other.

@@ -7,6 +7,7 @@ use capi::image::ImageKey;
 use yaml_tree::place::Place;
 use yaml_tree::suggest::{did_you_mean, only_meant};
 
+use crate::decide::identity::find_image;
 use crate::decide::successor::successor;
 use crate::model::cluster::{Choice, ChoiceLevel, Pool};
 use crate::model::cluster_view::{ClusterView, SelectedPool};
@@ -75,8 +76,8 @@ enum Meant<'a> {
 
 fn meaning<'a>(input: &ClusterInput<'a>, key: &str) -> Meant<'a> {
     let images = &input.view.images;
-    let known = || images.keys().map(|key| &**key);
-    let named = |meant: &str| Some(images.get_key_value(meant)?.0);
+    let known = || images.values().map(|image| &*image.name);
+    let named = |meant: &str| find_image(meant, images);
     let is_slip = |meant: &&str| is_slip(key, meant);
     if let Some(meant) = only_meant(key, known()).filter(is_slip).and_then(named) {
         Meant::Slip(meant)
@@ -97,11 +98,12 @@ pub(crate) fn keys_without_pool(view: &ClusterView, settings: &Settings) -> Vec<
         let Some(key) = choice.key.as_ref() else {
             continue;
         };
-        let is_known = view.images.contains_key(&key.value);
+        let is_known = find_image(&key.value, &view.images).is_some();
         if is_known || !view.cluster.inheriting(name, has_key).is_empty() {
             continue;
         }
-        let Some(next) = successor(&key.value, view.images.keys().map(|key| &**key)) else {
+        let names = view.images.values().map(|image| &*image.name);
+        let Some(next) = successor(&key.value, names) else {
             continue;
         };
         let path = name.path(input.infra()).join(".");

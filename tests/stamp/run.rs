@@ -26,6 +26,7 @@ fn images() -> Images {
         let key: Arc<str> = format!("k{number}").into();
         let image = Image {
             key: Arc::clone(&key),
+            name: Arc::clone(&key),
             artifact: Arc::clone(&key),
             place: Place::NONE,
             uri: None,

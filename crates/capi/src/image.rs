@@ -279,6 +279,8 @@ impl Facts {
 pub struct Image {
     /// Its key: `^[a-z0-9][a-z0-9-]{1,50}[a-z0-9]$` once checked (docs/sylva.md#image-keys).
     pub key: ImageKey,
+    /// What the catalog calls it, and a chart looks it up by: the key, which may have dots here.
+    pub name: Arc<str>,
     /// The artifact's real name, where it differs from the key (dots).
     pub artifact: Arc<str>,
     /// Where the catalog names it.

@@ -14,8 +14,7 @@ use crate::model::name::key_of;
 use crate::model::signing::KEY_PROPERTY;
 
 /// What entries call facts that have another name here.
-const NAMES: [(&str, &str); 9] = [
-    ("k8s_flavor", fact::K8S_FLAVOR),
+const NAMES: [(&str, &str); 8] = [
     ("k8s_flavor", fact::K8S_FLAVOR),
     ("k8s_version", fact::K8S_VERSION),
     ("ref", fact::URI),
@@ -60,6 +59,7 @@ fn bundle(entry: &CatalogEntry, problems: &mut Vec<Problem>) -> Image {
     }
     Image {
         key,
+        name: Arc::clone(name),
         artifact: Arc::clone(name),
         place: entry.place,
         uri,

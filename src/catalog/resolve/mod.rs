@@ -133,6 +133,7 @@ fn expand(entry: &CatalogEntry, catalog: &Catalog, problems: &mut Vec<Problem>) 
     };
     Some(Image {
         facts: facts::from_entry(entry, uri.as_ref()),
+        name: Arc::clone(name),
         artifact: artifact.unwrap_or_else(|| Arc::clone(name)),
         place: entry.place,
         uri: uri.map(|uri| uri.map(Address::new)),
@@ -176,6 +177,7 @@ fn image_of_listing(key: ImageKey, described: &Described) -> Image {
         .map_or_else(|| Arc::clone(&described.name), Arc::from);
     Image {
         key,
+        name: Arc::clone(&described.name),
         artifact,
         place: described.place,
         uri: uri.map(|uri| Located::new(Address::new(Arc::clone(&uri.value)), uri.place)),

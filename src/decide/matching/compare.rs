@@ -135,7 +135,7 @@ impl CompiledTerm<'_> {
     fn exact(&self, image: &Image) -> Result<bool, String> {
         let name = &*self.term.fact;
         if name == IMAGE_KEY {
-            return Ok(self.pattern.is_match(&image.key));
+            return Ok(self.pattern.is_match(&image.name));
         }
         if let Some(kind) = image.facts.wrong_type(name) {
             let key = &image.key;
@@ -183,7 +183,7 @@ impl CompiledTerm<'_> {
 
     fn text<'i>(&self, image: &'i Image) -> Option<&'i str> {
         match &*self.term.fact {
-            IMAGE_KEY => Some(&image.key),
+            IMAGE_KEY => Some(&image.name),
             name => image.facts.text(name),
         }
     }

@@ -148,6 +148,7 @@ fn fields(view: &ClusterView, level: &LevelName, index: usize, stamp: &Stamp, st
     let Some(key) = &stamp.key else {
         return machine_image(stamp);
     };
+    let name = view.catalog_name(key);
     // Only Metal3's settings have `machine_image_url`.
     let infra = view.cluster.infra_provider.as_ref();
     let takes_url = infra.is_none_or(|infra| &*infra.value == "capm3");
@@ -161,12 +162,12 @@ fn fields(view: &ClusterView, level: &LevelName, index: usize, stamp: &Stamp, st
             Map::from_iter([pin])
         }
         Style::Auto if choice.key.is_some() && !is_proposals_key(pool) || !takes_url => {
-            Map::from_iter([Entry::from_value("image_key", &**key)])
+            Map::from_iter([Entry::from_value("image_key", name)])
         }
         Style::Auto => machine_image(stamp),
         Style::Url => with_nulls(machine_image(stamp), choice, pool),
         Style::Key => {
-            let key = Entry::from_value("image_key", &**key);
+            let key = Entry::from_value("image_key", name);
             with_nulls(Map::from_iter([key]), choice, pool)
         }
     }
@@ -217,7 +218,8 @@ fn with_nulls(mut fields: Map, choice: &Choice, pool: &Pool) -> Map {
 
 /// The terms that narrow a selector to one image (docs/sylva.md#what-is-added-to-a-selector: existing terms are not replaced).
 fn pin(view: &ClusterView, index: usize, key: &str) -> Map {
-    let mut terms = Map::from_iter([Entry::from_value("_os_images_key_", quote_meta(key))]);
+    let name = view.catalog_name(key);
+    let mut terms = Map::from_iter([Entry::from_value("_os_images_key_", quote_meta(name))]);
     let exact_differs = view
         .selections
         .get(index)

@@ -18,7 +18,7 @@ const WATCH_LABEL: (&str, &str) = ("reconcile.fluxcd.io/watch", "Enabled");
 pub fn os_images<'a>(images: impl IntoIterator<Item = &'a Image>) -> Map {
     images
         .into_iter()
-        .map(|image| Entry::from_value(Arc::clone(&image.key), facts(image)))
+        .map(|image| Entry::from_value(Arc::clone(&image.name), facts(image)))
         .collect()
 }
 
@@ -32,7 +32,7 @@ pub fn glance_ids<'a>(images: impl IntoIterator<Item = &'a Image>) -> Map {
             Value::String(Arc::clone(&id.value)),
         );
         Some(Entry::from_value(
-            Arc::clone(&image.key),
+            Arc::clone(&image.name),
             Map::from_iter([id]),
         ))
     };
@@ -51,7 +51,7 @@ pub fn os_images_info<'a>(
             for (name, text) in stamp(image).iter().flat_map(stamp_fields) {
                 entry.insert(Entry::from_value(name, Value::String(text)));
             }
-            Entry::from_value(Arc::clone(&image.key), entry)
+            Entry::from_value(Arc::clone(&image.name), entry)
         })
         .collect()
 }
@@ -65,7 +65,7 @@ pub fn image_server_images<'a>(images: impl IntoIterator<Item = &'a Image>) -> M
             let sha256 = image.facts.text(fact::SHA256)?;
             let entry = Map::from_iter([
                 Entry::from_value("available", true),
-                Entry::from_value("image_key", Value::String(Arc::clone(&image.key))),
+                Entry::from_value("image_key", Value::String(Arc::clone(&image.name))),
             ]);
             Some(Entry::from_value(sha256, entry))
         })

@@ -442,6 +442,7 @@ mod tests {
     fn image(facts: Facts) -> Image {
         Image {
             key: "img".into(),
+            name: "img".into(),
             artifact: "img".into(),
             place: yaml_tree::place::Place::NONE,
             uri: None,

@@ -58,6 +58,7 @@ fn image(key: &str, origin: Origin, facts: &[(&str, &str)]) -> Image {
         .map(|(name, value)| (*name, *value, Place::NONE));
     Image {
         key: key.into(),
+        name: key.into(),
         artifact: key.into(),
         place: Place::NONE,
         uri: None,
