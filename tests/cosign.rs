@@ -124,6 +124,7 @@ impl Workshop {
         let check = |store: &dyn Store| {
             let question = Question {
                 of: self.reference(repository),
+                signed_as: None,
                 digest: self.image.clone(),
                 key: key.clone(),
             };

@@ -36,6 +36,7 @@ fn client(registry: &Registry) -> Registries {
 fn verdict(store: &dyn Store, of: &Reference, image: &Artifact, key: &PublicKey) -> Verdict {
     let question = Question {
         of: of.clone(),
+        signed_as: None,
         digest: image.descriptor.digest.clone(),
         key: key.clone(),
     };

@@ -73,6 +73,7 @@ impl Locked {
         for image in facts.lock.unwrap().images() {
             let evidence = image.evidence.as_ref().unwrap();
             let question = signature::Question {
+                signed_as: None,
                 of: Reference::parse(&image.reference.value).unwrap(),
                 digest: image.digest.value.clone(),
                 key: self.key.clone(),

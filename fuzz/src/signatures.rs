@@ -26,6 +26,7 @@ pub(super) fn run(data: &[u8]) -> bool {
     let signed = Digest::parse(SIGNED).expect("a digest");
     let other = Digest::compute(b"an image that nobody signed");
     let questions = [signed, other].map(|digest| Question {
+        signed_as: None,
         of: reference.clone(),
         digest,
         key: key.clone(),

@@ -1,6 +1,7 @@
 //! The decisions: which image a node pool selects, whether that is proven, what may replace it, and by which steps a cluster
 //! reaches another version. Data in, data out: nothing here reads a file or prints.
 
+pub mod bound_content;
 pub mod component_choice;
 pub mod identity;
 pub mod matching;

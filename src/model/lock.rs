@@ -112,6 +112,11 @@ impl LockedImage {
         (&self.key.value, &self.reference.value)
     }
 
+    /// The text of a fact; empty where the entry has none.
+    pub fn fact(&self, name: &str) -> &str {
+        self.facts.get(name).map_or("", |fact| &fact.value)
+    }
+
     /// Whether two entries have the same content, regardless of their places.
     pub fn says_the_same(&self, other: &Self) -> bool {
         fn facts(image: &LockedImage) -> impl Iterator<Item = (&Arc<str>, &Arc<str>)> {

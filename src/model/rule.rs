@@ -37,6 +37,7 @@ macro_rules! rules {
     ($make:ident) => {
         $make! {
             ArchiveRefused "archive-refused" Error Manifests;
+            ArtifactOtherImage "artifact-other-image" Error;
             BundleCycle "bundle-cycle" Error Manifests;
             BundleEmpty "bundle-empty" Error Manifests (bundle_empty: bundle);
             BundleLayout "bundle-layout" Error Manifests;
@@ -112,7 +113,6 @@ macro_rules! rules {
             SeveralImagesMatch "several-images-match" Error Values["selectors are values"] (several_images_match: cluster);
             SignatureInvalid "signature-invalid" Error;
             SignatureMissing "signature-missing" Error;
-            SignatureOtherName "signature-other-name" Error;
             SignatureUnchecked "signature-unchecked" Error (signature_unchecked: workspace);
             StorageTooSmall "storage-too-small" Error Values["images are served by what values set up"] (storage_too_small: cluster);
             TagMoved "tag-moved" Error;
@@ -183,7 +183,7 @@ impl RuleId {
     /// Whether it is about the lock or the signatures of what is locked.
     pub fn is_of_lock(self) -> bool {
         let id = self.as_str();
-        id.starts_with("lock-") || id.starts_with("signature-")
+        self == Self::ArtifactOtherImage || id.starts_with("lock-") || id.starts_with("signature-")
     }
 }
 

@@ -14,6 +14,7 @@ use crate::budget;
 use crate::catalog::locking::{self, Keyring};
 use crate::catalog::resolve::{self, Catalogs};
 use crate::catalog::sources;
+use crate::decide::bound_content::other_image;
 use crate::decide::matching::PatternCache;
 use crate::decide::pool_counts::PoolCounts;
 use crate::error::Error;
@@ -64,13 +65,24 @@ impl Fleet {
             &workspace.settings.registries.architecture,
             &mut workspace.findings,
         )?;
+        let files = Sources::default().with_facts(&facts.files);
+        let entries = facts.lock.iter().flat_map(|lock| lock.images());
+        let other = entries.filter_map(|entry| {
+            let finding = other_image(entry, &workspace.settings.schemes)?;
+            Some(finding.with_label(files.resolve(entry.reference.place), "locked here"))
+        });
+        workspace.findings.extend(other);
         if let Some((records, file)) = &workspace.records {
             facts.add_records(records, file);
         }
         let templates = TemplateCache::default();
         let files = Arc::clone(&workspace.files);
+        let registries = workspace.settings.registries.clone();
         Ok(Self {
-            keyring: Keyring::new(move |named| read::key_text(&*files, named)),
+            keyring: Keyring::new(
+                move |named| read::key_text(&*files, named),
+                move |of| registries.find_signing_name(of),
+            ),
             shared_catalog: read::read_shared_catalog(&workspace, &templates),
             expanded: Catalogs::new(facts, workspace.settings.schemes.clone()),
             patterns: PatternCache::default(),

@@ -231,6 +231,11 @@ pub(super) struct RegistryOptions {
     /// with an OCI image layout. What a mirror does not have is missing: the registry itself is never queried for it.
     #[serde(default)]
     pub mirrors: BTreeMap<String, String>,
+    /// Below which other prefix artifacts were signed before they were copied: prefix to prefix, such as
+    /// `registry.site.example/os: stage.site.example/os`, the longest wins. A signature that names another artifact than the one
+    /// that is requested counts only so.
+    #[serde(default, rename = "signed-as")]
+    pub signed_as: BTreeMap<String, String>,
     /// What is special about a registry, by its host with its port.
     #[serde(default)]
     pub hosts: BTreeMap<String, HostOptions>,

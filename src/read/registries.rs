@@ -27,6 +27,7 @@ pub(super) fn registries(
     findings: &mut Vec<Finding>,
 ) -> RegistrySettings {
     let mirrors = mirrors(&written.mirrors, places, findings);
+    let signed_as = signing_prefixes(&written.signed_as, places, findings);
     let hosts = hosts(root, &written.hosts, places, findings);
     let concurrency = written.concurrency.unwrap_or(CONCURRENCY as u32);
     if !(1..=MOST_AT_ONCE).contains(&concurrency) {
@@ -36,6 +37,7 @@ pub(super) fn registries(
     }
     RegistrySettings {
         mirrors,
+        signed_as,
         hosts,
         architecture: written
             .architecture
@@ -68,6 +70,22 @@ fn mirrors(
         }
     }
     mirrors
+}
+
+fn signing_prefixes(
+    written: &BTreeMap<String, String>,
+    places: &Places<'_>,
+    findings: &mut Vec<Finding>,
+) -> BTreeMap<Reference, Reference> {
+    let mut all = BTreeMap::new();
+    for (from, to) in written {
+        let path = ["registries", "signed-as", from];
+        let mut read = |text| prefix(text, places, &path, findings);
+        if let (Some(from), Some(to)) = (read(from), read(to)) {
+            all.insert(from, to);
+        }
+    }
+    all
 }
 
 /// A registry, or a registry and a path.
@@ -165,8 +183,9 @@ mod tests {
                 ("h.example:0443".to_owned(), HostOptions::default()),
             ]
             .into(),
-            architecture: None,
+            signed_as: [("a.example/b".to_owned(), "a b".to_owned())].into(),
             concurrency: Some(0),
+            ..RegistryOptions::default()
         };
         let places = Places {
             tree: None,
@@ -180,6 +199,6 @@ mod tests {
             [(of.expect("a prefix"), Mirror::Layout("images".into()))].into()
         );
         assert_eq!(settings.hosts.len(), 1);
-        assert_eq!((settings.concurrency, findings.len()), (1, 6));
+        assert_eq!((settings.concurrency, findings.len()), (1, 7));
     }
 }

@@ -86,14 +86,14 @@ fn a_fact_that_was_changed_added_or_removed_is_refused_everywhere_and_repaired_b
     story.is(str![[r#"
 # a fact is changed
 $ verify, lock --check => 1
+error[artifact-other-image]: `oci://registry.example.org/os/NOBLE:0.4.12` is another image than it is called: `k8s-version` is `1.31.9+rke2r1` by its facts, `1.31.8` by the reference
 error[lock-tampered]: `k8s-version` of `NOBLE` is `1.31.9+rke2r1` by the lock, `1.31.8+rke2r1` by the artifact's annotations
 $ check, render --frozen --stdout => 1
+error[artifact-other-image]: `oci://registry.example.org/os/NOBLE:0.4.12` is another image than it is called: `k8s-version` is `1.31.9+rke2r1` by its facts, `1.31.8` by the reference
 error[lock-tampered]: `k8s-version` of `NOBLE` is `1.31.9+rke2r1` by the lock, `1.31.8+rke2r1` by the artifact's annotations
-warning[fact-conflict]: `k8s-version` of `NOBLE` is `1.31.9+rke2r1` by the lock, `1.31.8` by the image's name
 error[format-missing]: the format of image `NOBLE` is not known
 error[k8s-version-mismatch]: image `NOBLE` holds Kubernetes `1.31.9+rke2r1`, not `v1.31.8+rke2r1`
 $ lock => 0
-warning[fact-conflict]: `k8s-version` of `NOBLE` is `1.31.9+rke2r1` by the lock, `1.31.8` by the image's name
 warning[lock-tampered]: `k8s-version` of `NOBLE` is `1.31.9+rke2r1` by the lock, `1.31.8+rke2r1` by the artifact's annotations
 # a fact is left out
 $ verify, lock --check => 1
@@ -106,13 +106,13 @@ $ lock => 0
 warning[lock-tampered]: the lock leaves out that `k8s-version` of `NOBLE` is `1.31.8+rke2r1`
 # a fact is added
 $ verify, lock --check => 1
+error[artifact-other-image]: `oci://registry.example.org/os/NOBLE:0.4.12` is another image than it is called: `hardened` is `true` by its facts, `false` by the reference
 error[lock-tampered]: `hardened` of `NOBLE` is `true` by the lock, nothing by the artifact's annotations
 $ check, render --frozen --stdout => 1
+error[artifact-other-image]: `oci://registry.example.org/os/NOBLE:0.4.12` is another image than it is called: `hardened` is `true` by its facts, `false` by the reference
 error[lock-tampered]: `hardened` of `NOBLE` is `true` by the lock, nothing by the artifact's annotations
-warning[fact-conflict]: `hardened` of `NOBLE` is `true` by the lock, `false` by the image's name
 error[format-missing]: the format of image `NOBLE` is not known
 $ lock => 0
-warning[fact-conflict]: `hardened` of `NOBLE` is `true` by the lock, `false` by the image's name
 warning[lock-tampered]: `hardened` of `NOBLE` is `true` by the lock, nothing by the artifact's annotations
 # the layer's digest is its checksum
 $ verify, lock --check => 1
@@ -207,15 +207,15 @@ aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
 
 #[test]
 fn odd_annotations_are_reported_when_they_are_locked() {
-    let stage = locked(&[("os", "a/b")], &[5]);
+    let stage = locked(&[("note", "a/b")], &[5]);
     stage.remove("metalmark.lock");
     let mut story = story(&stage);
     story.runs(&["lock"]);
     story.is(str![[r#"
 $ lock => 0
-added   NOBLE sha256:eff0b511316e… oci://registry.example.org/os/NOBLE:0.4.12
+added   NOBLE sha256:e1c65bb3c186… oci://registry.example.org/os/NOBLE:0.4.12
 metalmark.lock: 0 kept, 1 added, 0 updated, 0 dropped; written
-warning[fact-conflict]: image `NOBLE`: the value of annotation `sylva/os` holds a `/`: Sylva's own job keeps only what follows the last one --> values.yaml:2:3
+warning[fact-conflict]: image `NOBLE`: the value of annotation `sylva/note` holds a `/`: Sylva's own job keeps only what follows the last one --> values.yaml:2:3
 
 "#]]);
 }

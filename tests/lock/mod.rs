@@ -1,5 +1,6 @@
 //! `metalmark lock`, `verify` and `--frozen`, by the real binary, on image layouts in the place of registries.
 
+mod content;
 mod demo;
 mod facts;
 mod frozen;

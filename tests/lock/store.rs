@@ -45,7 +45,7 @@ fn images(all: &[(&str, &str)]) -> Requirements {
 
 /// No key is named.
 fn keyring() -> Keyring {
-    Keyring::new(|_| Err("there is no key".to_owned()))
+    Keyring::new(|_| Err("there is no key".to_owned()), |_| None)
 }
 
 fn locked(old: &Lock, requirements: &Requirements, store: &Stub) -> Locked {

@@ -246,7 +246,7 @@ fn another_images_name_is_a_finding_of_its_own_and_a_waiver_of_it_locks_the_imag
     story.runs(&["lock"]);
     assert!(!lock_of(&stage).contains(NOBLE));
     let file = stage.read("metalmark.yaml");
-    for rule in ["signature-invalid", "signature-other-name"] {
+    for rule in ["signature-invalid", "artifact-other-image"] {
         let waiver = format!("{{rule: {rule}, where: {NOBLE}, reason: renamed}}");
         stage.write("metalmark.yaml", &file);
         append_settings(&stage, &format!("policy: {{waivers: [{waiver}]}}"));
@@ -260,20 +260,20 @@ fn another_images_name_is_a_finding_of_its_own_and_a_waiver_of_it_locks_the_imag
 $ lock => 1
 added   JAMMY sha256:433d32059244… oci://registry.example.org/os/JAMMY:0.4.12
 metalmark.lock: 0 kept, 1 added, 0 updated, 0 dropped; written
-error[signature-other-name]: `oci://registry.example.org/os/NOBLE:0.4.12` is not trusted: its signature was made for `registry.example.org/os/another` --> values.yaml:2:3
+error[artifact-other-image]: `oci://registry.example.org/os/NOBLE:0.4.12` is not trusted: its signature was made for `registry.example.org/os/another` --> values.yaml:2:3
 # a waiver of signature-invalid
 $ lock => 1
 metalmark.lock: 1 kept, 0 added, 0 updated, 0 dropped; unchanged
-error[signature-other-name]: `oci://registry.example.org/os/NOBLE:0.4.12` is not trusted: its signature was made for `registry.example.org/os/another` --> values.yaml:2:3
-# a waiver of signature-other-name
+error[artifact-other-image]: `oci://registry.example.org/os/NOBLE:0.4.12` is not trusted: its signature was made for `registry.example.org/os/another` --> values.yaml:2:3
+# a waiver of artifact-other-image
 $ lock => 0
 added   NOBLE sha256:0d9d36ba8dac… oci://registry.example.org/os/NOBLE:0.4.12
-accepted NOBLE: signature-other-name, waived: renamed
+accepted NOBLE: artifact-other-image, waived: renamed
 metalmark.lock: 1 kept, 1 added, 0 updated, 0 dropped; written
 $ check, check --frozen, lock --check, render --frozen --stdout, verify => 0
 # nobody is asked again
 $ lock => 0
-accepted NOBLE: signature-other-name, waived: renamed
+accepted NOBLE: artifact-other-image, waived: renamed
 metalmark.lock: 2 kept, 0 added, 0 updated, 0 dropped; unchanged
 
 "#]]);

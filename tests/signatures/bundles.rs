@@ -28,7 +28,7 @@ impl Expected {
         match (self, verdict) {
             (Good, Verdict::Good(_)) => true,
             (Malformed(text), Verdict::Malformed(reason)) => reason.contains(text),
-            (MadeFor(name), Verdict::OtherRepository(signature)) => {
+            (MadeFor(name), Verdict::OtherImage(signature)) => {
                 signature.identity.as_deref() == Some(name)
             }
             (Exactly(expected), verdict) => expected == verdict,

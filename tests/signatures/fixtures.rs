@@ -5,10 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use oci_artifacts::layout::Layout;
-use oci_artifacts::signature::{Form, PublicKey, Verdict};
-use oci_artifacts::{Digest, FailureKind, Reference, Store};
+use oci_artifacts::signature::{self, Form, PublicKey, Question, Verdict};
+use oci_artifacts::{Digest, Failure, FailureKind, Reference, Store};
 
-use super::{check, form};
+use super::form;
 use crate::support::cosign::Key;
 use crate::support::{copy_of, repository};
 
@@ -23,6 +23,33 @@ const FIXTURES: &[(&str, Form)] = &[
     ("cosign-v3-referrer", Form::Referrer),
     ("cosign-v3-bundle", Form::Bundle),
 ];
+
+/// Where it was signed, as its payload says; a bundle says no place.
+const SIGNED: [(&str, &str); 4] = [
+    ("cosign-v2-tag", "cv2-tag"),
+    ("cosign-v2-referrer", "cv2-ref"),
+    ("cosign-v3-tag", "v3-tag"),
+    ("cosign-v3-referrer", "v3-ref"),
+];
+
+fn check(
+    store: &dyn Store,
+    fixture: &str,
+    digest: &Digest,
+    key: &PublicKey,
+) -> Result<Verdict, Failure> {
+    let of = Reference::parse(FIXTURE).expect("a reference");
+    let folder = SIGNED.iter().find(|(known, _)| *known == fixture);
+    let prefix = folder.map(|(_, folder)| format!("localhost:5987/os/{folder}"));
+    let prefix = prefix.map(|text| Reference::parse_prefix(&text).expect("a prefix"));
+    let question = Question {
+        signed_as: prefix.map(|it| of.with_prefix(&it, "ubuntu-noble-plain-rke2-1-31-8")),
+        of,
+        digest: digest.clone(),
+        key: key.clone(),
+    };
+    signature::check_one(store, question)
+}
 
 fn fixtures() -> PathBuf {
     repository().join("fixtures/registry")
@@ -44,15 +71,15 @@ fn fixture_key() -> PublicKey {
 fn signatures_of_the_real_cosign_verify() {
     for (name, stored) in FIXTURES {
         let (layout, image) = fixture(name);
-        let verdict = check(&layout, FIXTURE, &image, &fixture_key()).expect("asked");
+        let verdict = check(&layout, name, &image, &fixture_key()).expect("asked");
         assert_eq!(form(&verdict), Some(*stored), "{name}: {verdict:?}");
         // The same signatures prove nothing of another image.
         let other = Digest::compute(b"other");
-        let verdict = check(&layout, FIXTURE, &other, &fixture_key());
+        let verdict = check(&layout, name, &other, &fixture_key());
         assert_eq!(verdict, Ok(Verdict::Missing), "{name}");
     }
     let (layout, image) = fixture("cosign-v3-attestation");
-    let verdict = check(&layout, FIXTURE, &image, &fixture_key());
+    let verdict = check(&layout, "cosign-v3-attestation", &image, &fixture_key());
     assert_eq!(verdict, Ok(Verdict::NotASignature));
 }
 
@@ -61,7 +88,7 @@ fn signatures_of_the_real_cosign_are_refused_under_another_key() {
     let stranger = Key::new().public();
     for (name, _) in FIXTURES {
         let (layout, image) = fixture(name);
-        let verdict = check(&layout, FIXTURE, &image, &stranger);
+        let verdict = check(&layout, name, &image, &stranger);
         assert_eq!(verdict, Ok(Verdict::WrongKey), "{name}");
     }
 }
@@ -77,7 +104,7 @@ fn altered_copies_of_what_the_real_cosign_signed_are_refused() {
         bytes[middle] ^= 1;
         fs::write(&blob, bytes).expect("written");
         let layout = Layout::open(scratch.path(), ".").expect("a layout");
-        let failure = check(&layout, FIXTURE, &image, &fixture_key()).expect_err("altered");
+        let failure = check(&layout, name, &image, &fixture_key()).expect_err("altered");
         assert_eq!(failure.kind, FailureKind::Corrupt, "{name}");
     }
 }

@@ -66,6 +66,7 @@ impl World {
         let reference = Reference::parse(&at("1")).expect("a reference");
         let question = Question {
             of: reference,
+            signed_as: None,
             digest: self.image.clone(),
             key: self.mine.public(),
         };
@@ -345,6 +346,7 @@ fn each_image_of_a_batch_has_its_own_answer() {
         let reference = Reference::parse(&name).expect("a reference");
         wanted.push(Question {
             of: reference,
+            signed_as: None,
             digest: image,
             key: mine.public(),
         });

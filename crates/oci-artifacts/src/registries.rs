@@ -17,6 +17,8 @@ pub const ARCHITECTURE: &str = "amd64";
 pub struct RegistrySettings {
     /// Where artifacts are had instead, by prefix: the longest wins.
     pub mirrors: BTreeMap<Reference, Mirror>,
+    /// Below which other prefix artifacts may have been signed, by prefix: the longest wins.
+    pub signed_as: BTreeMap<Reference, Reference>,
     /// What is special about a registry.
     pub hosts: BTreeMap<RegistryName, Host>,
     /// The architecture whose manifest is taken of an index, as Go spells it: `amd64`, `arm64`.
@@ -50,6 +52,7 @@ impl Default for RegistrySettings {
     fn default() -> Self {
         Self {
             mirrors: BTreeMap::new(),
+            signed_as: BTreeMap::new(),
             hosts: BTreeMap::new(),
             architecture: ARCHITECTURE.into(),
             concurrency: CONCURRENCY,
@@ -60,10 +63,24 @@ impl Default for RegistrySettings {
 impl RegistrySettings {
     /// The mirror of a reference, and the part of its name after the prefix.
     pub fn mirror<'a>(&self, of: &'a Reference) -> Option<(&Mirror, &'a str)> {
-        let mirrors = self.mirrors.iter();
-        let found = mirrors.filter_map(|(prefix, mirror)| Some((mirror, of.strip_prefix(prefix)?)));
-        found.min_by_key(|(_, rest)| rest.len())
+        longest(&self.mirrors, of)
     }
+
+    /// The other name under which an artifact may have been signed.
+    pub fn find_signing_name(&self, of: &Reference) -> Option<Reference> {
+        let (prefix, rest) = longest(&self.signed_as, of)?;
+        Some(of.with_prefix(prefix, rest))
+    }
+}
+
+/// What the longest prefix of a reference is mapped to, and the part of the name after it.
+fn longest<'a, 'r, T>(
+    prefixes: &'a BTreeMap<Reference, T>,
+    of: &'r Reference,
+) -> Option<(&'a T, &'r str)> {
+    let found = prefixes.iter();
+    let found = found.filter_map(|(prefix, to)| Some((to, of.strip_prefix(prefix)?)));
+    found.min_by_key(|(_, rest)| rest.len())
 }
 
 #[cfg(test)]

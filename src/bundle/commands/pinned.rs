@@ -91,6 +91,7 @@ pub(super) fn check_signature(
     };
     let question = Question {
         of: reference.clone(),
+        signed_as: stores.find_signing_name(reference),
         digest,
         key: key.clone(),
     };

@@ -19,8 +19,10 @@ use oci_artifacts::{Address, Failure, FailureKind, Reference, Store};
 use yaml_tree::place::{Sources, Spot};
 
 use crate::catalog::sources::{Artifact, artifacts};
+use crate::decide::bound_content::other_image;
 use crate::model::finding::{Finding, Subject};
 use crate::model::lock::{Lock, LockedImage};
+use crate::model::name::NameSchemes;
 use crate::model::rule::RuleId;
 
 pub use pages::Pages;
@@ -51,6 +53,8 @@ pub struct LockRequest<'a> {
     pub architecture: Arc<str>,
     /// What index pages list, which were queried already.
     pub pages: Pages,
+    /// How names of images are read.
+    pub schemes: NameSchemes,
     /// Why the policy accepts a finding: what it accepts is locked. None where it does not.
     pub accepts: &'a dyn Fn(&Finding) -> Option<String>,
 }
@@ -63,6 +67,7 @@ impl Default for LockRequest<'_> {
             keep_unrequired: false,
             architecture: "amd64".into(),
             pages: Pages::default(),
+            schemes: NameSchemes::default(),
             accepts: &|_| None,
         }
     }
@@ -195,6 +200,12 @@ pub fn lock(
         if let Some(known) = old.get(&requirement.key, &requirement.reference) {
             let kept = entries.entry(requirement.identity());
             kept.or_insert_with(|| requirement.copy_entry(known));
+        }
+    }
+    for (identity, requirement) in requirements {
+        let entry = entries.get(identity);
+        if let Some(finding) = entry.and_then(|entry| other_image(entry, &request.schemes)) {
+            run.refuse(finding, requirement, request, &mut entries);
         }
     }
     pages::settle(&mut entries, request, &mut run);

@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use oci_artifacts::evidence::{Evidence, Witness};
 use oci_artifacts::signature::{self, PublicKey, Verdict};
-use oci_artifacts::{Address, Failure, Reference, Store};
+use oci_artifacts::{Address, Failure, Store};
 
 use super::signers::{Found, Keyring, Signing, refusal, witnesses};
 use super::{Accepted, LockRequest, Requirement, Requirements, Run};
+use crate::model::finding::Finding;
 use crate::model::lock::{LockedImage, Verified};
 use crate::model::rule::RuleId;
 use crate::rules;
@@ -51,24 +52,13 @@ pub(super) fn prove(
                         };
                         matches!(verdict, Verdict::Good(_)) || !is_new && settled()
                     });
-                    let reference = Reference::parse(&requirement.reference);
-                    match (known, reference) {
-                        (Some(proof), _) => {
-                            let answered = (Found::Lock, Ok(proof));
-                            answers
-                                .entry(identity.clone())
-                                .or_default()
-                                .push((key, answered));
-                        }
-                        (None, Ok(reference)) => {
-                            questions.push(signature::Question {
-                                of: reference,
-                                digest: image.digest.value.clone(),
-                                key: (*key).clone(),
-                            });
-                            wanted.push((identity.clone(), key));
-                        }
-                        (None, Err(_)) => {}
+                    if let Some(proof) = known {
+                        let answered = (Found::Lock, Ok(proof));
+                        let of_image = answers.entry(identity.clone()).or_default();
+                        of_image.push((key, answered));
+                    } else if let Some(question) = keyring.question(image, key) {
+                        questions.push(question);
+                        wanted.push((identity.clone(), key));
                     }
                 }
             }
@@ -125,6 +115,27 @@ impl Run<'_> {
         let finding = refusal(&requirement.key, &requirement.reference, verdict, found);
         let reason = (request.accepts)(&finding)?;
         Some((finding.rule, reason))
+    }
+
+    /// Reports what an entry is, and locks it only where the policy accepts that.
+    pub(super) fn refuse(
+        &mut self,
+        finding: Finding,
+        requirement: &Requirement,
+        request: &LockRequest<'_>,
+        entries: &mut BTreeMap<Identity, LockedImage>,
+    ) {
+        if let Some(reason) = (request.accepts)(&finding) {
+            self.out.accepted.push(Accepted {
+                key: Arc::clone(&requirement.key),
+                rule: finding.rule,
+                reason,
+            });
+        } else {
+            self.withdraw(requirement, request, entries);
+        }
+        let finding = finding.with_label(requirement.spot.clone(), "");
+        self.out.findings.push(finding);
     }
 
     /// Writes what is proven into an entry. False where it is not to be locked.

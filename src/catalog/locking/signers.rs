@@ -59,6 +59,7 @@ impl Signing {
 /// Public keys and what signatures in the lock prove under them, each read and verified once a run.
 pub struct Keyring {
     text: Box<TextOf>,
+    signed_as: Box<SignedAs>,
     keys: Mutex<HashMap<Arc<str>, Result<PublicKey, String>>>,
     verdicts: Mutex<HashMap<Question, signature::Proof>>,
 }
@@ -66,14 +67,21 @@ pub struct Keyring {
 /// The PEM text of a key that values name: itself, or a file's.
 type TextOf = dyn Fn(&str) -> Result<String, String> + Send + Sync;
 
+/// The other name under which an artifact may have been signed.
+type SignedAs = dyn Fn(&Reference) -> Option<Reference> + Send + Sync;
+
 /// A reference, the digest that it is locked to, and a key's fingerprint.
 type Question = (Address, Digest, Digest);
 
 impl Keyring {
-    /// None yet. `text` gives the PEM text of a key that values name.
-    pub fn new(text: impl Fn(&str) -> Result<String, String> + Send + Sync + 'static) -> Self {
+    /// None yet. `text` gives the PEM text of a key that values name, `signed_as` the other name that signatures may have.
+    pub fn new(
+        text: impl Fn(&str) -> Result<String, String> + Send + Sync + 'static,
+        signed_as: impl Fn(&Reference) -> Option<Reference> + Send + Sync + 'static,
+    ) -> Self {
         Self {
             text: Box::new(text),
+            signed_as: Box::new(signed_as),
             keys: Mutex::default(),
             verdicts: Mutex::default(),
         }
@@ -90,24 +98,34 @@ impl Keyring {
         read
     }
 
+    /// Whether a key signed what an entry is locked to; none of an entry that is in no registry.
+    pub(super) fn question(
+        &self,
+        image: &LockedImage,
+        key: &PublicKey,
+    ) -> Option<signature::Question> {
+        let of = Reference::parse(&image.reference.value).ok()?;
+        Some(signature::Question {
+            signed_as: (self.signed_as)(&of),
+            of,
+            digest: image.digest.value.clone(),
+            key: key.clone(),
+        })
+    }
+
     /// What the evidence of a lock entry proves under a key; none where it has no evidence.
     pub(super) fn recheck(&self, image: &LockedImage, key: &PublicKey) -> Option<signature::Proof> {
         let evidence = image.evidence.as_ref()?;
-        let digest = image.digest.value.clone();
         let question = (
             image.reference.value.clone(),
-            digest.clone(),
+            image.digest.value.clone(),
             key.fingerprint().clone(),
         );
         let known = || self.verdicts.lock();
         if let Some(known) = known().get(&question) {
             return Some(known.clone());
         }
-        let query = signature::Question {
-            of: Reference::parse(&image.reference.value).ok()?,
-            digest,
-            key: key.clone(),
-        };
+        let query = self.question(image, key)?;
         let proof = signature::recheck(&query, &evidence.manifest, &evidence.signatures);
         known().insert(question, proof.clone());
         Some(proof)
@@ -259,9 +277,10 @@ fn advice(verdict: &Verdict, found: Found) -> (RuleId, &'static str) {
             RuleId::SignatureMissing,
             "have the image itself signed: `cosign sign`; an attestation is no release",
         ),
-        (Verdict::OtherRepository(_), _) => (
-            RuleId::SignatureOtherName,
-            "the key is right: compare the two names; where images are renamed on purpose, waive `signature-other-name`",
+        (Verdict::OtherImage(_), _) => (
+            RuleId::ArtifactOtherImage,
+            "the key is right: compare the two names; where images are copied on purpose, name the prefix that they were signed below: \
+             `registries: {signed-as: {PREFIX: PREFIX}}` in the project file",
         ),
         (Verdict::OtherDigest(_), _) => (
             RuleId::SignatureInvalid,
@@ -301,10 +320,11 @@ mod tests {
     fn a_key_is_read_once_a_run() {
         let reads = Arc::new(AtomicUsize::new(0));
         let counted = Arc::clone(&reads);
-        let keyring = Keyring::new(move |_| {
+        let text = move |_: &str| {
             counted.fetch_add(1, Ordering::Relaxed);
             Err("gone".to_owned())
-        });
+        };
+        let keyring = Keyring::new(text, |_| None);
         for _ in 0..2 {
             assert_eq!(keyring.key(&"a.pub".into()), Err("gone".to_owned()));
         }
@@ -319,7 +339,7 @@ mod tests {
         for key in ["mine", "noble-a", "noble-b"] {
             given.image(key, &[]).registry = Some("lab".into());
         }
-        let keyring = Keyring::new(|_| Err(String::new()));
+        let keyring = Keyring::new(|_| Err(String::new()), |_| None);
         let view = given.finished();
         let found = signers(&view, &RequiredSignatures::Everywhere, &keyring).findings;
         let found: Vec<String> = found.iter().map(printed).collect();

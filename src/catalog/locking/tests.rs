@@ -104,7 +104,7 @@ fn request() -> LockRequest<'static> {
 
 /// No key is named.
 fn keyring() -> Keyring {
-    Keyring::new(|_| Err("there is no key".to_owned()))
+    Keyring::new(|_| Err("there is no key".to_owned()), |_| None)
 }
 
 fn run(old: &Lock, list: &[(&str, &str)], request: &LockRequest<'_>, store: &Memory) -> Locked {

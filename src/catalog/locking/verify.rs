@@ -166,13 +166,9 @@ fn signatures(
             _ => continue,
         };
         for key in keys {
-            let reference = Reference::parse(&identity.1).ok();
-            let reference = reference.filter(|_| out.images[index].in_place.is_some());
-            match reference {
-                Some(of) => {
-                    let (digest, key) = (image.digest.value.clone(), key.clone());
-                    wanted.push((index, signature::Question { of, digest, key }));
-                }
+            let question = keyring.question(image, key);
+            match question.filter(|_| out.images[index].in_place.is_some()) {
+                Some(question) => wanted.push((index, question)),
                 None => offline(image, key, keyring, sources, &mut unproven, out),
             }
         }

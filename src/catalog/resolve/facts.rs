@@ -9,6 +9,7 @@ use yaml_tree::place::Located;
 
 use super::Problem;
 use super::reference::is_same_build;
+use crate::decide::bound_content::is_compared;
 use crate::decide::identity::agree;
 use crate::decide::matching::REGISTRY_KEY;
 use crate::model::catalog::{CatalogEntry, Described};
@@ -135,7 +136,9 @@ fn learn(image: &mut Image, name: &str, fact: Fact, problems: &mut Vec<Problem>)
     let Some(stronger) = image.facts.get(name) else {
         return;
     };
-    if !agree(name, stronger, &weaker, image.facts.text(fact::OS)) {
+    if !agree(name, stronger, &weaker, image.facts.text(fact::OS))
+        && !is_compared(image, name, stronger, &weaker)
+    {
         problems.push(Problem::Conflict {
             key: Arc::clone(&image.key),
             fact: name.into(),

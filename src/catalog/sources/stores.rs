@@ -82,6 +82,11 @@ impl Stores {
         Ok(below.map(str::to_owned).collect())
     }
 
+    /// The other name under which an artifact may have been signed.
+    pub fn find_signing_name(&self, of: &Reference) -> Option<Reference> {
+        self.settings.find_signing_name(of)
+    }
+
     /// The text at an address of the web; mirrors are for registries alone.
     ///
     /// # Errors

@@ -81,10 +81,12 @@ pub(super) fn run_held(
     let before = Before::read(&workspace)?;
     let fleet = Fleet::open(workspace, today)?;
     let workspace = &fleet.workspace;
-    // What was edited is written as the artifacts say it; everything else has to be put right first.
+    // What was edited is written as the artifacts say it, and what is another image is reported of what is locked then;
+    // everything else has to be put right first.
     let (mut tampered, found): (Vec<Finding>, Vec<Finding>) = workspace
         .findings
         .iter()
+        .filter(|finding| finding.rule != RuleId::ArtifactOtherImage)
         .cloned()
         .partition(|finding| finding.rule == RuleId::LockTampered);
     for finding in &mut tampered {
@@ -157,6 +159,7 @@ pub(super) fn preview(
     let lock_request = LockRequest {
         keep_unrequired: true,
         architecture: pipeline::architecture(workspace),
+        schemes: workspace.settings.schemes.clone(),
         accepts: &accepts,
         ..LockRequest::default()
     };
@@ -282,6 +285,7 @@ fn lock_request<'a>(
         },
         accept_moved: options.accept_moved.iter().cloned().collect(),
         architecture: pipeline::architecture(workspace),
+        schemes: workspace.settings.schemes.clone(),
         ..LockRequest::default()
     })
 }

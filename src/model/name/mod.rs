@@ -157,9 +157,38 @@ impl NameSchemes {
         names.find_map(|name| self.read(name))
     }
 
+    /// What a name, or any text, says: by its scheme, else by its words.
+    pub fn words(&self, text: &str) -> Facts {
+        self.read_location(text)
+            .unwrap_or_else(|| loose_words(text))
+            .into()
+    }
+
     /// The facts in a name, in what ends a path, or in the name of an artifact before its tag or digest.
     pub fn facts(&self, name: &str) -> Option<Facts> {
         self.read_location(name).map(Facts::from)
+    }
+}
+
+/// The words of a text that follows no scheme, each where it is the only one of its sort.
+fn loose_words(text: &str) -> NameFacts {
+    let text = text.to_ascii_lowercase();
+    let words: Vec<&str> = text.split(|c: char| !c.is_ascii_alphanumeric()).collect();
+    let only = |known: &[&str]| {
+        let mut found = known.iter().filter(|known| words.contains(known));
+        let first = found.next()?;
+        found.next().is_none().then(|| (*first).to_owned())
+    };
+    let os = only(&["ubuntu", "debian", "opensuse"]);
+    let codename = only(&release::CODENAMES.map(|(_, codename, _)| codename));
+    NameFacts {
+        release: codename.map(|codename| Release::read(os.as_deref(), &codename)),
+        flavor: only(&["plain", "hardened", "cis"]),
+        k8s_flavor: only(&["rke2", "kubeadm", "k3s", "ck8s"]),
+        k8s_version: SeenVersion::find(&text, false).map(|seen| seen.version),
+        arch: only(&["amd64", "arm64"]),
+        os,
+        ..NameFacts::default()
     }
 }
 

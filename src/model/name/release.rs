@@ -10,7 +10,7 @@ pub struct Release {
 }
 
 /// Codenames by system. Ubuntu's are what Sylva's annotations carry.
-const CODENAMES: [(&str, &str, &str); 9] = [
+pub(super) const CODENAMES: [(&str, &str, &str); 9] = [
     ("ubuntu", "bionic", "18.04"),
     ("ubuntu", "focal", "20.04"),
     ("ubuntu", "jammy", "22.04"),

@@ -82,7 +82,14 @@ impl Output {
         let of_level = named.filter(|finding| finding["level"] == level);
         let rules = of_level.filter_map(|finding| finding["rule"].as_str());
         let is_of_lock = |rule: &&str| {
-            let prefixes = ["lock-", "signature-", "tag-", "catalog-", "fact-"];
+            let prefixes = [
+                "artifact-",
+                "lock-",
+                "signature-",
+                "tag-",
+                "catalog-",
+                "fact-",
+            ];
             *rule != "lock-stale" && prefixes.iter().any(|prefix| rule.starts_with(prefix))
         };
         let mut rules: Vec<&str> = rules.filter(is_of_lock).collect();

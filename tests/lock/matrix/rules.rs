@@ -182,7 +182,7 @@ impl Answer {
             (Self::TagFails | Self::TagFailsReferrersMissing | Self::NothingAnswers, _) => {
                 Proof::Unknown
             }
-            (Self::OtherName, Signer::A) => Proof::Refused("signature-other-name"),
+            (Self::OtherName, Signer::A) => Proof::Refused("artifact-other-image"),
             _ => Proof::Refused("signature-invalid"),
         }
     }

@@ -31,6 +31,8 @@ pub type Proof = (Verdict, Option<Witness>);
 pub struct Question {
     /// The original reference, not a mirror's: signatures name the repository that they were made in.
     pub of: Reference,
+    /// The reference that it was signed as before it was copied, where the project says so.
+    pub signed_as: Option<Reference>,
     /// The digest of the resolved manifest: nothing in a signature replaces it.
     pub digest: Digest,
     /// The key.
@@ -94,7 +96,7 @@ pub fn prove(store: &dyn Store, questions: &[Question]) -> Vec<Result<Proof, Fai
 
 /// What signatures that were kept prove of the manifest with these bytes, and which of them decided it. Sends no request.
 pub fn recheck(question: &Question, manifest: &str, witnesses: &[Witness]) -> Proof {
-    let Question { of, digest, key } = question;
+    let Question { digest, key, .. } = question;
     let claims = witnesses.iter().map(|witness| {
         let form = match witness {
             Witness::Referrer { .. } => Form::Referrer,
@@ -104,14 +106,14 @@ pub fn recheck(question: &Question, manifest: &str, witnesses: &[Witness]) -> Pr
         let claim = gather::claim(witness, key, digest, Some(manifest.as_bytes()));
         (form, claim)
     });
-    let decision = verdict::decide(claims, of, key.fingerprint());
+    let decision = verdict::decide(claims, question);
     let witness = decision.claim.and_then(|index| witnesses.get(index));
     (decision.verdict, witness.cloned())
 }
 
 /// The verdict on what was found. What could not be fetched fails it, unless something else is good.
 fn judge(question: &Question, found: &[Evidence]) -> Result<Proof, Failure> {
-    let Question { of, digest, key } = question;
+    let Question { digest, key, .. } = question;
     let mut failed = None;
     let mut had = Vec::new();
     for evidence in found {
@@ -125,7 +127,7 @@ fn judge(question: &Question, found: &[Evidence]) -> Result<Proof, Failure> {
     let claims = had
         .iter()
         .map(|(evidence, claim)| (evidence.form, claim.clone()));
-    let Decision { verdict, claim } = verdict::decide(claims, of, key.fingerprint());
+    let Decision { verdict, claim } = verdict::decide(claims, question);
     match failed {
         Some(failure) if !verdict.is_proven() => Err(failure),
         _ => {

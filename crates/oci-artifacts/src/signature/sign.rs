@@ -52,6 +52,7 @@ pub fn sign(
 ) -> Result<Signed, Failure> {
     let question = Question {
         of: of.clone(),
+        signed_as: None,
         digest: artifact.digest.clone(),
         key: key.public().clone(),
     };

@@ -9,8 +9,8 @@ use yaml_tree::bytes::BASE64;
 
 use super::bundle::Bundle;
 use super::key::{KeyError, PublicKey};
-use super::payload;
 use super::verdict::{Claim, Flaw, Form, Verdict, decide};
+use super::{Question, payload};
 use crate::{Digest, Reference};
 
 /// The manifest that all fixtures sign.
@@ -160,10 +160,16 @@ fn what_is_no_public_key_is_reported_and_never_quoted() {
 
 #[test]
 fn any_good_claim_is_enough_and_otherwise_the_most_specific_counts() {
-    let reference = Reference::parse("r.example.org/mirror/noble:1").expect("a reference");
+    let reference = |text| Reference::parse(text).expect("a reference");
+    let question = Question {
+        of: reference("r.example.org/mirror/noble:1"),
+        signed_as: Some(reference("o.example.org/os/noble:1")),
+        digest: image(),
+        key: key(),
+    };
     let judge = |claims: &[Claim]| {
         let claims = claims.iter().map(|claim| (Form::Tag, claim.clone()));
-        decide(claims, &reference, key().fingerprint()).verdict
+        decide(claims, &question).verdict
     };
     let good = |identity: &str| Claim::Good(Some(identity.to_owned()));
     assert_eq!(judge(&[]), Verdict::Missing);
@@ -184,25 +190,25 @@ fn any_good_claim_is_enough_and_otherwise_the_most_specific_counts() {
         judge(&[Claim::Bad(Flaw::Altered), other]),
         Verdict::OtherDigest("sha256:0".to_owned())
     );
-    for identity in [
-        "o.example.org/os/noble",
-        "noble:1",
-        "x/noble:2@sha256:0",
-        "localhost:5000/noble",
+    let digest = image();
+    let jammy = good("o.example.org/os/jammy");
+    for (identity, is_ours) in [
+        ("R.example.org:443/mirror/noble", true),
+        ("o.example.org/os/noble:1", true),
+        (&format!("o.example.org/os/noble:1@{digest}"), true),
+        ("o.example.org/os/noble:2", false),
+        (
+            &format!("o.example.org/os/noble@{}", Digest::compute(b"2")),
+            false,
+        ),
+        ("o.example.org/staging/noble", false),
+        ("localhost:5000/noble", false),
+        ("noble:1", false),
     ] {
-        let verdict = judge(&[
-            good("o.example.org/os/jammy"),
-            Claim::Bad(Flaw::WrongKey),
-            good(identity),
-        ]);
-        assert!(
-            matches!(verdict, Verdict::Good(_)),
-            "{identity}: {verdict:?}"
-        );
+        let verdict = judge(&[jammy.clone(), Claim::Bad(Flaw::WrongKey), good(identity)]);
+        let is_good = matches!(verdict, Verdict::Good(_));
+        assert_eq!(is_good, is_ours, "{identity}: {verdict:?}");
     }
-    let verdict = judge(&[Claim::Bad(Flaw::WrongKey), good("o.example.org/os/jammy")]);
-    assert!(
-        matches!(verdict, Verdict::OtherRepository(_)),
-        "{verdict:?}"
-    );
+    let verdict = judge(&[Claim::Bad(Flaw::WrongKey), jammy]);
+    assert!(matches!(verdict, Verdict::OtherImage(_)), "{verdict:?}");
 }

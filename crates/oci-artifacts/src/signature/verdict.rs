@@ -2,16 +2,16 @@
 
 use std::fmt;
 
+use super::Question;
 use crate::{Digest, Reference};
 
 /// The verdict on the signatures of an artifact. That a store does not answer is no verdict, but a failure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// One is good, and names this artifact's repository or none.
+    /// One is good, and names this artifact or none.
     Good(Signature),
-    /// One is good for the digest, but names a repository of another artifact: in the registry, what was signed
-    /// as one image replaces another.
-    OtherRepository(Signature),
+    /// One is good for the digest, but names another artifact: in the registry, what was signed as one image replaces another.
+    OtherImage(Signature),
     /// There is none.
     Missing,
     /// None of this key: those that exist name this artifact and were signed by another key.
@@ -40,7 +40,7 @@ pub struct Signature {
 impl Verdict {
     /// Whether the key signed this digest, for whichever repository.
     pub fn is_proven(&self) -> bool {
-        matches!(self, Self::Good(_) | Self::OtherRepository(_))
+        matches!(self, Self::Good(_) | Self::OtherImage(_))
     }
 }
 
@@ -71,7 +71,7 @@ impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Good(signature) => write!(f, "signed by the key {}", signature.fingerprint),
-            Self::OtherRepository(signature) => {
+            Self::OtherImage(signature) => {
                 let identity = signature.identity.as_deref().unwrap_or_default();
                 write!(f, "its signature was made for `{identity}`")
             }
@@ -131,8 +131,7 @@ pub(super) struct Decision {
 /// The verdict of all claims of one artifact: any good one is enough; else the most informative one.
 pub(super) fn decide(
     claims: impl IntoIterator<Item = (Form, Claim)>,
-    reference: &Reference,
-    fingerprint: &Digest,
+    question: &Question,
 ) -> Decision {
     let decided = |verdict, claim| Decision {
         verdict,
@@ -152,9 +151,9 @@ pub(super) fn decide(
         };
         let is_ours = identity
             .as_deref()
-            .is_none_or(|identity| is_of(identity, reference));
+            .is_none_or(|identity| is_of(identity, question));
         let signature = Signature {
-            fingerprint: fingerprint.clone(),
+            fingerprint: question.key.fingerprint().clone(),
             form,
             identity,
         };
@@ -164,7 +163,7 @@ pub(super) fn decide(
         elsewhere = elsewhere.or(Some((signature, index)));
     }
     match (elsewhere, best) {
-        (Some((signature, index)), _) => decided(Verdict::OtherRepository(signature), index),
+        (Some((signature, index)), _) => decided(Verdict::OtherImage(signature), index),
         (None, Some((flaw, index))) => decided(flaw.into(), index),
         (None, None) => Decision {
             verdict: Verdict::Missing,
@@ -173,15 +172,17 @@ pub(super) fn decide(
     }
 }
 
-/// Whether an identity names the image of a reference: the last part of the repository is the same.
-///
-/// The part before it is not compared. The signature names the repository that it was made in; a site that copies images to
-/// a registry of its own, with `cosign copy` or `skopeo sync`, changes registry and folder and keeps the image's name. Cosign
-/// itself compares nothing here: what is signed is the digest.
-fn is_of(identity: &str, reference: &Reference) -> bool {
-    let bare = identity.split('@').next().unwrap_or_default();
-    let last = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
-    let image = last(bare);
-    let image = image.split(':').next().unwrap_or_default();
-    image == last(&reference.repository)
+/// Whether an identity names what is requested: the same repository, and no other tag or digest, as containers/image compares
+/// them. A copy keeps the name of what it was copied from, which the project has to allow. Cosign itself compares nothing here.
+fn is_of(identity: &str, question: &Question) -> bool {
+    let Ok(signed) = Reference::parse(identity) else {
+        return false;
+    };
+    let names = |reference: &Reference| {
+        let is_tag = |tag: &_| reference.tag.as_ref().is_none_or(|wanted| wanted == tag);
+        signed.name() == reference.name() && signed.tag.as_ref().is_none_or(is_tag)
+    };
+    let is_digest = |digest: &Digest| *digest == question.digest;
+    (names(&question.of) || question.signed_as.as_ref().is_some_and(names))
+        && signed.digest.as_ref().is_none_or(is_digest)
 }

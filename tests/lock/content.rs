@@ -1,0 +1,293 @@
+//! What was requested is what the artifact says that it is, whoever signed it and in whatever form.
+
+use snapbox::str;
+
+use super::{
+    JAMMY, NOBLE, append_settings, facts, lock_of, prepend_values, push, registry, sign, site,
+    story, write_registry, write_values,
+};
+use crate::support::cosign::{BUNDLE, Key, SIGN, signed_bundle, statement};
+use crate::support::layout::LayoutWriter;
+use crate::support::stage::{Stage, assert_cases, project};
+use oci_artifacts::Digest;
+use serde_json::json;
+
+const GATES: [&str; 4] = [
+    "check",
+    "lock --check",
+    "render --frozen --stdout",
+    "verify",
+];
+
+/// An image of NOBLE's reference whose manifest says these facts, beside those of its build.
+fn push_facts(stage: &Stage, tag: &str, of: &str, build: &str, more: &[(&str, &str)]) -> Digest {
+    let mut layout = registry(stage);
+    push(&mut layout, JAMMY, tag, "a");
+    let own = facts(of, build, "a");
+    let own = own.iter().map(|(name, value)| (*name, &**value));
+    let all: Vec<(&str, &str)> = own.chain(more.iter().copied()).collect();
+    let name = format!("registry.example.org/os/{NOBLE}:{tag}");
+    layout.image(Some(&name), &all)
+}
+
+#[test]
+fn yesterdays_bytes_under_todays_tag_are_refused() {
+    let stage = site();
+    write_registry(&stage, &[NOBLE, JAMMY], "0.4.12", "a");
+    let mut story = story(&stage);
+    story.runs(&["lock"]);
+    let mut layout = registry(&stage);
+    let old = facts(NOBLE, "0.4.12", "a");
+    let old: Vec<(&str, &str)> = old.iter().map(|(name, value)| (*name, &**value)).collect();
+    for tag in ["0.4.12", "0.4.13"] {
+        push(&mut layout, JAMMY, tag, "a");
+        layout.image(
+            Some(&format!("registry.example.org/os/{NOBLE}:{tag}")),
+            &old,
+        );
+    }
+    write_values(&stage, "0.4.13", &[NOBLE, JAMMY], "");
+    story.note("0.4.12 is tagged as 0.4.13");
+    story.runs(&["lock", "lock"]);
+    write_values(&stage, "0.4.12", &[NOBLE, JAMMY], "");
+    prepend_values(&stage, "sylva_diskimagebuilder_version: 0.4.12\n");
+    let values = stage.read("values.yaml");
+    stage.write("values.yaml", values.replace("    tag: 0.4.12\n", ""));
+    story
+        .runs(&["lock"])
+        .note("an update")
+        .runs(&["update 0.4.13 --fix"]);
+    story.is(str![[r#"
+$ lock => 0
+added   JAMMY sha256:433d32059244… oci://registry.example.org/os/JAMMY:0.4.12
+added   NOBLE sha256:0d9d36ba8dac… oci://registry.example.org/os/NOBLE:0.4.12
+metalmark.lock: 0 kept, 2 added, 0 updated, 0 dropped; written
+# 0.4.12 is tagged as 0.4.13
+$ lock => 1
+dropped JAMMY sha256:433d32059244… oci://registry.example.org/os/JAMMY:0.4.12
+added   JAMMY sha256:cc1b039914ce… oci://registry.example.org/os/JAMMY:0.4.13
+dropped NOBLE sha256:0d9d36ba8dac… oci://registry.example.org/os/NOBLE:0.4.12
+metalmark.lock: 0 kept, 1 added, 0 updated, 2 dropped; written
+error[artifact-other-image]: `oci://registry.example.org/os/NOBLE:0.4.13` is another image than it is called: `commit-tag` is `0.4.12` by its file's name, `0.4.13` by the tag --> values.yaml:2:3
+$ lock => 1
+metalmark.lock: 1 kept, 0 added, 0 updated, 0 dropped; unchanged
+error[artifact-other-image]: `oci://registry.example.org/os/NOBLE:0.4.13` is another image than it is called: `commit-tag` is `0.4.12` by its file's name, `0.4.13` by the tag --> values.yaml:2:3
+$ lock => 0
+added   JAMMY sha256:433d32059244… oci://registry.example.org/os/JAMMY:0.4.12
+dropped JAMMY sha256:cc1b039914ce… oci://registry.example.org/os/JAMMY:0.4.13
+added   NOBLE sha256:0d9d36ba8dac… oci://registry.example.org/os/NOBLE:0.4.12
+metalmark.lock: 0 kept, 2 added, 0 updated, 1 dropped; written
+# an update
+$ update 0.4.13 --fix => 1
+error[artifact-other-image]: `oci://registry.example.org/os/NOBLE:0.4.13` is another image than it is called: `commit-tag` is `0.4.12` by its file's name, `0.4.13` by the tag --> values.yaml:3:3
+dropped JAMMY sha256:433d32059244… oci://registry.example.org/os/JAMMY:0.4.12
+added   JAMMY sha256:cc1b039914ce… oci://registry.example.org/os/JAMMY:0.4.13
+dropped NOBLE sha256:0d9d36ba8dac… oci://registry.example.org/os/NOBLE:0.4.12
+metalmark.lock: 0 kept, 1 added, 0 updated, 2 dropped; written
+the catalog lists what 0.4.13 offers
+OS images: 0.4.12 → 0.4.13
+Node pools whose machines will be re-provisioned
+- edge-1/control-plane: NOBLE:0.4.12 → NOBLE:0.4.13
+1 node pool in 1 cluster will be re-provisioned.
+what was written is undone, because of the errors above
+help: correct them and run this again; `--fix` moves selections to the new images, `--k8s-versions` Kubernetes with them
+help: `metalmark render CLUSTER…` renders clusters alone, without the update
+
+"#]]);
+}
+
+#[test]
+fn an_entry_that_was_replaced_by_that_of_another_version_is_refused_by_every_gate() {
+    let stage = site();
+    let old = [("sylva/commit-tag", "0.4.11")];
+    push_facts(&stage, "0.4.11", NOBLE, "0.4.11", &old);
+    write_values(&stage, "0.4.11", &[NOBLE, JAMMY], "");
+    let _ = stage.run("lock").exit(0);
+    write_values(&stage, "0.4.12", &[NOBLE, JAMMY], "");
+    push_facts(&stage, "0.4.12", NOBLE, "0.4.11", &old);
+    let lock = lock_of(&stage);
+    stage.write(
+        "metalmark.lock",
+        lock.replace(":0.4.11", ":0.4.12")
+            .replace("version: \"0.4.11", "version: \"0.4.12"),
+    );
+    story(&stage).judge(&GATES).is(str![[r#"
+$ check, lock --check, render --frozen --stdout => 1
+error[artifact-other-image]: `oci://registry.example.org/os/JAMMY:0.4.12` is another image than it is called: `commit-tag` is `0.4.11` by its file's name, `0.4.12` by the tag
+error[artifact-other-image]: `oci://registry.example.org/os/NOBLE:0.4.12` is another image than it is called: `commit-tag` is `0.4.11` by its facts, `0.4.12` by the tag
+$ verify => 1
+error[artifact-other-image]: `oci://registry.example.org/os/JAMMY:0.4.12` is another image than it is called: `commit-tag` is `0.4.11` by its file's name, `0.4.12` by the tag
+error[tag-moved]: `oci://registry.example.org/os/JAMMY:0.4.12` has moved: it is `sha256:433d32059244eb502a9ddb6fd999fe3bc05d1638e7e36f02d8f1432f2640fa24` now
+error[artifact-other-image]: `oci://registry.example.org/os/NOBLE:0.4.12` is another image than it is called: `commit-tag` is `0.4.11` by its facts, `0.4.12` by the tag
+
+"#]]);
+}
+
+/// Signs a manifest as cosign 3 does: by a bundle that refers to it.
+fn bundle(layout: &mut LayoutWriter, digest: &Digest, key: &Key) {
+    let text = signed_bundle(key, &statement(digest, SIGN));
+    let layer = layout.blob(BUNDLE, text.as_bytes());
+    let subject = json!({"mediaType": "application/vnd.oci.image.manifest.v1+json", "digest": digest.as_str(), "size": 1});
+    layout.manifest(
+        None,
+        json!({"layers": [layer], "subject": subject, "artifactType": BUNDLE}),
+    );
+}
+
+#[test]
+fn a_plain_image_instead_of_a_hardened_one_is_refused_in_every_form_of_signature() {
+    const HARD: &str = "ubuntu-noble-hardened-rke2-1-31-8";
+    let key = Key::new();
+    let stage = site();
+    stage.write("a.pub", key.pem());
+    append_settings(&stage, "policy: {signatures: required}");
+    write_values(
+        &stage,
+        "0.4.12",
+        &[NOBLE, HARD],
+        "    cosign_publickey: a.pub\n",
+    );
+    let names = [(HARD, "bundle"), (HARD, "tag")];
+    let mut story = story(&stage).name(HARD, "HARD");
+    for (name, form) in names {
+        let mut layout = registry(&stage);
+        let plain = facts(NOBLE, "0.4.12", "a");
+        let plain = plain.iter().map(|(name, value)| (*name, &**value));
+        let plain: Vec<(&str, &str)> = plain.chain([("sylva/flavor", "plain")]).collect();
+        let digest = layout.image(
+            Some(&format!("registry.example.org/os/{NOBLE}:0.4.12")),
+            &plain,
+        );
+        layout.image(
+            Some(&format!("registry.example.org/os/{name}:0.4.12")),
+            &plain,
+        );
+        sign(&mut layout, NOBLE, &digest, &[&key], NOBLE);
+        if form == "bundle" {
+            bundle(&mut layout, &digest, &key);
+        } else {
+            sign(&mut layout, HARD, &digest, &[&key], NOBLE);
+        }
+        story.note(form).runs(&["lock"]);
+    }
+    story.is(str![[r#"
+# bundle
+$ lock => 1
+added   NOBLE sha256:e37bc820c4b9… oci://registry.example.org/os/NOBLE:0.4.12
+metalmark.lock: 0 kept, 1 added, 0 updated, 0 dropped; written
+error[artifact-other-image]: `oci://registry.example.org/os/HARD:0.4.12` is another image than it is called: `hardened` is `false` by its file's name, `true` by the reference; `flavor` is `plain` by its facts, `hardened` by the reference --> values.yaml:3:3
+# tag
+$ lock => 1
+metalmark.lock: 1 kept, 0 added, 0 updated, 0 dropped; unchanged
+error[artifact-other-image]: `oci://registry.example.org/os/HARD:0.4.12` is another image than it is called: `hardened` is `false` by its file's name, `true` by the reference; `flavor` is `plain` by its facts, `hardened` by the reference --> values.yaml:3:3
+
+"#]]);
+}
+
+/// Each line is a key, a reference, and what the manifest says.
+#[test]
+fn a_name_is_compared_in_every_word_that_both_have() {
+    let found = |case: &str| {
+        let mut words = case.split(' ');
+        let (key, reference) = (
+            words.next().expect("a key"),
+            words.next().expect("a reference"),
+        );
+        let stage = project()
+            .settings("registries: {mirrors: {r.example: oci-layout:registry}}")
+            .cluster(
+                "edge",
+                &format!("os_images: {{{key}: {{uri: 'oci://r.example/{reference}'}}}}"),
+            );
+        let said = words.map(|word| word.split_once('=').expect("a fact"));
+        let said: Vec<(String, &str)> = said
+            .map(|(name, value)| (format!("sylva/{name}"), value))
+            .collect();
+        let facts: Vec<(&str, &str)> = said.iter().map(|(name, value)| (&**name, *value)).collect();
+        registry(&stage).image(Some(&format!("r.example/{reference}")), &facts);
+        let outcome = stage.run("lock").outcome;
+        let printed = format!("{}{}", outcome.stdout, outcome.stderr);
+        let said = printed
+            .lines()
+            .filter_map(|line| line.split(" is another image than it is called: ").nth(1));
+        said.map(str::to_owned).collect::<Vec<String>>()
+    };
+    assert_cases(
+        str![[r#"
+any os/any:1.0.0
+any os/any:0.4.13 commit-tag=0.4.12
+    `commit-tag` is `0.4.12` by its facts, `0.4.13` by the tag
+any os/any:0.4 commit-tag=0.4.12
+any os/any:0.4.12-lab.1 commit-tag=0.4.12
+any os/any:0.4.12-1.30.2 commit-tag=0.4.12
+any os/any:stable commit-tag=0.4.12
+any os/any:1.0.0 commit-tag=main
+any os/any:v1.31.8-rke2r1 commit-tag=0.4.12 k8s-version=1.31.8+rke2r1
+any os/any:24.04 commit-tag=0.4.12 os=ubuntu os-release=noble
+any os/any:24.10 commit-tag=0.4.12 os=ubuntu os-release=noble
+    `commit-tag` is `0.4.12` by its facts, `24.10` by the tag
+any os/any:20260302 commit-tag=20260301
+    `commit-tag` is `20260301` by its facts, `20260302` by the tag
+any os/images:hardened-0.4.12 commit-tag=0.4.12 flavor=plain
+    `flavor` is `plain` by its facts, `hardened` by the reference
+any os/images:hardened-0.4.12 commit-tag=0.4.12 hardened=true
+any os/images:rke2-1.31.8 k8s-version=1.30.2+rke2r1
+    `k8s-version` is `1.30.2+rke2r1` by its facts, `1.31.8` by the reference
+any os/images:rke2-arm64 k8s-flavor=kubeadm arch=amd64
+    `k8s-flavor` is `kubeadm` by its facts, `rke2` by the reference; `arch` is `amd64` by its facts, `arm64` by the reference
+my-hardened-image os/any:1 hardened=false
+    `hardened` is `false` by its facts, `true` by the key
+plain-or-hardened-jammy os/any:1 hardened=true os-release=jammy
+plain-or-hardened-jammy os/any:1 hardened=true os-release=noble
+    `os-release` is `noble` by its facts, `jammy` by the key
+ubuntu-noble-plain-rke2-1-31 os/any:1 filename=ubuntu-noble-plain-rke2-1-31-8-0.4.12.raw k8s-version=1.31.8+rke2r1
+ubuntu-noble-plain-rke2-1-31-8 os/any:1 filename=ubuntu-noble-plain-rke2-1-31-0.5.0.raw
+noble os/any:1.0.0 filename=ubuntu-jammy-hardened-rke2-1-31-8-0.4.12.raw
+    `os-release` is `jammy` by its file's name, `noble` by the key; `commit-tag` is `0.4.12` by its file's name, `1.0.0` by the tag
+ubuntu-noble-cis-rke2-1-31 os/any:1 flavor=hardened hardened=true
+
+"#]],
+        found,
+    );
+}
+
+#[test]
+fn a_signature_that_names_another_place_counts_where_the_project_says_so() {
+    let key = Key::new();
+    let stage = site();
+    stage.write("a.pub", key.pem());
+    write_values(&stage, "0.4.12", &[NOBLE], "    cosign_publickey: a.pub\n");
+    let mut story = story(&stage);
+    let mut sign_as = |name: &str, settings: &str| {
+        let mut layout = registry(&stage);
+        let digest = push(&mut layout, NOBLE, "0.4.12", "a");
+        sign(&mut layout, NOBLE, &digest, &[&key], name);
+        stage.write(
+            "metalmark.yaml",
+            super::PROJECT_FILE.replace("registries: {", &format!("registries: {{{settings}")),
+        );
+        stage.write("metalmark.lock", "version: 1\nimages: []\n");
+        story.note(name).judge(&["lock"]);
+    };
+    sign_as(&format!("stage/{NOBLE}"), "");
+    let allowed = "signed-as: {registry.example.org/os: registry.example.org/os/stage}, ";
+    sign_as(&format!("stage/{NOBLE}"), allowed);
+    sign_as(NOBLE, allowed);
+    sign_as(&format!("{NOBLE}:0.4.12"), "");
+    sign_as(&format!("{NOBLE}:0.4.11"), "");
+    story.is(str![[r#"
+# stage/ubuntu-noble-plain-rke2-1-31-8
+$ lock => 1
+error[artifact-other-image]: `oci://registry.example.org/os/NOBLE:0.4.12` is not trusted: its signature was made for `registry.example.org/os/stage/NOBLE`
+# stage/ubuntu-noble-plain-rke2-1-31-8
+$ lock => 0
+# ubuntu-noble-plain-rke2-1-31-8
+$ lock => 0
+# ubuntu-noble-plain-rke2-1-31-8:0.4.12
+$ lock => 0
+# ubuntu-noble-plain-rke2-1-31-8:0.4.11
+$ lock => 1
+error[artifact-other-image]: `oci://registry.example.org/os/NOBLE:0.4.12` is not trusted: its signature was made for `registry.example.org/os/NOBLE:0.4.11`
+
+"#]]);
+}
