@@ -9,6 +9,7 @@ use crate::model::rule::RuleId;
 use crate::pipeline::check;
 use crate::read::{self, Request};
 use crate::report::{self, Format, print_findings};
+use crate::rules;
 
 use super::lock;
 use crate::pipeline::fleet::Fleet;
@@ -47,8 +48,8 @@ pub fn verify(
     let required = lock::requirements(&fleet)?;
     let mut found = required.findings;
     found.extend(workspace.findings.iter().cloned());
-    let store = pipeline::open_stores(workspace, terminal)?;
     let architecture = pipeline::architecture(workspace);
+    let store = pipeline::open_stores(workspace, terminal)?;
     let sources = fleet.lock_sources();
     let answers = lock::pages(workspace, &store);
     let mut verified = locking::verify(
@@ -63,6 +64,12 @@ pub fn verify(
     verified.failures.extend(answers.failures);
     found.retain(|finding| finding.rule.is_of_lock() || finding.rule == RuleId::YamlSyntax);
     found.extend(verified.findings.iter().cloned());
+    found.extend(rules::missing_evidence(
+        fleet.lock(),
+        &sources,
+        &workspace.settings,
+        &verified.unproven,
+    ));
     let judged = check::findings(found, &workspace.settings, today);
     if !judged.findings.is_empty() {
         print_findings(

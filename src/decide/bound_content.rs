@@ -29,8 +29,9 @@ const WORDS: [&str; 7] = [
 /// Whether what the lock and the name of an image say differently of a fact is that its artifact is another one.
 pub fn is_compared(image: &Image, name: &str, stronger: &Fact, weaker: &Fact) -> bool {
     let is_locked = image.uri.as_ref().is_some_and(|uri| is_oci(&uri.value));
-    let sides = (stronger.origin, weaker.origin);
-    is_locked && sides == (Origin::Lock, Origin::Name) && WORDS.contains(&name)
+    // Facts of the lock that nothing proves are worth no more than a name.
+    let is_of_lock = matches!(stronger.origin, Origin::Lock | Origin::Name);
+    is_locked && is_of_lock && weaker.origin == Origin::Name && WORDS.contains(&name)
 }
 
 /// That an entry of the lock is another image than the one that was requested.

@@ -238,9 +238,12 @@ impl Fleet {
     ) -> Result<FleetCheck<T>, Error> {
         let clusters = self.check_clusters(&[entry], keep)?;
         let mut found = self.workspace.findings.clone();
+        let settings = &self.workspace.settings;
+        let unproven = &clusters.uses.signed.unproven;
+        let (lock, sources) = (self.lock(), self.lock_sources());
+        found.extend(rules::missing_evidence(lock, &sources, settings, unproven));
         // Another cluster may name the key of an entry that this one names none for.
         if self.workspace.clusters.len() == 1 {
-            let (lock, sources) = (self.lock(), self.lock_sources());
             found.extend(rules::entries_without_key(lock, &sources, &clusters.uses));
         }
         let mut fleet_check = clusters.fleet_check;

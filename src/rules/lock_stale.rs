@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 use yaml_tree::place::Sources;
 
 use crate::model::finding::{Finding, Subject};
-use crate::model::lock::{Lock, LockedImage};
+use crate::model::lock::{Lock, LockedImage, Locking};
 use crate::model::lock_gaps::gaps;
 use crate::model::rule::{Level, RuleId};
+use crate::model::settings::Settings;
 use crate::rules::not_locked::{self, Words};
 use crate::rules::{ClusterInput, WorkspaceInput};
 
@@ -28,13 +29,15 @@ pub(super) fn workspace(input: &WorkspaceInput<'_>, findings: &mut Vec<Finding>)
     };
     // Those whose signature has to be proven are reported with the clusters whose keys apply to them.
     let unproven = &input.uses.signed.unproven;
-    findings.extend(missing_evidence(lock, sources, unproven));
+    findings.extend(missing_evidence(lock, sources, input.settings, unproven));
 }
 
-/// That entries have no evidence, but for those whose signature has to be proven (`unproven`, by their places).
+/// That entries have no evidence, but for those whose signature has to be proven (`unproven`, by their places): an error where
+/// everything has to be locked, or signed.
 pub fn missing_evidence(
     lock: &Lock,
     sources: &Sources,
+    settings: &Settings,
     unproven: &BTreeSet<u32>,
 ) -> Option<Finding> {
     let lacking = lock
@@ -47,6 +50,11 @@ pub fn missing_evidence(
         sources,
         "so that nothing proves what it says of them",
     )?;
+    let is_required =
+        |image: &&LockedImage| settings.policy.signatures.cover(&image.reference.value);
+    if settings.locking == Locking::Frozen || lacking.iter().any(is_required) {
+        return Some(finding);
+    }
     Some(finding.unless_set(Level::Warning))
 }
 

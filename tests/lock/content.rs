@@ -291,3 +291,151 @@ error[artifact-other-image]: `oci://registry.example.org/os/NOBLE:0.4.12` is not
 
 "#]]);
 }
+
+/// The fleet of one image, whose lock somebody edits.
+fn proven() -> Stage {
+    let stage = project()
+        .settings("registries: {mirrors: {r.example: oci-layout:registry}}")
+        .cluster(
+            "edge",
+            "os_images: {img: {uri: 'oci://r.example/os/img:1', image-format: raw}}\ncluster: {k8s_version: v1.31.8+rke2r1, capm3: {image_key: img}}",
+        );
+    let sum = "a".repeat(64);
+    let facts = [
+        ("sylva/k8s-version", "1.30.12+rke2r1"),
+        ("sylva/sha256", &sum),
+    ];
+    registry(&stage).image(Some("r.example/os/img:1"), &facts);
+    let _ = stage.run("lock").exit(0);
+    stage
+}
+
+#[test]
+fn a_fact_without_evidence_proves_no_more_than_a_name() {
+    let stage = proven();
+    let lock = lock_of(&stage);
+    stage.write("metalmark.lock", lock.replace("1.30.12", "1.31.8"));
+    let mut story = story(&stage);
+    story.runs(&["check"]);
+    let evidence = stage.read("metalmark.evidence");
+    let head = evidence.lines().next().expect("a line");
+    stage.write("metalmark.evidence", format!("{head}\n"));
+    story.note("the line that proves the fact is deleted");
+    story.runs(&[
+        "check",
+        "check --frozen",
+        "lock --check",
+        "render --frozen --target manifests --out out --stdout edge",
+        "verify",
+    ]);
+    append_settings(&stage, "policy: {signatures: required}");
+    story.note("signatures are required").runs(&["check"]);
+    stage.write(
+        "metalmark.lock",
+        lock.replace(&"a".repeat(64), &"b".repeat(64)),
+    );
+    story.note("other bytes").judge(&["check --frozen"]);
+    story.is(str![[r#"
+$ check => 1
+error[lock-tampered]: `k8s-version` of `img` is `1.31.8+rke2r1` by the lock, `1.30.12+rke2r1` by the artifact's annotations --> metalmark.lock:10:18
+# the line that proves the fact is deleted
+$ check => 0
+warning[k8s-version-unproven]: nothing proves that image `img` holds Kubernetes `v1.31.8+rke2r1` --> edge.yaml:2:59
+warning[lock-stale]: the lock has no evidence of `img`, so that nothing proves what it says of them --> metalmark.lock:7:11
+2 warnings in 1 cluster; 1 node pool checked: 1 by name only
+$ check --frozen => 1
+warning[k8s-version-unproven]: nothing proves that image `img` holds Kubernetes `v1.31.8+rke2r1` --> edge.yaml:2:59
+error[lock-stale]: the lock has no evidence of `img`, so that nothing proves what it says of them --> metalmark.lock:7:11
+1 error, 1 warning in 1 cluster; 1 node pool checked: 1 by name only
+$ lock --check => 1
+error[lock-stale]: the lock has no evidence of `img`, so that nothing proves what it says of them --> metalmark.lock:7:11
+$ render --frozen --target manifests --out out --stdout edge => 1
+warning[k8s-version-unproven]: nothing proves that image `img` holds Kubernetes `v1.31.8+rke2r1` --> edge.yaml:2:59
+error[lock-stale]: the lock has no evidence of `img`, so that nothing proves what it says of them --> metalmark.lock:7:11
+1 error, 1 warning in 1 cluster; 1 node pool checked: 1 by name only
+$ verify => 1
+IMAGE  TAG        SIGNED BY  REFERENCE
+img    as locked  –          oci://r.example/os/img:1
+warning[lock-stale]: the lock has no evidence of `img`, so that nothing proves what it says of them --> metalmark.lock:7:11
+error[lock-tampered]: `k8s-version` of `img` is `1.31.8+rke2r1` by the lock, `1.30.12+rke2r1` by the artifact's annotations --> metalmark.lock:10:18
+# signatures are required
+$ check => 1
+error[signature-unchecked]: `policy.signatures` requires signatures, and the values name no key for images of image `img` --> edge.yaml:1:13
+warning[k8s-version-unproven]: nothing proves that image `img` holds Kubernetes `v1.31.8+rke2r1` --> edge.yaml:2:59
+error[lock-stale]: the lock has no evidence of `img`, so that nothing proves what it says of them --> metalmark.lock:7:11
+2 errors, 1 warning in 1 cluster; 1 node pool checked: 1 by name only
+# other bytes
+$ check --frozen => 1
+error[signature-unchecked]: `policy.signatures` requires signatures, and the values name no key for images of image `img`
+error[k8s-version-mismatch]: image `img` holds Kubernetes `1.30.12+rke2r1`, not `v1.31.8+rke2r1`
+error[lock-stale]: the lock has no evidence of `img`, so that nothing proves what it says of them
+
+"#]]);
+}
+
+#[test]
+fn a_part_that_its_index_does_not_name_is_tampered_with() {
+    let stage = project()
+        .settings("registries: {mirrors: {r.example: oci-layout:registry}}")
+        .cluster(
+            "edge",
+            "os_images: {img: {uri: 'oci://r.example/os/img:1'}}\ncluster: {k8s_version: v1.31.8}",
+        );
+    let mut layout = registry(&stage);
+    let parts = ["amd64", "arm64"].map(|arch| layout.image(None, &[("sylva/arch", arch)]));
+    layout.index(
+        Some("r.example/os/img:1"),
+        &[("amd64", &parts[0]), ("arm64", &parts[1])],
+    );
+    let mut evidence = Vec::new();
+    let file = stage.read("metalmark.yaml");
+    for arch in ["arm64", "amd64"] {
+        stage.write(
+            "metalmark.yaml",
+            file.replace(
+                "registries: {",
+                &format!("registries: {{architecture: {arch}, "),
+            ),
+        );
+        let _ = stage.run("lock").exit(0);
+        let text = stage.read("metalmark.evidence");
+        evidence.push(text.lines().nth(1).expect("a line").to_owned());
+    }
+    let mut story = story(&stage);
+    let both = [
+        format!("{}\n{}\n", evidence[0], evidence[1]),
+        format!("{}\n{}\n", evidence[1], evidence[0]),
+    ];
+    for text in both {
+        stage.write("metalmark.evidence", text);
+        story.note("lines of two branches").judge(&["lock --check"]);
+    }
+    let mut line: serde_json::Value = serde_json::from_str(&evidence[1]).expect("JSON");
+    let part = line["part"].as_str().expect("a part");
+    line["part"] = part.replace("amd64", "none").into();
+    stage.write("metalmark.evidence", line.to_string());
+    story
+        .note("an edited part")
+        .judge(&["check", "lock --check", "verify"]);
+    stage.write("metalmark.evidence", &evidence[0]);
+    story
+        .note("the part of another architecture alone")
+        .judge(&["lock --check"]);
+    story.is(str![[r#"
+# lines of two branches
+$ lock --check => 0
+# lines of two branches
+$ lock --check => 0
+# an edited part
+$ check, verify => 1
+error[lock-tampered]: `sha256:5d24d8208e00896026d2ebd14d63ecf08a5a45b80c0deff98c586ac86fbf5baf` names no manifest as the one beside it: it was changed
+warning[lock-stale]: the lock has no evidence of `img`, so that nothing proves what it says of them
+$ lock --check => 1
+error[lock-tampered]: `sha256:5d24d8208e00896026d2ebd14d63ecf08a5a45b80c0deff98c586ac86fbf5baf` names no manifest as the one beside it: it was changed
+error[lock-stale]: the lock has no evidence of `img`, so that nothing proves what it says of them
+# the part of another architecture alone
+$ lock --check => 1
+error[lock-stale]: the lock has no evidence of `img`, so that nothing proves what it says of them
+
+"#]]);
+}

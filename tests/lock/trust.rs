@@ -90,7 +90,12 @@ fn evidence_that_was_edited_left_out_or_taken_from_another_image_is_refused() {
     story.is(str![[r#"
 $ check, check --frozen, lock --check, render --frozen --stdout, verify => 0
 # another manifest under the same digest
-$ check, check --frozen, lock --check, render --frozen --stdout, verify => 1
+$ check, check --frozen, render --frozen --stdout => 1
+error[lock-tampered]: the manifest of `sha256:0d9d36ba8dacca6971251478600d1d7b82a0590ef31f75c83ed5184cb51066b9` has another digest: it was changed
+error[lock-tampered]: the manifest of `sha256:433d32059244eb502a9ddb6fd999fe3bc05d1638e7e36f02d8f1432f2640fa24` has another digest: it was changed
+error[lock-stale]: the lock has no evidence of `JAMMY`, `NOBLE`, so that their signatures cannot be proven
+warning[k8s-version-unproven]: nothing proves that image `NOBLE` holds Kubernetes `v1.31.8+rke2r1`
+$ lock --check, verify => 1
 error[lock-tampered]: the manifest of `sha256:0d9d36ba8dacca6971251478600d1d7b82a0590ef31f75c83ed5184cb51066b9` has another digest: it was changed
 error[lock-tampered]: the manifest of `sha256:433d32059244eb502a9ddb6fd999fe3bc05d1638e7e36f02d8f1432f2640fa24` has another digest: it was changed
 error[lock-stale]: the lock has no evidence of `JAMMY`, `NOBLE`, so that their signatures cannot be proven
@@ -98,7 +103,10 @@ error[lock-stale]: the lock has no evidence of `JAMMY`, `NOBLE`, so that their s
 $ check, check --frozen, lock --check, render --frozen --stdout, verify => 1
 error[lock-stale]: the lock has no evidence of `JAMMY`, so that their signatures cannot be proven
 # no file
-$ check, check --frozen, lock --check, render --frozen --stdout, verify => 1
+$ check, check --frozen, render --frozen --stdout => 1
+error[lock-stale]: the lock has no evidence of `JAMMY`, `NOBLE`, so that their signatures cannot be proven
+warning[k8s-version-unproven]: nothing proves that image `NOBLE` holds Kubernetes `v1.31.8+rke2r1`
+$ lock --check, verify => 1
 error[lock-stale]: the lock has no evidence of `JAMMY`, `NOBLE`, so that their signatures cannot be proven
 # the other image's signature
 $ check, check --frozen, lock --check, render --frozen --stdout, verify => 1
@@ -141,6 +149,7 @@ $ cmp generate => 0
 # no evidence
 $ cmp generate => 1
 error[lock-stale]: the lock has no evidence of `JAMMY`, `NOBLE`, so that their signatures cannot be proven
+warning[k8s-version-unproven]: nothing proves that image `NOBLE` holds Kubernetes `v1.31.8+rke2r1`
 # no key
 $ cmp generate => 1
 error[signature-unchecked]: `oci://registry.example.org/os/JAMMY:0.4.12` is locked as signed by the key A, and the values name no key for it any more
@@ -154,17 +163,23 @@ error[signature-invalid]: `oci://registry.example.org/os/NOBLE:0.4.12` is not tr
 }
 
 #[test]
-fn a_lock_without_evidence_and_without_keys_is_read_and_reported_in_one_warning() {
+fn a_lock_without_evidence_and_without_keys_is_refused_where_all_has_to_be_locked() {
     let stage = locked_site();
     stage.remove("metalmark.evidence");
     let mut story = story(&stage);
-    story.runs(&["check --frozen"]);
+    story.runs(&["check", "check --frozen"]);
     // What is asked for again is the tag, not the digest that the lock says.
     write_registry(&stage, &[NOBLE, JAMMY], "0.4.12", "b");
     story.note("the tags moved").runs(&["lock"]);
     story.is(str![[r#"
-$ check --frozen => 0
+$ check => 0
 warning[lock-stale]: the lock has no evidence of `JAMMY`, `NOBLE`, so that nothing proves what it says of them --> metalmark.lock:7:11
+warning[k8s-version-unproven]: nothing proves that image `NOBLE` holds Kubernetes `v1.31.8+rke2r1` --> values.yaml:14:22
+2 warnings in 1 cluster; 1 node pool checked: 1 by name only
+$ check --frozen => 1
+error[lock-stale]: the lock has no evidence of `JAMMY`, `NOBLE`, so that nothing proves what it says of them --> metalmark.lock:7:11
+warning[k8s-version-unproven]: nothing proves that image `NOBLE` holds Kubernetes `v1.31.8+rke2r1` --> values.yaml:14:22
+1 error, 1 warning in 1 cluster; 1 node pool checked: 1 by name only
 # the tags moved
 $ lock => 1
 metalmark.lock: 2 kept, 0 added, 0 updated, 0 dropped; unchanged

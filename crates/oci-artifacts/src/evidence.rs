@@ -24,9 +24,6 @@ impl Evidence {
         self.signatures.extend(other.signatures.iter().cloned());
         self.signatures.sort();
         self.signatures.dedup();
-        if self.part.is_none() {
-            self.part.clone_from(&other.part);
-        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! The result of verifying a lock.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use oci_artifacts::Failure;
@@ -16,6 +17,8 @@ pub struct Verification {
     pub images: Vec<VerifiedImage>,
     /// What is wrong.
     pub findings: Vec<Finding>,
+    /// The entries whose signatures cannot be proven for want of evidence, by their places.
+    pub unproven: BTreeSet<u32>,
     /// What could not be queried.
     pub failures: Vec<Failure>,
 }

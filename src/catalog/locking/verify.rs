@@ -208,8 +208,7 @@ fn signatures(
         .filter(|image| unproven.contains(&image.place().start))
         .collect();
     out.findings.extend(rules::unproven(&stale, sources));
-    out.findings
-        .extend(rules::missing_evidence(lock, sources, &unproven));
+    out.unproven = unproven;
 }
 
 /// What the lock itself proves of an entry.

@@ -3,12 +3,12 @@
 //! A file of its own, because it is not reviewed and git may join it blindly: every line proves itself, so that the lines of two
 //! branches are right together. One manifest and one signature take some 3 kB a line, which would bury the lock's own lines.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use oci_artifacts::Digest;
 use oci_artifacts::evidence::{Evidence, Witness};
+use oci_artifacts::{Content, Descriptor, Digest, Manifest};
 use serde::{Deserialize, Serialize};
 use yaml_tree::place::{FileId, Place};
 
@@ -72,25 +72,38 @@ pub(super) fn attach(
     architecture: &str,
 ) -> (Lock, Vec<Fault>) {
     let mut faults = Vec::new();
-    let mut known = lines(text, file, &mut faults);
+    let known = lines(text, file, &mut faults);
     let mut images = images.to_vec();
     for image in &mut images {
-        let Some(evidence) = known.get_mut(&image.digest.value) else {
+        let Some(lines) = known.get(&image.digest.value) else {
             continue;
         };
         // A manifest of another architecture is evidence for another project: the entry lacks its own.
-        let read = Artifact::from_evidence(evidence, &image.digest.value, architecture);
-        if let Ok(artifact) = read {
+        let read = |part: &Option<Arc<str>>| {
+            let evidence = Evidence {
+                part: part.clone(),
+                ..lines.joined.clone()
+            };
+            Artifact::from_evidence(&evidence, &image.digest.value, architecture).ok()
+        };
+        if let Some(artifact) = lines.parts.iter().find_map(read) {
             faults.extend(find_tampering(image, &artifact));
-            image.evidence = Some(Arc::clone(evidence));
+            image.evidence = Some(Arc::new(artifact.evidence));
         }
     }
     (Lock::new(images), faults)
 }
 
+/// All lines of one digest: those of two branches may have another part each.
+#[derive(Default)]
+struct Lines {
+    joined: Evidence,
+    parts: BTreeSet<Option<Arc<str>>>,
+}
+
 /// The evidence by digest. A line that does not prove its digest proves nothing.
-fn lines(text: &str, file: FileId, faults: &mut Vec<Fault>) -> BTreeMap<Digest, Arc<Evidence>> {
-    let mut known: BTreeMap<Digest, Arc<Evidence>> = BTreeMap::new();
+fn lines(text: &str, file: FileId, faults: &mut Vec<Fault>) -> BTreeMap<Digest, Lines> {
+    let mut known: BTreeMap<Digest, Lines> = BTreeMap::new();
     let mut start = 0;
     for line in text.split_inclusive('\n') {
         let place = Place {
@@ -113,9 +126,8 @@ fn lines(text: &str, file: FileId, faults: &mut Vec<Fault>) -> BTreeMap<Digest, 
         };
         match read(line) {
             Ok((digest, evidence)) => {
-                let joined = known.entry(digest).or_default();
-                // What two branches wrote: the signatures of both.
-                let joined = Arc::make_mut(joined);
+                let Lines { joined, parts } = known.entry(digest).or_default();
+                parts.insert(evidence.part.clone());
                 joined.join(&evidence);
                 joined.manifest = evidence.manifest;
                 if joined.signatures.len() > SIGNATURES {
@@ -149,12 +161,25 @@ fn read(line: &str) -> Result<(Digest, Evidence), (RuleId, String)> {
         let message = format!("the manifest of `{digest}` has another digest: it was changed");
         return Err((RuleId::LockTampered, message));
     }
+    if { line.part.as_ref() }.is_some_and(|part| !is_part(part, &line.manifest)) {
+        let message = format!("`{digest}` names no manifest as the one beside it: it was changed");
+        return Err((RuleId::LockTampered, message));
+    }
     let evidence = Evidence {
         manifest: line.manifest,
         part: line.part,
         signatures: line.signatures,
     };
     Ok((digest, evidence))
+}
+
+/// Whether an index names this manifest.
+fn is_part(part: &str, index: &str) -> bool {
+    let named = |of: &Descriptor| of.digest.is_of(part.as_bytes());
+    match Manifest::read(index.into()).map(|index| index.content) {
+        Ok(Content::Index { manifests, .. }) => manifests.iter().any(named),
+        Ok(Content::Image { .. }) | Err(_) => false,
+    }
 }
 
 /// The facts of an entry that its own artifact does not say.

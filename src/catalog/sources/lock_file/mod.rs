@@ -55,10 +55,16 @@ impl LockFile {
 fn description(image: &LockedImage) -> Described {
     let facts = image.facts.iter();
     let facts = facts.map(|(name, fact)| (name, Arc::clone(&fact.value), fact.place));
+    // What nothing proves is worth no more than a name.
+    let origin = if image.lacks_evidence() {
+        Origin::Name
+    } else {
+        Origin::Lock
+    };
     Described {
         name: Arc::clone(&image.key.value),
         place: image.key.place,
-        facts: Facts::new(Origin::Lock, facts),
+        facts: Facts::new(origin, facts),
         digest: Some(image.digest.clone()),
     }
 }
