@@ -115,6 +115,7 @@ impl Given {
         let registry = Registry {
             url: None,
             tag: None,
+            tag_value: None,
             enabled,
             place,
         };

@@ -56,6 +56,11 @@ impl Branch {
         self.node.place
     }
 
+    /// The text as in the files, with its expressions; none if it is no text.
+    pub fn text(&self) -> Option<&Arc<str>> {
+        self.node.value.as_str()
+    }
+
     /// The path of the value, such as `cluster.capm3`.
     pub fn path(&self) -> String {
         self.path.to_string()

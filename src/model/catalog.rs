@@ -54,6 +54,8 @@ pub struct Registry {
     pub url: Option<Located<Arc<str>>>,
     /// The version of every image it offers.
     pub tag: Option<Located<Arc<str>>>,
+    /// The value that an expression takes the tag from: its path, at the place of its text.
+    pub tag_value: Option<Located<Arc<str>>>,
     /// False skips all its images (docs/sylva.md#the-catalog).
     pub enabled: bool,
     /// The place of its key.

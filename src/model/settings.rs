@@ -33,8 +33,9 @@ pub struct Settings {
     pub locking: Locking,
     /// How registries are queried.
     pub registries: RegistrySettings,
-    /// Where the releases of the image builder are described: an address with [`RELEASE`] in the version's place.
-    pub releases: Option<String>,
+    /// Where the releases of the image builders are described: addresses with [`RELEASE`] in the version's place, each with
+    /// the name of its builder, which is empty where one counts for all.
+    pub releases: BTreeMap<String, String>,
     /// How an upgrade is spread over waves.
     pub waves: WaveSettings,
 }

@@ -266,12 +266,13 @@ pub(super) struct HostOptions {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct UpdateOptions {
-    /// The address of a release, with `VERSION` in place of its version, such as
+    /// Releases: the address of one, with `VERSION` in place of its version, such as
     /// `https://gitlab.com/api/v4/projects/ID/releases/VERSION` or
     /// `https://api.github.com/repos/OWNER/NAME/releases/tags/VERSION`. It is queried without credentials. Without it, the
-    /// registries are queried for their lists.
+    /// registries are queried for their lists. Where there are several image builders, a map of such addresses by the
+    /// names of their registries.
     #[serde(default)]
-    pub releases: Option<String>,
+    pub releases: ReleaseOptions,
 }
 
 /// Levels of rules, and waivers.
@@ -307,6 +308,22 @@ pub(super) enum FailOn {
     Unproven,
     /// Only the image's name says that it fits.
     ByName,
+}
+
+/// Where releases are described.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub(super) enum ReleaseOptions {
+    /// Those of every builder.
+    All(String),
+    /// Those of the builder of a registry's images.
+    ByRegistry(BTreeMap<String, String>),
+}
+
+impl Default for ReleaseOptions {
+    fn default() -> Self {
+        Self::ByRegistry(BTreeMap::new())
+    }
 }
 
 /// Which images must be signed.

@@ -17,7 +17,9 @@ use crate::model::signing::RequiredSignatures;
 
 use super::Flags;
 use super::places::{Places, bad_pattern};
-use super::project::{FailOn, OutputOptions, PolicyOptions, ProjectFile, SignatureOptions};
+use super::project::{
+    FailOn, OutputOptions, PolicyOptions, ProjectFile, ReleaseOptions, SignatureOptions,
+};
 use super::registries;
 use super::rule_options::{self, RuleOptions};
 use super::wave_options;
@@ -92,26 +94,36 @@ fn schemes(names: &[String], places: &Places<'_>, findings: &mut Vec<Finding>) -
     NameSchemes::new(own)
 }
 
-/// The address of a release: one that a version can be put into.
+/// The addresses of releases, by builder: those that a version can be put into.
 fn releases(
     file: &ProjectFile,
     places: &Places<'_>,
     findings: &mut Vec<Finding>,
-) -> Option<String> {
-    let address = file.update.releases.as_ref()?;
-    if address.starts_with("http") && address.contains(RELEASE) {
-        return Some(address.clone());
-    }
-    let message =
-        format!("`releases` is no address of a release with `{RELEASE}` in its version's place");
-    findings.push(
-        Finding::new(RuleId::ProjectFile, message)
-            .with_label(places.spot(&["update", "releases"]), "")
-            .help(format!(
-                "write the address with the word {RELEASE}: `https://gitlab.com/api/v4/projects/ID/releases/{RELEASE}`"
-            )),
-    );
-    None
+) -> BTreeMap<String, String> {
+    let mut releases = match &file.update.releases {
+        ReleaseOptions::All(address) => [(String::new(), address.clone())].into(),
+        ReleaseOptions::ByRegistry(releases) => releases.clone(),
+    };
+    releases.retain(|name, address| {
+        let is_address = address.starts_with("http") && address.contains(RELEASE);
+        if !is_address {
+            let path = ["update", "releases", name.as_str()];
+            let path = path.split(|part| part.is_empty()).next().unwrap_or(&path);
+            let message = format!(
+                "`{}` is no address of a release with `{RELEASE}` in its version's place",
+                path[1..].join(".")
+            );
+            findings.push(
+                Finding::new(RuleId::ProjectFile, message)
+                    .with_label(places.spot(path), "")
+                    .help(format!(
+                        "write the address with the word {RELEASE}: `https://gitlab.com/api/v4/projects/ID/releases/{RELEASE}`"
+                    )),
+            );
+        }
+        is_address
+    });
+    releases
 }
 
 /// The flags' outputs, else the project file's.

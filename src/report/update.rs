@@ -14,7 +14,10 @@ use super::{Findings, Report, quantity};
 /// Prints the summary; what it says of pools only if a file changes or one of them does.
 pub fn summary(summary: &Summary, changes_files: bool, out: &mut Printer) -> io::Result<()> {
     if summary.drift.is_empty() {
-        let to = &summary.to;
+        let to: Vec<&str> = { summary.versions.iter() }
+            .map(|change| &*change.to)
+            .collect();
+        let to = to.join(" and ");
         writeln!(out, "the catalog lists what {to} offers")?;
     }
     let pools = summary.pools.as_ref();
@@ -25,11 +28,24 @@ pub fn summary(summary: &Summary, changes_files: bool, out: &mut Printer) -> io:
     Ok(())
 }
 
-/// Prints what is left out: repositories whose names are not read, and entries that an expression names, by key and place.
-pub fn omissions(offer: &Offer, computed: &[(String, Spot)], out: &mut Printer) -> io::Result<()> {
-    if let Some(unread) = offers::describe_gaps(offer) {
-        writeln!(out, "{unread}")?;
+/// Prints the repositories that are left out, since their names are not read.
+pub fn unread(offer: &Offer, out: &mut Printer) -> io::Result<()> {
+    match offers::describe_gaps(offer) {
+        Some(unread) => writeln!(out, "{unread}"),
+        None => Ok(()),
     }
+}
+
+/// Prints why Kubernetes versions stay.
+pub fn disagreements(reasons: &[String], out: &mut Printer) -> io::Result<()> {
+    for reason in reasons {
+        writeln!(out, "Kubernetes versions stay: {reason}")?;
+    }
+    Ok(())
+}
+
+/// Prints the entries that an expression names, by key and place.
+pub fn computed(computed: &[(String, Spot)], out: &mut Printer) -> io::Result<()> {
     for (key, spot) in computed {
         writeln!(
             out,

@@ -61,6 +61,13 @@ fn the_version_line_is_found_under_both_names() {
 }
 
 #[test]
+fn the_version_of_each_builder_is_found() {
+    let kiwi = "sylva-projects/sylva-elements/kiwi-imagebuilder";
+    let text = format!("# renovate: depName={kiwi}\nacme_kiwi_version: 0.5.11\n");
+    assert_eq!(found(&text), pair(kiwi, "0.5.11"));
+}
+
+#[test]
 fn a_registrys_own_tag_is_found_and_an_expression_is_not() {
     let registries = "\
 os_images_oci_registries:

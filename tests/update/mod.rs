@@ -1,6 +1,7 @@
 //! `metalmark update` on whole workspaces: the real binary, and every byte that it leaves.
 
 mod bot;
+mod builders;
 mod world;
 
 use std::fs;

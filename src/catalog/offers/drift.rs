@@ -31,6 +31,13 @@ impl Drift {
     pub fn is_empty(&self) -> bool {
         self.renamed.is_empty() && self.added.is_empty() && self.removed.is_empty()
     }
+
+    /// Adds what changes in other entries.
+    pub fn extend(&mut self, other: Self) {
+        self.renamed.extend(other.renamed);
+        self.added.extend(other.added);
+        self.removed.extend(other.removed);
+    }
 }
 
 /// What to do to a catalog, in the order of its entries, some of which are not to be touched: those that an expression

@@ -3,14 +3,16 @@
 //! A bot that raises the builder's version leaves the list of images as it was, with the last release's patch versions in
 //! their names (docs/sylva.md#updates-of-the-builder). All but `published` is pure: names in, changes out.
 
+mod builder;
 mod drift;
 mod offer;
 mod published;
 mod summary;
 mod versions;
 
+pub use builder::{Builder, Sites};
 pub use drift::{Added, Drift, drift};
 pub use offer::{Offer, describe_gaps, is_image, notes, offer_from_tags, parse_offer};
-pub use published::{LINES, Published, is_of_version, registries, release};
-pub use summary::{PoolChange, Summary};
-pub use versions::{moves, replacements};
+pub use published::{LINES, Published, registries, release};
+pub use summary::{PoolChange, Summary, VersionChange};
+pub use versions::{Moves, locked_moves, moves, replacements};

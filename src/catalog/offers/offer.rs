@@ -17,12 +17,21 @@ pub struct Offer {
     pub other_versions: BTreeSet<String>,
     /// Repositories of a registry whose tags were not listed, because their names are not read as images.
     pub unread: BTreeSet<String>,
+    /// Images of the version whose names no catalog can have as a key.
+    pub misnamed: BTreeSet<String>,
 }
 
 impl Offer {
-    fn add(&mut self, key: &str, name: &str) {
-        let names = self.images.entry(key.to_owned()).or_default();
-        names.insert(name.to_owned());
+    fn add(&mut self, name: &str) {
+        match key_of(name) {
+            Ok(key) => {
+                let names = self.images.entry(key.to_string()).or_default();
+                names.insert(name.to_owned());
+            }
+            Err(_) => {
+                self.misnamed.insert(name.to_owned());
+            }
+        }
     }
 
     /// The name that an image is offered under: of several, the one that is spelled as a known one is, with dots or without.
@@ -34,25 +43,48 @@ impl Offer {
 }
 
 /// The images of a version that a text names: release notes with `oci://REGISTRY/…/NAME:VERSION` lines, or a list of
-/// references or names. A reference of another version is left out; so are snapshots and names of files.
-pub fn parse_offer(text: &str, version: &str) -> Offer {
+/// references or names. One artifact may have several tags, in any order and beside other words:
+/// `"oci://REGISTRY/…/NAME:0.5.11 0.5.9 0.6.0"`. A reference of other versions alone is left out; so are snapshots, names of
+/// files, and what lies below one of the `foreign` addresses, which are other builders'.
+pub fn parse_offer(text: &str, version: &str, foreign: &BTreeSet<String>) -> Offer {
     let mut offer = Offer::default();
-    for word in text.split(is_between) {
-        let word = word.trim_end_matches(['.', ':']);
-        let Some((name, tag)) = name_and_tag(word) else {
-            continue;
-        };
-        let Ok(key) = key_of(name) else { continue };
-        match tag {
-            Some(tag) if tag != version => {
-                offer.other_versions.insert(tag.to_owned());
-            }
-            _ => {
-                offer.add(&key, name);
+    for part in text.split(is_around) {
+        let mut image: Option<&str> = None;
+        for word in part.split(|letter: char| letter.is_whitespace() || ",;".contains(letter)) {
+            let word = word.trim_end_matches(['.', ':']);
+            let is_foreign = foreign.iter().any(|site| is_below(word, site));
+            let tag = match name_and_tag(word).filter(|_| !is_foreign) {
+                Some((name, Some(tag))) => {
+                    image = Some(name);
+                    tag
+                }
+                Some((name, None)) => {
+                    if key_of(name).is_ok() {
+                        offer.add(name);
+                    }
+                    continue;
+                }
+                None => {
+                    image = image.filter(|_| !word.contains('/'));
+                    word
+                }
+            };
+            match image {
+                Some(name) if tag == version => offer.add(name),
+                Some(_) if Version::parse(tag).is_some() => {
+                    offer.other_versions.insert(tag.to_owned());
+                }
+                _ => {}
             }
         }
     }
     offer
+}
+
+/// Whether a reference is that of a repository below an address.
+fn is_below(reference: &str, site: &str) -> bool {
+    let rest = reference.strip_prefix(site);
+    rest.is_some_and(|rest| rest.starts_with('/'))
 }
 
 /// The notes within the description of a release: GitLab's `description`, GitHub's `body`; any other text is notes itself.
@@ -105,9 +137,8 @@ pub fn offer_from_tags<'a>(
 ) -> Offer {
     let mut offer = Offer::default();
     for (name, tags) in repositories {
-        let Ok(key) = key_of(name) else { continue };
-        if tags.iter().any(|tag| tag == version) {
-            offer.add(&key, name);
+        if key_of(name).is_ok() && tags.iter().any(|tag| tag == version) {
+            offer.add(name);
         }
         let others = tags.into_iter().filter(|tag| tag != version);
         let releases = others.filter(|tag| Version::parse(tag).is_some());
@@ -122,9 +153,9 @@ pub fn offer_from_tags<'a>(
     offer
 }
 
-/// The characters around names in prose, Markdown, YAML and JSON.
-fn is_between(letter: char) -> bool {
-    letter.is_whitespace() || "()<>[]{}\"'`,;|*".contains(letter)
+/// The characters around references in Markdown, YAML and JSON.
+fn is_around(letter: char) -> bool {
+    "\r\n()<>[]{}\"'`|*".contains(letter)
 }
 
 /// The name and tag that a word is, if it names an image of the builder.
@@ -152,10 +183,15 @@ fn name_and_tag(word: &str) -> Option<(&str, Option<&str>)> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::{is_image, notes, offer_from_tags, parse_offer};
 
     fn images(text: &str) -> Vec<String> {
-        parse_offer(text, "0.4.13").images.into_keys().collect()
+        parse_offer(text, "0.4.13", &BTreeSet::new())
+            .images
+            .into_keys()
+            .collect()
     }
 
     #[test]
@@ -176,8 +212,52 @@ See https://r.example/d/ubuntu-noble-plain-rke2-1-28-1.
                 "ubuntu-noble-plain-rke2-1-31-9"
             ]
         );
-        let others = parse_offer(notes, "0.4.13").other_versions;
+        let others = parse_offer(notes, "0.4.13", &BTreeSet::new()).other_versions;
         assert_eq!(others.into_iter().collect::<Vec<_>>(), ["0.4.12"]);
+    }
+
+    #[test]
+    fn one_artifact_may_have_several_tags() {
+        let read = |version: &str| {
+            let notes = "\
+Image: \"oci://r.example/d/a-1-30:0.5.10 0.4.13\"
+\"sha256: 00\"
+Image: \"oci://r.example/d/b-1-31:0.5.11 0.4.13 0.6.0\"
+Image: \"oci://r.example/d/c-1-32:0.4.13 zz-test\"
+* oci://r.example/d/d-1-32:0.4.130 0.4
+* oci://r.example/d/e-1-32:0.5.10, oci://r.example/d/snapshots/f-1-32:x 0.4.13
+Image: \"oci://r.example/other/g-1-32:0.4.13 0.5.10\"
+and 0.4.13 is here
+";
+            let foreign = ["oci://r.example/other".to_owned()].into();
+            let offer = parse_offer(notes, version, &foreign);
+            let names: Vec<String> = offer.images.into_keys().collect();
+            let others: Vec<String> = offer.other_versions.into_iter().collect();
+            format!("{} beside {}", names.join(" "), others.join(" "))
+        };
+        let beside = "0.4 0.4.130 0.5.10 0.5.11 0.6.0";
+        assert_eq!(
+            read("0.4.13"),
+            format!("a-1-30 b-1-31 c-1-32 beside {beside}")
+        );
+        assert_eq!(
+            read("0.4"),
+            "d-1-32 beside 0.4.13 0.4.130 0.5.10 0.5.11 0.6.0"
+        );
+        assert_eq!(
+            read("0.4.0"),
+            " beside 0.4 0.4.13 0.4.130 0.5.10 0.5.11 0.6.0"
+        );
+    }
+
+    #[test]
+    fn a_name_that_is_no_key_is_remembered() {
+        let offer = parse_offer(
+            "oci://r.example/d/UPPER:1.0 and oci://r.example/d/Other:1.1",
+            "1.0",
+            &BTreeSet::new(),
+        );
+        assert_eq!(offer.misnamed, ["UPPER".to_owned()].into());
     }
 
     #[test]

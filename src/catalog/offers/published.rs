@@ -4,11 +4,10 @@ use std::collections::BTreeSet;
 
 use oci_artifacts::{Failure, FailureKind, Reference, SCHEME, Store, is_oci};
 
+use super::builder::Sites;
 use super::offer::{Offer, is_image, notes, offer_from_tags, parse_offer};
-use crate::catalog::resolve;
 use crate::catalog::sources::Stores;
 use crate::error::Error;
-use crate::model::catalog::{Catalog, CatalogEntry, ReadCatalog};
 use crate::model::settings::RELEASE;
 
 /// The most repositories whose tags are listed.
@@ -28,7 +27,12 @@ pub type Published = (Offer, String, &'static str);
 ///
 /// # Errors
 /// It cannot be fetched, or the address has no place for the version.
-pub fn release(address: &str, version: &str, stores: &Stores) -> Result<Published, Error> {
+pub fn release(
+    address: &str,
+    version: &str,
+    sites: &Sites,
+    stores: &Stores,
+) -> Result<Published, Error> {
     if !address.contains(RELEASE) {
         return Err(Error::usage(format!(
             "the address of a release is to hold the word {RELEASE} in the version's place\n\
@@ -46,7 +50,7 @@ pub fn release(address: &str, version: &str, stores: &Stores) -> Result<Publishe
         };
         Error::from(failure.help(OTHERWISE))
     })?;
-    let offer = parse_offer(&notes(text), version);
+    let offer = parse_offer(&notes(text), version, &sites.foreign);
     Ok((offer, "the release names".to_owned(), LINES))
 }
 
@@ -65,14 +69,9 @@ fn percent_encode(version: &str) -> String {
 ///
 /// # Errors
 /// One of them cannot be read, or they have too many repositories.
-pub fn registries(
-    current: Option<&str>,
-    version: &str,
-    catalogs: &[ReadCatalog],
-    stores: &Stores,
-) -> Result<Published, Error> {
-    let (listed, prefixes) = sites(catalogs, current);
-    let prefixes: Vec<Reference> = prefixes.iter().filter_map(|url| prefix(url)).collect();
+pub fn registries(version: &str, sites: &Sites, stores: &Stores) -> Result<Published, Error> {
+    let listed = &sites.listed;
+    let prefixes: Vec<Reference> = sites.own.iter().filter_map(|url| prefix(url)).collect();
     if prefixes.is_empty() {
         let message = "the catalog names no registry that can be queried";
         return Err(Error::usage(format!("{message}\nhelp: {OTHERWISE}")));
@@ -81,9 +80,9 @@ pub fn registries(
     for prefix in &prefixes {
         match stores.list_repositories(prefix) {
             Ok(names) => {
-                let is_unread = |name: &&String| !name.contains('/') && !is_image(name, &listed);
+                let is_unread = |name: &&String| !name.contains('/') && !is_image(name, listed);
                 unread.extend(names.iter().filter(is_unread).cloned());
-                found.extend(images(prefix, &names, &listed));
+                found.extend(images(prefix, &names, listed));
             }
             Err(failure) => failures.push(failure.help(OTHERWISE)),
         }
@@ -142,32 +141,6 @@ fn prefix(url: &str) -> Option<Reference> {
 
 fn display(prefix: &Reference) -> String {
     format!("`{SCHEME}{}`", prefix.name())
-}
-
-/// The keys that the builder's lists hold, and the addresses below which their registries have the images of that version.
-fn sites(catalogs: &[ReadCatalog], current: Option<&str>) -> (BTreeSet<String>, BTreeSet<String>) {
-    let (mut listed, mut sites) = (BTreeSet::new(), BTreeSet::new());
-    for ReadCatalog { catalog, .. } in catalogs {
-        let entries = catalog.entries.iter();
-        for entry in entries.filter(|entry| entry.built) {
-            listed.insert(entry.name.value.replace('.', "-"));
-            if is_of_version(catalog, entry, current) {
-                sites.extend(resolve::registry_prefix(entry, catalog));
-            }
-        }
-    }
-    (listed, sites)
-}
-
-/// Whether an entry's registry serves the version that is updated, rather than one of its own.
-pub fn is_of_version(catalog: &Catalog, entry: &CatalogEntry, from: Option<&str>) -> bool {
-    let registry = entry.registry.as_ref();
-    let registry = registry.and_then(|name| catalog.registries.get(&name.value));
-    let tag = registry.and_then(|registry| registry.tag.as_ref());
-    match (tag, from) {
-        (Some(tag), Some(from)) => &*tag.value == from,
-        _ => true,
-    }
 }
 
 #[cfg(test)]

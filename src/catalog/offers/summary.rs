@@ -2,16 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use super::Drift;
+use super::{Drift, Moves};
 use crate::printer::Safe;
 
 /// What changed, for whom.
 #[derive(Clone, Debug, Default)]
 pub struct Summary {
-    /// The version before, where one was known.
-    pub from: Option<String>,
-    /// The version now.
-    pub to: String,
+    /// The builders' versions.
+    pub versions: Vec<VersionChange>,
+    /// The Kubernetes versions that moved with their images.
+    pub moves: Moves,
     /// The entries of the catalog.
     pub drift: Drift,
     /// The node pools whose image changes; none where nothing was changed yet.
@@ -20,6 +20,17 @@ pub struct Summary {
     pub since: Option<String>,
     /// Why more pools may change than are reported.
     pub doubt: Option<String>,
+}
+
+/// A version of a builder that changes.
+#[derive(Clone, Debug)]
+pub struct VersionChange {
+    /// What the builder is called.
+    pub builder: String,
+    /// The version before, where one was known.
+    pub from: Option<String>,
+    /// The version now.
+    pub to: String,
 }
 
 /// A node pool whose image changes.
@@ -78,6 +89,8 @@ impl Summary {
         let changed = changed.map(|(old, new)| format!("`{old}` → `{new}`"));
         let added = drift.added.iter().map(|added| quoted(&added.name));
         let removed = drift.removed.iter().map(quoted);
+        let moved = self.moves.iter();
+        let moved = moved.map(|((flavor, from), to)| format!("{flavor} `{from}` → `{to}`"));
         let image = |image: &Option<String>| image.as_ref().map_or("no image".to_owned(), quoted);
         let described = |change: &&PoolChange| {
             let (before, after) = (image(&change.before), image(&change.after));
@@ -88,6 +101,7 @@ impl Summary {
             ("Changed", changed.collect()),
             ("Added", added.collect()),
             ("Removed", removed.collect()),
+            ("Kubernetes versions", moved.collect()),
             (
                 "Node pools whose machines will be re-provisioned",
                 rolled.iter().map(described).collect(),
@@ -133,11 +147,21 @@ impl Summary {
         })
     }
 
-    fn title(&self) -> String {
-        match &self.from {
-            Some(from) if *from != self.to => format!("{from} → {}", self.to),
-            _ => self.to.clone(),
-        }
+    /// The versions, each with its builder where there are several.
+    pub fn title(&self) -> String {
+        let changes = self.versions.iter().map(|change| {
+            let VersionChange { builder, from, to } = change;
+            let text = match from {
+                Some(from) if from != to => format!("{from} → {to}"),
+                _ => to.clone(),
+            };
+            if self.versions.len() == 1 {
+                text
+            } else {
+                format!("{builder} {text}")
+            }
+        });
+        changes.collect::<Vec<_>>().join(", ")
     }
 }
 

@@ -132,6 +132,7 @@ mod tests {
         let registry = Registry {
             url: Some(text("oci://lab.org/os")),
             tag: Some(text("1")),
+            tag_value: None,
             enabled: true,
             place: Place::NONE,
         };

@@ -13,13 +13,14 @@ use rayon::prelude::{IntoParallelRefIterator, ParallelIterator};
 use yaml_tree::place::Source;
 
 use crate::catalog::locking::Requirements;
+use crate::catalog::offers::Builder;
 use crate::catalog::sources;
 use crate::commands::lock;
 use crate::commands::update::{self, OfferOptions};
 use crate::decide::plan::{self, ClusterPlan, Goal, PoolState};
 use crate::decide::waves;
 use crate::edit::texts::{self, EditedFile};
-use crate::edit::update::{self as edit, UpdateTarget, Versions};
+use crate::edit::update::UpdateTarget;
 use crate::error::Error;
 use crate::model::date::Date;
 use crate::model::finding::Judged;
@@ -183,20 +184,23 @@ fn read_offer(
     terminal: &mut Terminal,
 ) -> Result<Offered, Error> {
     let (workspace, catalogs) = (&fleet.workspace, fleet.catalogs()?);
-    let current = edit::version(&catalogs);
     let target = UpdateTarget {
-        from: current.clone(),
-        current,
+        builder: Builder::find(&catalogs)
+            .into_iter()
+            .next()
+            .unwrap_or_default(),
+        from: None,
         to: version.to_owned(),
     };
     let offer = update::offer(options, &target, workspace, &catalogs, terminal)?;
-    report::update::omissions(&offer, &[], &mut terminal.err)?;
-    let plan = update::Plan::for_offer(request, fleet, &catalogs, &target, &offer, Versions::Keep)?;
-    let unknown = uncertain_images(&plan.fleet, version)?;
+    report::update::unread(&offer, &mut terminal.err)?;
+    let mut plan = update::Plan::new(request, fleet);
+    plan.add_offer(&catalogs, &target, &offer)?;
+    let unknown = uncertain_images(plan.fleet(), version)?;
     if unknown.is_empty() {
-        return images(&plan.fleet);
+        return images(plan.fleet());
     }
-    let locked = lock::preview(&plan.fleet, &unknown, terminal)?;
+    let locked = lock::preview(plan.fleet(), &unknown, terminal)?;
     if !locked.failures.is_empty() {
         return Err(Error::Fetch {
             failures: locked.failures,
@@ -211,7 +215,7 @@ fn read_offer(
         source: Arc::new(Source::new(path.to_string_lossy(), "")),
         text,
     };
-    let mut files = plan.files();
+    let mut files = plan.files;
     files.push(file(&workspace.lock, sources::lock_text(&locked.lock)));
     let evidence = sources::evidence_text(&locked.lock).unwrap_or_default();
     files.push(file(&sources::evidence_path(&workspace.lock), evidence));

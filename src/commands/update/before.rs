@@ -9,7 +9,7 @@ use crate::model::date::Date;
 use crate::read::{self, Request};
 use crate::report::quantity;
 
-use crate::edit::update;
+use crate::catalog::offers::Builder;
 use crate::edit::update::UpdateTarget;
 use crate::pipeline::booted::{self, FleetMachines};
 use crate::pipeline::fleet::Fleet;
@@ -17,8 +17,8 @@ use crate::pipeline::fleet::Fleet;
 /// What was booted.
 pub(super) struct Before {
     pub(super) machines: FleetMachines,
-    /// The version then, where it is known.
-    pub(super) from: Option<String>,
+    /// The version of each builder then, where it is known.
+    pub(super) from: Vec<Option<String>>,
     /// What it was read from, if not from disk.
     pub(super) since: Option<String>,
     /// Why there may be changes that are not listed.
@@ -30,24 +30,24 @@ pub(super) struct Before {
 pub(super) fn find(
     request: &Request,
     fleet: &Fleet,
-    target: &UpdateTarget,
+    targets: &[UpdateTarget],
 ) -> Result<Before, Error> {
-    if target.is_raised()
-        && let Some(earlier) = find_in_git(request, target, fleet.today)
-    {
+    let is_raised = targets.iter().any(UpdateTarget::is_raised);
+    if is_raised && let Some(earlier) = find_in_git(request, targets, fleet.today) {
         return Ok(earlier);
     }
     let mut before = Before {
         machines: booted::read_machines(fleet)?,
-        from: target.from.clone(),
+        from: targets.iter().map(|target| target.from.clone()).collect(),
         since: None,
         doubt: None,
     };
-    if target.is_raised() {
+    if is_raised {
         before.doubt = if fleet.lock().images().is_empty() {
+            let to: Vec<&str> = targets.iter().map(|target| &*target.to).collect();
             Some(format!(
                 "the values name {} already, and neither git nor a lock shows the version before",
-                target.to
+                to.join(" and ")
             ))
         } else {
             fill_from_lock(&mut before, fleet)
@@ -58,7 +58,7 @@ pub(super) fn find(
 
 /// The last commit, else the merge base with the default branch, where it names another version. A repository that cannot be
 /// read has nothing.
-fn find_in_git(request: &Request, target: &UpdateTarget, today: Date) -> Option<Before> {
+fn find_in_git(request: &Request, targets: &[UpdateTarget], today: Date) -> Option<Before> {
     let location = read::location(request).ok()?;
     let repository = Repository::find(&location.root).ok()?;
     let scope = read::scope(request, &location.root).ok()?;
@@ -71,14 +71,24 @@ fn find_in_git(request: &Request, target: &UpdateTarget, today: Date) -> Option<
         let revision = Revision::open(&repository, &commit, scope.clone()).ok()?;
         let workspace = read::workspace_in(request, &location, Arc::new(revision)).ok()?;
         let fleet = Fleet::open(workspace, today).ok()?;
-        let catalogs = fleet.catalogs().ok()?;
-        let version = update::version(&catalogs);
-        if version.is_none() || update::names(&catalogs, &target.to) {
+        let builders = Builder::find(&fleet.catalogs().ok()?);
+        let version = |target: &UpdateTarget| {
+            let mut all = builders.iter();
+            let earlier = all.find(|builder| builder.value == target.builder.value)?;
+            earlier.version.as_deref().map(str::to_owned)
+        };
+        let is_earlier = |target: &UpdateTarget| {
+            target.is_raised() && version(target).is_some_and(|version| version != target.to)
+        };
+        if !targets.iter().any(is_earlier) {
             return None;
         }
+        let from = targets.iter();
         Some(Before {
             machines: booted::read_machines(&fleet).ok()?,
-            from: target.from.clone().or(version),
+            from: from
+                .map(|target| target.from.clone().or_else(|| version(target)))
+                .collect(),
             since: Some(since),
             doubt: None,
         })
@@ -102,8 +112,8 @@ fn fill_from_lock(before: &mut Before, fleet: &Fleet) -> Option<String> {
             _ => unknown += 1,
         }
     }
-    if let (None, 1) = (&before.from, versions.len()) {
-        before.from = versions.first().map(ToString::to_string);
+    if let ([from @ None], 1) = (before.from.as_mut_slice(), versions.len()) {
+        *from = versions.first().map(ToString::to_string);
     }
     (unknown > 0).then(|| {
         let pools = quantity(unknown, "node pool");

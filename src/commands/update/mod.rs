@@ -5,12 +5,14 @@ mod offer;
 mod plan;
 mod target;
 
+use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::Args;
 
-use crate::catalog::offers::Summary;
+use crate::catalog::offers::{Moves, Summary, VersionChange, locked_moves};
 use crate::commands::lock::{self, LockOptions};
 use crate::commands::render::{self, RenderOptions};
 use crate::commands::{CheckOptions, check};
@@ -23,7 +25,7 @@ use crate::read::{self, Request, Workspace};
 use crate::report::{self, update::Preview};
 use crate::rules;
 
-use crate::edit::update::{Update, UpdateTarget, Versions};
+use crate::edit::update::{self, UpdateTarget};
 use crate::edit::{fix, texts};
 use crate::pipeline::fleet::Fleet;
 use crate::pipeline::{Reporting, Terminal, Verdict, booted, recover};
@@ -35,11 +37,12 @@ pub(super) use plan::Plan;
 /// What an update does.
 #[derive(Clone, Debug, Args)]
 pub struct UpdateOptions {
-    /// The builder's version to move to. Left out, it is the one that the values name: a bot has raised it already.
+    /// The version to move to, of the first builder, or of the builder of a registry's images: `REGISTRY=VERSION`. Left out, it
+    /// is the one that the values name for each builder: a bot has raised it already.
     #[arg(value_name = "VERSION")]
-    pub to: Option<String>,
-    /// Run as Renovate's command after an upgrade: the version is the one that it raised, and stderr holds all that its merge
-    /// request is to show.
+    pub to: Vec<String>,
+    /// Run as Renovate's command after an upgrade: with `--fix` and `--k8s-versions`, for the versions that it raised; stderr
+    /// holds all that its merge request is to show, the result first.
     #[arg(long, conflicts_with = "to")]
     pub from_renovate: bool,
     /// Where the version's images are listed.
@@ -83,21 +86,35 @@ pub fn update(
     let fleet = Fleet::open(read::workspace(request)?, today)?;
     let workspace = &fleet.workspace;
     let catalogs = fleet.catalogs()?;
-    let target = target::target(options, renovate, &catalogs)?;
-    let offer = offer(&options.offer, &target, workspace, &catalogs, terminal)?;
-    let versions = if options.k8s_versions {
-        Versions::Move
-    } else {
-        Versions::Keep
+    let targets = target::targets(options, renovate, &catalogs)?;
+    let mut plan = Plan::new(request, &fleet);
+    for target in &targets {
+        let catalogs = plan.fleet().catalogs()?;
+        let offer = offer(&options.offer, target, workspace, &catalogs, terminal)?;
+        plan.add_offer(&catalogs, target, &offer)?;
+        report::update::unread(&offer, &mut terminal.err)?;
+    }
+    report::update::computed(&plan.computed, &mut terminal.err)?;
+    let moves_versions = options.k8s_versions || options.from_renovate;
+    let moves = match moves_versions {
+        true => plan.move_versions()?,
+        false => Moves::new(),
     };
-    let mut plan = Plan::for_offer(request, &fleet, &catalogs, &target, &offer, versions)?;
-    plan.fix(request, options, terminal)?;
-    report::update::omissions(&offer, &plan.change.computed, &mut terminal.err)?;
-    let before = before::find(request, &fleet, &target)?;
+    if options.fix || options.from_renovate {
+        plan.fix(options, terminal)?;
+    }
+    let before = before::find(request, &fleet, &targets)?;
+    let versions = targets.iter().zip(&before.from);
     let mut summary = Summary {
-        from: before.from.clone(),
-        to: target.to.clone(),
-        drift: plan.change.drift.clone(),
+        versions: versions
+            .map(|(target, from)| VersionChange {
+                builder: target.builder.name(),
+                from: from.clone(),
+                to: target.to.clone(),
+            })
+            .collect(),
+        moves,
+        drift: plan.drift.clone(),
         pools: None,
         since: before.since.clone(),
         doubt: before.doubt.clone(),
@@ -107,7 +124,7 @@ pub fn update(
             request,
             workspace,
             options,
-            target: &target,
+            targets: &targets,
             plan: &plan,
             before,
             today,
@@ -117,13 +134,30 @@ pub fn update(
     // From the first edit to the last rendered file no other run writes here.
     let mut held = output::hold(&workspace.settings.root)?;
     let has_lock = lock::Before::read(workspace)?.has_lock();
-    texts::replace(workspace, &plan.files(), &mut held)?;
+    texts::replace(workspace, &plan.files, &mut held)?;
+    let mut changed: BTreeSet<&str> = plan.files.iter().map(|file| &*file.source.path).collect();
+    let mut moved = Vec::new();
     let mut finished = || -> Result<Verdict, Error> {
         let locked = lock_again(request, has_lock, today, &mut held, terminal);
-        let after = Fleet::open(read::workspace(request)?, today)?;
+        let mut after = Fleet::open(read::workspace(request)?, today)?;
+        if moves_versions {
+            let used = before.machines.by_pool.values();
+            let used = used.map(|machine| Arc::clone(&machine.key)).collect();
+            let mut disagreements = Vec::new();
+            let (old, new) = (fleet.lock(), after.lock());
+            let moves = locked_moves(old, new, &plan.drift, &used, &mut disagreements);
+            report::update::disagreements(&disagreements, &mut terminal.err)?;
+            moved = update::k8s_versions(&after, &moves)?;
+            if !moved.is_empty() {
+                texts::replace(&after.workspace, &moved, &mut held)?;
+                after = Fleet::open(read::workspace(request)?, today)?;
+                summary.moves.extend(moves);
+            }
+        }
         let machines = booted::read_machines(&after)?;
         summary.pools = Some(booted::changes(&before.machines, &machines));
-        summarize(&plan.change, &summary, options, terminal)?;
+        let is_edited = !(plan.files.is_empty() && moved.is_empty());
+        summarize(is_edited, &summary, options, terminal)?;
         match locked? {
             Verdict::Clean => {
                 let held = Some(&mut held);
@@ -134,8 +168,9 @@ pub fn update(
     };
     let verdict = finished();
     if matches!(verdict, Ok(Verdict::Clean)) {
-        for file in &plan.change.files {
-            writeln!(terminal.err, "changed {}", file.source.path)?;
+        changed.extend(moved.iter().map(|file| &*file.source.path));
+        for path in changed {
+            writeln!(terminal.err, "changed {path}")?;
         }
     } else if held.undo()? {
         writeln!(terminal.err, "{NOTHING_WRITTEN}")?;
@@ -149,7 +184,7 @@ const NOTHING_WRITTEN: &str = "what was written is undone, because of the errors
 
 /// Prints the summary, and writes it where that was requested.
 fn summarize(
-    change: &Update,
+    is_edited: bool,
     summary: &Summary,
     options: &UpdateOptions,
     terminal: &mut Terminal,
@@ -157,7 +192,7 @@ fn summarize(
     if let Some(path) = &options.summary {
         output::file(path, summary.markdown().as_str().as_bytes())?;
     }
-    report::update::summary(summary, !change.is_empty(), &mut terminal.err)?;
+    report::update::summary(summary, is_edited, &mut terminal.err)?;
     Ok(())
 }
 
@@ -179,8 +214,8 @@ struct PlannedUpdate<'a> {
     request: &'a Request,
     workspace: &'a Workspace,
     options: &'a UpdateOptions,
-    target: &'a UpdateTarget,
-    plan: &'a Plan,
+    targets: &'a [UpdateTarget],
+    plan: &'a Plan<'a>,
     /// What machines boot without it.
     before: Before,
     today: Date,
@@ -193,26 +228,26 @@ impl PlannedUpdate<'_> {
             request,
             workspace,
             options,
-            target,
+            targets,
             plan,
             before,
             today,
         } = self;
-        let machines = booted::read_machines(&plan.fleet)?;
+        let machines = booted::read_machines(plan.fleet())?;
         let unlocked = machines.unlocked.len();
         summary.pools = Some(booted::changes(&before.machines, &machines));
-        let change = &plan.change;
-        summarize(change, &summary, options, terminal)?;
-        let files = change.files.iter().chain(&plan.fixed);
+        let is_edited = !plan.files.is_empty();
+        summarize(is_edited, &summary, options, terminal)?;
+        let files = plan.files.iter();
         let preview = Preview {
-            to: &target.to,
-            is_raised: target.is_raised(),
-            versions: &change.versions,
+            to: &summary.title(),
+            is_raised: targets.iter().all(UpdateTarget::is_raised),
+            versions: &plan.versions,
             files: files.map(|file| &file.source).collect(),
             unlocked,
         };
         report::update::preview(&preview, &mut terminal.err)?;
-        let is_left = !change.is_empty() || !plan.fixed.is_empty() || unlocked > 0;
+        let is_left = is_edited || unlocked > 0;
         match (is_left, workspace.settings.outputs.is_empty()) {
             (true, _) => Ok(Verdict::Drift),
             (false, true) => Ok(Verdict::Clean),

@@ -46,18 +46,27 @@ pub(in crate::commands) fn offer(
     terminal: &Terminal,
 ) -> Result<Offer, Error> {
     let version = target.to.as_str();
+    let sites = target.builder.sites(catalogs);
     let text = options.images.as_ref().or(options.release_notes.as_ref());
     let (offer, place, form) = if let Some(path) = text {
-        let offer = offers::parse_offer(&read::argument_text(path)?, version);
+        let offer = offers::parse_offer(&read::argument_text(path)?, version, &sites.foreign);
         (offer, format!("`{}` names", path.display()), offers::LINES)
     } else {
         let stores = pipeline::open_stores(workspace, terminal)?;
-        let releases = workspace.settings.releases.as_ref();
-        match options.releases.as_ref().or(releases) {
-            Some(address) => offers::release(address, version, &stores)?,
-            None => offers::registries(target.current.as_deref(), version, catalogs, &stores)?,
+        let releases = &workspace.settings.releases;
+        let release = { releases.iter() }
+            .find(|(name, _)| name.is_empty() || target.builder.has_name(name))
+            .map(|(_, address)| address);
+        match options.releases.as_ref().or(release) {
+            Some(address) => offers::release(address, version, &sites, &stores)?,
+            None => offers::registries(version, &sites, &stores)?,
         }
     };
+    if let Some(name) = offer.misnamed.first() {
+        return Err(Error::usage(format!(
+            "{place} the image `{name}`, which no catalog can list\nhelp: a key has lower-case letters, digits, `-` and `.`"
+        )));
+    }
     if !offer.images.is_empty() {
         return Ok(offer);
     }

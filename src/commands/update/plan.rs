@@ -2,9 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use crate::catalog::offers::Offer;
+use yaml_tree::place::Spot;
+
+use crate::catalog::offers::{Drift, Moves, Offer, moves};
 use crate::edit::texts::{self, EditedFile};
-use crate::edit::update::{self as edit, Update, UpdateTarget, Versions};
+use crate::edit::update::{self as edit, UpdateTarget};
 use crate::error::Error;
 use crate::model::catalog::ReadCatalog;
 use crate::pipeline::fleet::Fleet;
@@ -13,79 +15,94 @@ use crate::read::Request;
 use super::{Terminal, UpdateOptions, dangling_selections, fix};
 
 /// The edits, and the project with them.
-pub(in crate::commands) struct Plan {
-    /// The edits of version and catalog.
-    pub(super) change: Update,
-    /// The edits of selections, upon those.
-    pub(super) fixed: Vec<EditedFile>,
-    /// The project with all of them.
-    pub(in crate::commands) fleet: Fleet,
+pub(in crate::commands) struct Plan<'f> {
+    request: &'f Request,
+    before: &'f Fleet,
+    /// The project with the edits so far.
+    after: Option<Fleet>,
+    /// What they do to the catalog.
+    pub(super) drift: Drift,
+    /// Where the versions are written.
+    pub(super) versions: Vec<Spot>,
+    /// The entries that an expression names, which are not edited.
+    pub(super) computed: Vec<(String, Spot)>,
+    /// All edited files: each as it was read, and its new text.
+    pub(in crate::commands) files: Vec<EditedFile>,
 }
 
-impl Plan {
-    /// The project with what a version offers.
-    pub(in crate::commands) fn for_offer(
-        request: &Request,
-        fleet: &Fleet,
+impl<'f> Plan<'f> {
+    /// A plan without an edit.
+    pub(in crate::commands) fn new(request: &'f Request, before: &'f Fleet) -> Self {
+        Self {
+            request,
+            before,
+            after: None,
+            drift: Drift::default(),
+            versions: Vec::new(),
+            computed: Vec::new(),
+            files: Vec::new(),
+        }
+    }
+
+    /// The project with the edits.
+    pub(in crate::commands) fn fleet(&self) -> &Fleet {
+        self.after.as_ref().unwrap_or(self.before)
+    }
+
+    /// Adds what a version offers.
+    pub(in crate::commands) fn add_offer(
+        &mut self,
         catalogs: &[ReadCatalog],
         target: &UpdateTarget,
         offer: &Offer,
-        versions: Versions,
-    ) -> Result<Self, Error> {
-        let change = |untouched: &BTreeSet<String>| {
-            edit::change(fleet, catalogs, target, offer, versions, untouched)
-        };
-        let plan = Self::new(request, fleet, change(&BTreeSet::new())?)?;
+    ) -> Result<(), Error> {
+        let none = BTreeSet::new();
+        let mut change = edit::change(self.fleet(), catalogs, target, offer, &none)?;
+        let after = texts::read_with(self.request, self.fleet(), &change.files)?;
         // What expressions evaluate to may change with the version.
-        let computed = edit::expression_keys(&plan.fleet.catalogs()?, Some(&target.to));
-        if plan.change.adds(&computed) {
-            Self::new(request, fleet, change(&computed)?)
-        } else {
-            Ok(plan)
+        let computed = edit::expression_keys(&after.catalogs()?, &target.raised());
+        if change.adds(&computed) {
+            change = edit::change(self.fleet(), catalogs, target, offer, &computed)?;
         }
+        self.drift.extend(change.drift);
+        self.versions.extend(change.versions);
+        self.computed.extend(change.computed);
+        self.edit(&change.files)
     }
 
-    /// The project with a change.
-    fn new(request: &Request, fleet: &Fleet, change: Update) -> Result<Self, Error> {
-        let fleet = texts::read_with(request, fleet, &change.files)?;
-        Ok(Self {
-            change,
-            fixed: Vec::new(),
-            fleet,
-        })
+    /// Moves Kubernetes versions with the images whose names say them.
+    pub(super) fn move_versions(&mut self) -> Result<Moves, Error> {
+        let moves = moves(&self.drift);
+        let files = edit::k8s_versions(self.fleet(), &moves)?;
+        self.edit(&files)?;
+        Ok(moves)
     }
 
-    /// Moves selections of images that are gone, where that was requested.
+    /// Moves selections of images that are gone.
     pub(super) fn fix(
         &mut self,
-        request: &Request,
         options: &UpdateOptions,
         terminal: &mut Terminal,
     ) -> Result<(), Error> {
-        if !options.fix {
-            return Ok(());
-        }
-        let lost = dangling_selections(&self.fleet)?;
+        let lost = dangling_selections(self.fleet())?;
         let tense = if options.check {
             fix::Tense::Would
         } else {
             fix::Tense::Done
         };
-        self.fixed = fix::preview_fixes(&self.fleet.workspace, &lost, tense, terminal)?;
-        self.fleet = texts::read_with(request, &self.fleet, &self.fixed)?;
-        Ok(())
+        let files = fix::preview_fixes(&self.fleet().workspace, &lost, tense, terminal)?;
+        self.edit(&files)
     }
 
-    /// All edited files: each as it was read, and its new text.
-    pub(in crate::commands) fn files(&self) -> Vec<EditedFile> {
-        let mut files = self.change.files.clone();
-        for fixed in &self.fixed {
-            let is_it = |known: &&mut EditedFile| known.source.path == fixed.source.path;
-            match files.iter_mut().find(is_it) {
-                Some(known) => known.text.clone_from(&fixed.text),
-                None => files.push(fixed.clone()),
+    fn edit(&mut self, files: &[EditedFile]) -> Result<(), Error> {
+        for edited in files {
+            let is_it = |known: &&mut EditedFile| known.source.path == edited.source.path;
+            match self.files.iter_mut().find(is_it) {
+                Some(known) => known.text.clone_from(&edited.text),
+                None => self.files.push(edited.clone()),
             }
         }
-        files
+        self.after = Some(texts::read_with(self.request, self.fleet(), files)?);
+        Ok(())
     }
 }

@@ -1,8 +1,9 @@
-//! Determines the version to update to, and the current one in the values.
+//! Determines the versions to update to, and the current ones in the values.
 
 use std::path::Path;
 
-use crate::edit::update::{self, UpdateTarget};
+use crate::catalog::offers::Builder;
+use crate::edit::update::UpdateTarget;
 use crate::error::Error;
 use crate::model::catalog::ReadCatalog;
 use crate::model::renovate::{self, Upgrade};
@@ -10,50 +11,78 @@ use crate::read;
 
 use super::UpdateOptions;
 
-/// Reads the version from its source.
+/// Reads the versions from their source.
 ///
 /// # Errors
-/// Nobody names one; Renovate's file is not what the preset makes.
-pub(super) fn target(
+/// Nobody names one, or a builder that there is not; Renovate's file is not what the preset makes.
+pub(super) fn targets(
     options: &UpdateOptions,
     renovate: Option<&Path>,
     catalogs: &[ReadCatalog],
-) -> Result<UpdateTarget, Error> {
-    let written = update::version(catalogs);
-    let none = || Error::usage(NO_VERSION);
-    match (&options.to, options.from_renovate) {
-        (Some(to), _) => Ok(UpdateTarget {
-            current: written.clone(),
-            to: to.clone(),
-            from: written,
-        }),
-        (None, false) => new_target(written.ok_or_else(none)?, None),
-        (None, true) => {
-            let upgrades = renovate.map_or_else(|| Ok(Vec::new()), upgrades)?;
-            // The values hold the new version already: what they do not name is another dependency's.
-            let own: Vec<Upgrade> = upgrades
-                .into_iter()
-                .filter(|upgrade| update::names(catalogs, &upgrade.new_value))
-                .collect();
-            let to = renovate::version(&own).map(str::to_owned).or(written);
-            let to = to.ok_or_else(none)?;
-            let before = own.iter().filter(|upgrade| upgrade.new_value == to);
-            let mut before: Vec<&String> = before.map(|upgrade| &upgrade.current_value).collect();
+) -> Result<Vec<UpdateTarget>, Error> {
+    let builders = Builder::find(catalogs);
+    if !options.to.is_empty() {
+        let words = options.to.iter();
+        return words.map(|word| typed_target(word, &builders)).collect();
+    }
+    let upgrades = match renovate.filter(|_| options.from_renovate) {
+        Some(file) => upgrades(file)?,
+        None => Vec::new(),
+    };
+    // The values hold the new version already: what they do not name is another dependency's.
+    let raised = |builder: &Builder| upgrades.iter().any(|upgrade| has_version(builder, upgrade));
+    let has_raised = builders.iter().any(raised);
+    let targets: Vec<UpdateTarget> = builders
+        .into_iter()
+        .filter(|builder| match has_raised {
+            true => upgrades.iter().any(|upgrade| has_version(builder, upgrade)),
+            false => !builder.is_own_tag,
+        })
+        .filter_map(|builder| {
+            let own = upgrades
+                .iter()
+                .filter(|upgrade| has_version(&builder, upgrade));
+            let mut before: Vec<&String> = own.map(|upgrade| &upgrade.current_value).collect();
             before.dedup();
             let from = match before.as_slice() {
                 [one] if !one.is_empty() => Some((*one).clone()),
                 _ => None,
             };
-            new_target(to, from)
-        }
+            let to = builder.version.as_deref()?.to_owned();
+            Some(UpdateTarget { builder, to, from })
+        })
+        .collect();
+    if targets.is_empty() {
+        return Err(Error::usage(NO_VERSION));
     }
+    Ok(targets)
 }
 
-fn new_target(to: String, from: Option<String>) -> Result<UpdateTarget, Error> {
+fn has_version(builder: &Builder, upgrade: &Upgrade) -> bool {
+    builder.version.as_deref() == Some(&*upgrade.new_value)
+}
+
+/// `VERSION`, or `BUILDER=VERSION`.
+fn typed_target(word: &str, builders: &[Builder]) -> Result<UpdateTarget, Error> {
+    let (found, to) = match word.split_once('=') {
+        Some((name, to)) => {
+            let named = builders.iter().find(|builder| builder.has_name(name));
+            let names = || builders.iter().map(Builder::name).collect::<Vec<_>>();
+            let named = named.ok_or_else(|| {
+                Error::usage(format!(
+                    "the catalog has no images of a builder `{name}`\nhelp: there are images of {}",
+                    names().join("; ")
+                ))
+            });
+            (Some(named?), to)
+        }
+        None => (builders.first(), word),
+    };
+    let builder = found.cloned().unwrap_or_default();
     Ok(UpdateTarget {
-        current: Some(to.clone()),
-        from,
-        to,
+        from: builder.version.as_deref().map(str::to_owned),
+        to: to.to_owned(),
+        builder,
     })
 }
 

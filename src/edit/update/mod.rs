@@ -6,9 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use yaml_tree::edit::{Edit, Target};
-use yaml_tree::place::{FileId, Located, Source, Spot};
+use yaml_tree::place::{FileId, Source, Spot};
 
-use crate::catalog::offers::{Drift, Offer, drift, is_of_version, moves, replacements};
+use crate::catalog::offers::{Builder, Drift, Moves, Offer, drift, replacements};
 use crate::edit::texts::EditedFile;
 use crate::error::Error;
 use crate::model::catalog::ReadCatalog;
@@ -21,10 +21,10 @@ use super::fix;
 
 use entries::{find_entry, insert};
 
-/// The version that an update moves to.
+/// The version that an update moves a builder's images to.
 pub(crate) struct UpdateTarget {
-    /// The version of the entries that are updated: the one in the values.
-    pub(crate) current: Option<String>,
+    /// The builder, with the version in the values.
+    pub(crate) builder: Builder,
     /// The version that they move to.
     pub(crate) to: String,
     /// The version that they come from, if it is known.
@@ -34,7 +34,15 @@ pub(crate) struct UpdateTarget {
 impl UpdateTarget {
     /// Whether the values name the version already, so that they do not show the previous one.
     pub(crate) fn is_raised(&self) -> bool {
-        self.current.as_ref() == Some(&self.to)
+        self.builder.version.as_deref() == Some(&*self.to)
+    }
+
+    /// The builder after it.
+    pub(crate) fn raised(&self) -> Builder {
+        Builder {
+            version: Some(self.to.as_str().into()),
+            ..self.builder.clone()
+        }
     }
 }
 
@@ -56,37 +64,6 @@ impl Update {
         let mut added = self.drift.added.iter();
         added.any(|added| keys.contains(&added.name.replace('.', "-")))
     }
-
-    /// Whether no file changes.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.files.is_empty()
-    }
-}
-
-/// Whether the map of Kubernetes versions moves with the images.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Versions {
-    Move,
-    Keep,
-}
-
-/// The version that the values name.
-pub(crate) fn version(catalogs: &[ReadCatalog]) -> Option<String> {
-    let mut versions = catalogs.iter().filter_map(|read| {
-        let version = read.catalog.version.as_ref()?;
-        Some(version.value.to_string())
-    });
-    versions.next()
-}
-
-/// Whether the values name that version anywhere: as the builder's, or as a registry's own.
-pub(crate) fn names(catalogs: &[ReadCatalog], version: &str) -> bool {
-    catalogs.iter().any(|ReadCatalog { catalog, .. }| {
-        let tags = catalog.registries.values();
-        let tags = tags.filter_map(|registry| registry.tag.as_ref());
-        let mut all = catalog.version.iter().chain(tags);
-        all.any(|found| &*found.value == version)
-    })
 }
 
 /// The edits that are needed, made in memory. `untouched` are images that entries named by expressions will be, besides
@@ -96,12 +73,14 @@ pub(crate) fn change(
     catalogs: &[ReadCatalog],
     target: &UpdateTarget,
     offer: &Offer,
-    versions: Versions,
     untouched: &BTreeSet<String>,
 ) -> Result<Update, Error> {
     let workspace = &fleet.workspace;
-    let (from, version) = (target.current.as_deref(), target.to.as_str());
-    let Listed { entries, computed } = list_entries(catalogs, from);
+    let Listed {
+        entries,
+        computed,
+        others,
+    } = list_entries(catalogs, &target.builder);
     let mut names: Vec<&str> = Vec::new();
     for (name, _) in &entries {
         if !names.contains(&&**name) {
@@ -110,11 +89,12 @@ pub(crate) fn change(
     }
     let mut untouched = untouched.clone();
     untouched.extend(computed.iter().map(|(key, _)| key.clone()));
+    untouched.extend(others);
     let drift = drift(&names, &untouched, offer);
     let mut files = Files::default();
-    let spots = version_spots(catalogs, from);
+    let spots = version_spots(catalogs, &target.builder);
     for spot in spots.iter().filter(|_| !target.is_raised()) {
-        let value = version.into();
+        let value = target.to.as_str().into();
         let at = place(spot);
         files.add(&spot.source, Edit::Set { at, value });
     }
@@ -136,17 +116,6 @@ pub(crate) fn change(
         let (source, edit) = insert(workspace, &entries, catalogs, added)?;
         files.add(&source, edit);
     }
-    if versions == Versions::Move {
-        for source in files.sources() {
-            for edit in version_map(workspace, &source, &drift) {
-                files.add(&source, edit);
-            }
-        }
-        for (spot, from, to) in cluster_versions(fleet, &drift)? {
-            let at = place(&spot);
-            files.add(&spot.source, Edit::Replace { at, from, to });
-        }
-    }
     let files = files.into_edited_files(workspace)?;
     Ok(Update {
         drift,
@@ -162,16 +131,20 @@ struct Listed {
     entries: Vec<(Arc<str>, Spot)>,
     /// The keys of those that an expression or a secret names, which are not edited.
     computed: Vec<(String, Spot)>,
+    /// The keys of other builders' entries.
+    others: BTreeSet<String>,
 }
 
-fn list_entries(catalogs: &[ReadCatalog], from: Option<&str>) -> Listed {
+fn list_entries(catalogs: &[ReadCatalog], builder: &Builder) -> Listed {
     let mut listed = Listed {
         entries: Vec::new(),
         computed: Vec::new(),
+        others: BTreeSet::new(),
     };
     for ReadCatalog { catalog, sources } in catalogs {
         for entry in &catalog.entries {
-            if !entry.built || !is_of_version(catalog, entry, from) {
+            if !entry.built || !builder.is_of(catalog, entry) {
+                listed.others.insert(entry.name.value.replace('.', "-"));
                 continue;
             }
             let Some(spot) = sources.resolve(entry.name.place) else {
@@ -192,23 +165,17 @@ fn list_entries(catalogs: &[ReadCatalog], from: Option<&str>) -> Listed {
 }
 
 /// The keys of the entries that expressions name.
-pub(crate) fn expression_keys(catalogs: &[ReadCatalog], from: Option<&str>) -> BTreeSet<String> {
-    let computed = list_entries(catalogs, from).computed.into_iter();
+pub(crate) fn expression_keys(catalogs: &[ReadCatalog], builder: &Builder) -> BTreeSet<String> {
+    let computed = list_entries(catalogs, builder).computed.into_iter();
     computed.map(|(key, _)| key).collect()
 }
 
-/// Where the version is written: the builder's own line, and registries' tags that repeat it.
-fn version_spots(catalogs: &[ReadCatalog], from: Option<&str>) -> Vec<Spot> {
+/// Where a builder's version is written.
+fn version_spots(catalogs: &[ReadCatalog], builder: &Builder) -> Vec<Spot> {
     let mut spots: Vec<Spot> = Vec::new();
-    let Some(from) = from else {
-        return spots;
-    };
     for ReadCatalog { catalog, sources } in catalogs {
-        let tags = catalog.registries.values();
-        let tags = tags.filter_map(|registry| registry.tag.as_ref());
-        let own = |found: &&Located<Arc<str>>| &*found.value == from;
-        for found in catalog.version.iter().chain(tags).filter(own) {
-            let fix = Fix::replace(sources.resolve(found.place), from, "", "");
+        for found in builder.versions(catalog) {
+            let fix = Fix::replace(sources.resolve(found.place), &found.value, "", "");
             if let Some(fix) = fix.filter(|fix| !spots.contains(&fix.spot)) {
                 spots.push(fix.spot);
             }
@@ -233,12 +200,6 @@ struct FileEdits {
 }
 
 impl Files {
-    /// The files that have edits.
-    fn sources(&self) -> Vec<Arc<Source>> {
-        let files = self.0.values();
-        files.map(|file| Arc::clone(&file.source)).collect()
-    }
-
     fn file_edits(&mut self, source: &Arc<Source>) -> &mut FileEdits {
         let file = self.0.entry(Arc::clone(&source.path));
         file.or_insert_with(|| FileEdits {
@@ -275,10 +236,33 @@ impl Files {
     }
 }
 
+/// The edits that take Kubernetes versions to where their images moved: in the values' maps of them, and where clusters and pools
+/// write them themselves.
+///
+/// # Errors
+/// A file cannot be read, or edited.
+pub(crate) fn k8s_versions(fleet: &Fleet, moves: &Moves) -> Result<Vec<EditedFile>, Error> {
+    let mut files = Files::default();
+    let mut seen = BTreeSet::new();
+    for ReadCatalog { sources, .. } in fleet.catalogs()? {
+        for source in sources.all() {
+            if seen.insert(Arc::clone(&source.path)) {
+                for edit in version_map(&fleet.workspace, source, moves) {
+                    files.add(source, edit);
+                }
+            }
+        }
+    }
+    for (spot, from, to) in cluster_versions(fleet, moves)? {
+        let at = place(&spot);
+        files.add(&spot.source, Edit::Replace { at, from, to });
+    }
+    files.into_edited_files(&fleet.workspace)
+}
+
 /// The Kubernetes versions that clusters and pools write themselves and that entries of their distribution moved away from:
 /// where, the text there and the new one.
-fn cluster_versions(fleet: &Fleet, drift: &Drift) -> Result<Vec<(Spot, String, String)>, Error> {
-    let moves = moves(drift);
+fn cluster_versions(fleet: &Fleet, moves: &Moves) -> Result<Vec<(Spot, String, String)>, Error> {
     let fleet_check = fleet.check(|view, _, _| {
         let cluster = &view.cluster;
         let own = cluster
@@ -289,7 +273,7 @@ fn cluster_versions(fleet: &Fleet, drift: &Drift) -> Result<Vec<(Spot, String, S
         for version in cluster.k8s_version.iter().chain(own) {
             let spot = view.sources.resolve(version.place);
             let written = Fix::replace(spot, &version.value, "", "");
-            let replacements = replacements(&version.value, &moves).into_iter();
+            let replacements = replacements(&version.value, moves).into_iter();
             if let (Some(fix), Some((from, to))) = (written, replacements.last()) {
                 found.push((fix.spot, from, to));
             }
@@ -306,11 +290,10 @@ fn cluster_versions(fleet: &Fleet, drift: &Drift) -> Result<Vec<(Spot, String, S
 }
 
 /// The edits of a file's map of Kubernetes versions: where an entry moved to a newer patch, so does the version.
-fn version_map(workspace: &Workspace, source: &Source, drift: &Drift) -> Vec<Edit> {
+fn version_map(workspace: &Workspace, source: &Source, moves: &Moves) -> Vec<Edit> {
     let Ok(values) = yaml_tree::values(&source.text, FileId(0), workspace.engine) else {
         return Vec::new();
     };
-    let moves = moves(drift);
     let mut edits = Vec::new();
     for path in VERSION_MAPS {
         for entry in values.entries(path) {
@@ -318,7 +301,7 @@ fn version_map(workspace: &Workspace, source: &Source, drift: &Drift) -> Vec<Edi
                 continue;
             };
             let place = entry.node.place;
-            for (from, to) in replacements(text, &moves) {
+            for (from, to) in replacements(text, moves) {
                 let at = Target::Place(place.start as usize..place.end as usize);
                 edits.push(Edit::Replace { at, from, to });
             }

@@ -223,14 +223,14 @@ fn registries(root: &Branch, report: &mut Report<'_>) -> BTreeMap<Arc<str>, Regi
     entries
         .into_iter()
         .map(|found| {
-            let registry = registry(&found, report);
+            let registry = registry(root, &found, report);
             (found.key, registry)
         })
         .collect()
 }
 
 /// Reads no more than what references need: a registry's key is none of it.
-fn registry(found: &BranchEntry, report: &mut Report<'_>) -> Registry {
+fn registry(root: &Branch, found: &BranchEntry, report: &mut Report<'_>) -> Registry {
     let url = report.string(&found.branch, "url").map(|url| {
         let trimmed = url.value.trim_end_matches('/');
         Located::new(Arc::from(trimmed), url.place)
@@ -238,12 +238,49 @@ fn registry(found: &BranchEntry, report: &mut Report<'_>) -> Registry {
     let enabled = report
         .answer(found.branch.child("enabled"))
         .and_then(|branch| report.answer(branch.node()));
+    let tag = report.string(&found.branch, "tag");
+    let tag_value = tag.as_ref().and_then(|tag| {
+        let written = report.answer(found.branch.child("tag"))?;
+        value_of(root, written, &tag.value, report)
+    });
     Registry {
         url,
-        tag: report.string(&found.branch, "tag"),
+        tag,
+        tag_value,
         enabled: enabled.is_none_or(|node| is_true(&node.value)),
         place: found.key_place,
     }
+}
+
+/// How many expressions lead from a tag to the value that is written.
+const DEPTH: usize = 8;
+
+/// The value that is written as this text, where an expression only passes it on, perhaps over others that do.
+fn value_of(
+    root: &Branch,
+    expression: Branch,
+    text: &str,
+    report: &mut Report<'_>,
+) -> Option<Located<Arc<str>>> {
+    let mut branch = expression;
+    for _ in 0..DEPTH {
+        let path: Arc<str> = value_path(branch.text()?)?.into();
+        let keys: Vec<&str> = path.split('.').collect();
+        branch = report.answer(root.get_path(&keys))?;
+        if branch.text().is_some_and(|written| **written == *text) {
+            return Some(Located::new(path, branch.place()));
+        }
+    }
+    None
+}
+
+/// The one value that an expression reads.
+fn value_path(expression: &str) -> Option<&str> {
+    const VALUES: &str = ".Values.";
+    let (_, rest) = expression.split_once(VALUES)?;
+    let is_part = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '.');
+    let end = rest.find(|letter| !is_part(letter)).unwrap_or(rest.len());
+    (!rest.contains(VALUES)).then_some(&rest[..end])
 }
 
 #[cfg(test)]

@@ -1,0 +1,160 @@
+//! The builders of the catalog's images, found by what the values do: each has a version that registries' tags are made of.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use yaml_tree::place::Located;
+
+use crate::catalog::resolve;
+use crate::model::catalog::{Catalog, CatalogEntry, ReadCatalog, Registry};
+
+/// A builder, whose images have one version.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Builder {
+    /// The path of the value with its version; none for `sylva_diskimagebuilder_version` and its older name.
+    pub value: Option<Arc<str>>,
+    /// The version in the values, if there is one.
+    pub version: Option<Arc<str>>,
+    /// The registries with its images that the catalog names.
+    pub registries: BTreeSet<Arc<str>>,
+    /// Whether the value is a registry's own tag, which nothing else follows: an older generation's, perhaps.
+    pub is_own_tag: bool,
+}
+
+impl Builder {
+    /// Every builder: the first one first, then by their values' paths.
+    pub fn find(catalogs: &[ReadCatalog]) -> Vec<Self> {
+        let mut all: Vec<Self> = Vec::new();
+        for ReadCatalog { catalog, .. } in catalogs {
+            let version = catalog.version.as_ref();
+            let main = version.map(|version| Self {
+                version: Some(Arc::clone(&version.value)),
+                ..Self::default()
+            });
+            let of_entries = built(catalog).map(|entry| Self::from_entry(catalog, entry));
+            for found in main.into_iter().chain(of_entries) {
+                match all.iter_mut().find(|known| known.value == found.value) {
+                    Some(known) => {
+                        known.version = known.version.take().or(found.version);
+                        known.registries.extend(found.registries);
+                    }
+                    None => all.push(found),
+                }
+            }
+        }
+        all.retain(|builder| builder.version.is_some());
+        all.sort_by(|one, other| one.value.cmp(&other.value));
+        all
+    }
+
+    /// The builder of an entry.
+    fn from_entry(catalog: &Catalog, entry: &CatalogEntry) -> Self {
+        let name = entry.registry.as_ref().map(|name| &name.value);
+        Self::from_registry(catalog, name)
+    }
+
+    /// The builder of a registry's images.
+    fn from_registry(catalog: &Catalog, name: Option<&Arc<str>>) -> Self {
+        let main = catalog.version.as_ref();
+        let mut builder = Self {
+            version: main.map(|version| Arc::clone(&version.value)),
+            registries: name.cloned().into_iter().collect(),
+            ..Self::default()
+        };
+        let registry = name.and_then(|name| catalog.registries.get(name));
+        if let (Some(name), Some(registry)) = (name, registry)
+            && let Some(tag) = &registry.tag
+        {
+            builder.version = Some(Arc::clone(&tag.value));
+            builder.value = match &registry.tag_value {
+                Some(value) if main.is_some_and(|main| main.place == value.place) => None,
+                Some(value) => Some(Arc::clone(&value.value)),
+                // The version repeated.
+                None if main.is_some_and(|main| main.value == tag.value) => None,
+                None => {
+                    builder.is_own_tag = true;
+                    Some(format!("os_images_oci_registries.{name}.tag").into())
+                }
+            };
+        }
+        builder
+    }
+
+    /// Whether an entry is this builder's, at the version that the builder has.
+    pub fn is_of(&self, catalog: &Catalog, entry: &CatalogEntry) -> bool {
+        let of = Self::from_entry(catalog, entry);
+        let has_tag = entry_registry(catalog, entry).is_some_and(|registry| registry.tag.is_some());
+        of.value == self.value && (!has_tag || self.version.is_none() || of.version == self.version)
+    }
+
+    /// Where the values write its version: the value itself, and tags that repeat it.
+    pub fn versions<'c>(
+        &self,
+        catalog: &'c Catalog,
+    ) -> impl Iterator<Item = Located<Arc<str>>> + use<'_, 'c> {
+        let main = catalog.version.iter().filter(|_| self.value.is_none());
+        let registries = catalog.registries.iter();
+        let own = registries
+            .filter(|(name, _)| Self::from_registry(catalog, Some(name)).value == self.value);
+        let tags = own.filter_map(|(_, registry)| {
+            let tag = registry.tag.as_ref()?;
+            let place = registry.tag_value.as_ref().unwrap_or(tag).place;
+            Some(Located::new(Arc::clone(&tag.value), place))
+        });
+        let all = main.cloned().chain(tags);
+        all.filter(|found| Some(&found.value) == self.version.as_ref())
+    }
+
+    /// The keys that the builders' lists hold, and the addresses below which this builder's images are and others' are.
+    pub fn sites(&self, catalogs: &[ReadCatalog]) -> Sites {
+        let mut sites = Sites::default();
+        for ReadCatalog { catalog, .. } in catalogs {
+            for entry in built(catalog) {
+                sites.listed.insert(entry.name.value.replace('.', "-"));
+                let is_own = self.is_of(catalog, entry);
+                let of = if is_own {
+                    &mut sites.own
+                } else {
+                    &mut sites.foreign
+                };
+                of.extend(resolve::registry_prefix(entry, catalog));
+            }
+        }
+        let Sites { own, foreign, .. } = &mut sites;
+        foreign.retain(|site| !own.contains(site));
+        sites
+    }
+
+    /// What people call it: the names of its registries, else its value's.
+    pub fn name(&self) -> String {
+        let names: Vec<&str> = self.registries.iter().map(|name| &**name).collect();
+        match (names.as_slice(), &self.value) {
+            ([], Some(value)) => value.to_string(),
+            _ => names.join(", "),
+        }
+    }
+
+    /// Whether a word names it: a registry, or its value.
+    pub fn has_name(&self, name: &str) -> bool {
+        self.registries.contains(name) || self.value.as_deref() == Some(name)
+    }
+}
+
+/// What is known of a builder's registries.
+#[derive(Debug, Default)]
+pub struct Sites {
+    /// The keys of the builders' lists.
+    pub listed: BTreeSet<String>,
+    /// The addresses below which this builder's images are.
+    pub own: BTreeSet<String>,
+    /// Those of other builders.
+    pub foreign: BTreeSet<String>,
+}
+
+fn built(catalog: &Catalog) -> impl Iterator<Item = &CatalogEntry> {
+    catalog.entries.iter().filter(|entry| entry.built)
+}
+
+fn entry_registry<'c>(catalog: &'c Catalog, entry: &CatalogEntry) -> Option<&'c Registry> {
+    catalog.registries.get(&entry.registry.as_ref()?.value)
+}
