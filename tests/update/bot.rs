@@ -168,6 +168,10 @@ Added
 
 - ubuntu-noble-plain-rke2-1-32-5
 
+Kubernetes versions
+
+- rke2 1.31.8 → 1.31.9
+
 Node pools whose machines will be re-provisioned
 
 - edge-a/control-plane: ubuntu-noble-plain-rke2-1-31-8:0.4.12 → ubuntu-noble-plain-rke2-1-31-9:0.4.13

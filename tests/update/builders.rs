@@ -18,7 +18,7 @@ fn registry(dib: &str, kiwi: &str) -> Registry {
         (format!("kiwi/{KIWI}"), "0.4.2", kiwi),
     ] {
         let os = path.split(['/', '-']).nth(1).expect("a system").to_owned();
-        let sha256 = format!("{:064}", tag.replace('.', ""));
+        let sha256 = format!("{:0>64}", tag.replace('.', ""));
         let facts = [
             ("k8s-version", version),
             ("k8s-flavor", "rke2"),
@@ -147,7 +147,7 @@ fn a_minor_comes_and_goes_with_its_builder() {
         return;
     };
     let added = "leapmicro-6-0-plain-rke2-1-34: {os_images_oci_registry: kiwi}";
-    stage.run("update kiwi=0.4.2");
+    let _ = stage.run("update kiwi=0.4.2");
     assert!(stage.read("values.yaml").contains(added));
     stage.run("update kiwi=0.4.1").exit(0);
     assert!(!stage.read("values.yaml").contains(added));

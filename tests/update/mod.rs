@@ -107,6 +107,10 @@ Removed
 
 - ubuntu-noble-plain-rke2-1-29-15
 
+Kubernetes versions
+
+- rke2 1.31.8 → 1.31.9
+
 Node pools whose machines will be re-provisioned
 
 - by-key/control-plane: ubuntu-noble-plain-rke2-1-31-8:0.4.12 → ubuntu-noble-plain-rke2-1-31-9:0.4.13
@@ -117,6 +121,7 @@ Node pools left without an image
 - by-key/md0: ubuntu-noble-plain-rke2-1-29-15:0.4.12 → no image
 
 2 node pools in 2 clusters will be re-provisioned.
+changed clusters/by-key.yaml
 changed values.yaml
 
 "#]],
@@ -158,6 +163,10 @@ summary.md:1
 +### Removed
 +
 +- `ubuntu-noble-plain-rke2-1-29-15`
++
++### Kubernetes versions
++
++- rke2 `1.31.8` → `1.31.9`
 +
 +### Node pools whose machines will be re-provisioned
 +
@@ -206,6 +215,10 @@ Added
 
 - ubuntu-noble-plain-rke2-1-32-5
 
+Kubernetes versions
+
+- rke2 1.31.8 → 1.31.9
+
 Node pools whose machines will be re-provisioned
 
 - edge-a/control-plane: ubuntu-noble-plain-rke2-1-31-8:0.4.12 → ubuntu-noble-plain-rke2-1-31-9:0.4.13
@@ -213,6 +226,7 @@ Node pools whose machines will be re-provisioned
 - edge-b/control-plane: ubuntu-noble-hardened-rke2-1-30-12:0.4.12 → ubuntu-noble-hardened-rke2-1-30-12:0.4.13
 
 3 node pools in 2 clusters will be re-provisioned.
+changed clusters/edge-a.yaml
 changed values.yaml
 
 "#]],
@@ -316,12 +330,17 @@ Changed
 - ubuntu-noble-plain-rke2-1-31-8 → ubuntu-noble-plain-rke2-1-31-9
 - ubuntu-noble-hardened-rke2-1-31-8 → ubuntu-noble-hardened-rke2-1-31-9
 
+Kubernetes versions
+
+- rke2 1.31.8 → 1.31.9
+
 Node pools whose machines will be re-provisioned
 
 - edge/control-plane: ubuntu-noble-hardened-rke2-1-31-8:0.4.12 → ubuntu-noble-hardened-rke2-1-31-9:0.4.13
 - edge/md0: ubuntu-noble-hardened-rke2-1-31-8:0.4.12 → ubuntu-noble-hardened-rke2-1-31-9:0.4.13
 
 2 node pools in 1 cluster will be re-provisioned.
+changed edge.yaml
 changed values.yaml
 
 "#]],
@@ -436,7 +455,7 @@ OS images: 0.4.12 → 0.4.13
 - by-key/control-plane: ubuntu-noble-plain-rke2-1-31-8:0.4.12 → no image
 - by-key/md0: ubuntu-noble-plain-rke2-1-29-15:0.4.12 → no image
 - by-selector/control-plane: ubuntu-noble-hardened-rke2-1-31-8:0.4.12 → no image
-would set values.yaml:15:33: version 0.4.13
+would set values.yaml:15:33: version 0.4.12 → 0.4.13
 would change values.yaml
 
 "#]],
@@ -459,11 +478,12 @@ would fix clusters/edge-a.yaml:6:16: `cluster.capm3.image_key: ubuntu-noble-plai
 OS images: 0.4.12 → 0.4.13
 - ubuntu-noble-plain-rke2-1-31-8 → ubuntu-noble-plain-rke2-1-31-9
 - ubuntu-noble-plain-rke2-1-32-5
+- rke2 1.31.8 → 1.31.9
 - edge-a/control-plane: ubuntu-noble-plain-rke2-1-31-8:0.4.12 → ubuntu-noble-plain-rke2-1-31-9:0.4.13
 - edge-a/md0: ubuntu-noble-plain-rke2-1-31-8:0.4.12 → ubuntu-noble-plain-rke2-1-31-9:0.4.13
 - edge-b/control-plane: ubuntu-noble-hardened-rke2-1-30-12:0.4.12 → ubuntu-noble-hardened-rke2-1-30-12:0.4.13
 - edge-b/md0: opensuse-15-6-plain-rke2-1-30-12:0.4.12 → opensuse-15-6-plain-rke2-1-30-12:0.4.13
-would set values.yaml:8:33: version 0.4.13
+would set values.yaml:8:33: version 0.4.12 → 0.4.13
 would change values.yaml
 would change clusters/edge-a.yaml
 would lock 4 images
