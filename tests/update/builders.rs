@@ -1,4 +1,4 @@
-//! Two builders of images, each with a version of its own, and names without a patch: what moves is told by locked facts.
+//! Two builders of images, each with a version of its own, and names without a patch: locked facts say what moves.
 
 use snapbox::str;
 
@@ -97,7 +97,27 @@ fn both_builders_raised_together_take_the_map_with_them() {
         .edit("values.yaml", ": 0.7.4", ": 0.7.6")
         .edit("values.yaml", ": 0.4.1", ": 0.4.2");
     let run = bot(&stage).exit(0).stdout("");
-    assert_text(&said(&run, &registry), str![]);
+    assert_text(
+        &said(&run, &registry),
+        str![[r#"
+metalmark.lock: 0 kept, 2 added, 0 updated, 2 dropped; written
+the catalog lists what 0.7.6 and 0.4.2 offers
+OS images: sylva 0.7.4 → 0.7.6, kiwi 0.4.1 → 0.4.2
+
+Kubernetes versions
+
+- rke2 1.33.5+rke2r1 → 1.33.7+rke2r3
+
+Node pools whose machines will be re-provisioned
+
+- leap/control-plane: leapmicro-6-0-plain-rke2-1-33:0.4.1 → leapmicro-6-0-plain-rke2-1-33:0.4.2
+- rke/control-plane: ubuntu-noble-hardened-rke2-1-33:0.7.4 → ubuntu-noble-hardened-rke2-1-33:0.7.6
+
+2 node pools in 2 clusters will be re-provisioned, compared with the last commit.
+changed values.yaml
+
+"#]],
+    );
     let values = stage.read("values.yaml");
     assert!(
         values.contains("\"v1.33.7+rke2r3\"") && values.contains("\"v1.33.5\""),
@@ -128,7 +148,12 @@ fn a_builder_is_named_by_its_registry() {
     let Some(stage) = fleet(&registry) else {
         return;
     };
-    stage.run("update kiwi=0.4.2 0.7.6").exit(0);
+    stage.run("update 0.7.6").exit(2).stderr(str![[r#"
+error: `0.7.6` may be a version of several builders
+help: name one by its registry: `metalmark update REGISTRY=0.7.6`; there are images of sylva; kiwi
+
+"#]]);
+    stage.run("update kiwi=0.4.2 sylva=0.7.6").exit(0);
     let values = stage.read("values.yaml");
     assert!(
         values.contains("acme_kiwi: 0.4.2\n") && values.contains("builder_version: 0.7.6\n"),

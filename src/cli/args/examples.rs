@@ -32,7 +32,8 @@ pub(super) const UPDATE: &str = "Examples:
   metalmark update 0.6.3        to that version of the image builder
   metalmark update 0.6.3 --check
                                 say what it would change
-  metalmark update --from-renovate --fix
+  metalmark update kiwi=0.4.2   of the builder whose images the registry `kiwi` has
+  metalmark update --from-renovate
                                 the version is raised already";
 
 pub(super) const CLUSTERS: &str = "Examples:

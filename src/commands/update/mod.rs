@@ -37,7 +37,7 @@ pub(super) use plan::Plan;
 /// What an update does.
 #[derive(Clone, Debug, Args)]
 pub struct UpdateOptions {
-    /// The version to move to, of the first builder, or of the builder of a registry's images: `REGISTRY=VERSION`. Left out, it
+    /// The version to move to, or `REGISTRY=VERSION` for the builder of a registry's images where there are several. Left out, it
     /// is the one that the values name for each builder: a bot has raised it already.
     #[arg(value_name = "VERSION")]
     pub to: Vec<String>,
@@ -96,9 +96,10 @@ pub fn update(
     }
     report::update::computed(&plan.computed, &mut terminal.err)?;
     let moves_versions = options.k8s_versions || options.from_renovate;
-    let moves = match moves_versions {
-        true => plan.move_versions()?,
-        false => Moves::new(),
+    let moves = if moves_versions {
+        plan.move_versions()?
+    } else {
+        Moves::new()
     };
     if options.fix || options.from_renovate {
         plan.fix(options, terminal)?;

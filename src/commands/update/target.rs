@@ -34,9 +34,12 @@ pub(super) fn targets(
     let has_raised = builders.iter().any(raised);
     let targets: Vec<UpdateTarget> = builders
         .into_iter()
-        .filter(|builder| match has_raised {
-            true => upgrades.iter().any(|upgrade| has_version(builder, upgrade)),
-            false => !builder.is_own_tag,
+        .filter(|builder| {
+            if has_raised {
+                raised(builder)
+            } else {
+                !builder.is_own_tag
+            }
         })
         .filter_map(|builder| {
             let own = upgrades
@@ -76,7 +79,17 @@ fn typed_target(word: &str, builders: &[Builder]) -> Result<UpdateTarget, Error>
             });
             (Some(named?), to)
         }
-        None => (builders.first(), word),
+        None => {
+            let followed = builders.iter().filter(|builder| !builder.is_own_tag);
+            let names: Vec<String> = followed.map(Builder::name).collect();
+            if names.len() > 1 {
+                return Err(Error::usage(format!(
+                    "`{word}` may be a version of several builders\nhelp: name one by its registry: `metalmark update REGISTRY={word}`; there are images of {}",
+                    names.join("; ")
+                )));
+            }
+            (builders.first(), word)
+        }
     };
     let builder = found.cloned().unwrap_or_default();
     Ok(UpdateTarget {
