@@ -330,7 +330,7 @@ pub(crate) fn settings() -> Settings {
         schemes: Default::default(),
         locking: Locking::Loose,
         registries: Default::default(),
-        releases: None,
+        releases: BTreeMap::new(),
         waves: WaveSettings::default(),
     }
 }

@@ -28,7 +28,10 @@ pub(crate) fn findings(
     terminal: &mut Terminal,
 ) -> Result<usize, Error> {
     let (mut edited, mut outcomes) = (Vec::new(), Vec::new());
-    for (source, fixes) in group_by_file(fixes_of(judged)) {
+    let fixes = judged
+        .iter()
+        .filter_map(|judged| judged.finding.fix.as_ref());
+    for (source, fixes) in group_by_file(fixes) {
         let (text, tried) = apply_fixes(&source, &fixes, workspace.engine);
         outcomes.extend(tried);
         if text != source.text {
@@ -62,13 +65,13 @@ pub(crate) enum Tense {
     Done,
 }
 
-/// The texts that the files of findings have after their edits, each edit reported on stderr; nothing is written.
+/// The texts that files have after edits, each edit reported on stderr; nothing is written.
 ///
 /// # Errors
 /// Stderr is gone.
 pub(crate) fn preview_fixes(
     workspace: &Workspace,
-    judged: &[Judged],
+    fixes: &[Fix],
     tense: Tense,
     terminal: &mut Terminal,
 ) -> Result<Vec<EditedFile>, Error> {
@@ -77,7 +80,7 @@ pub(crate) fn preview_fixes(
         Tense::Done => ("fixed", "not fixed"),
     };
     let mut files = Vec::new();
-    for (source, fixes) in group_by_file(fixes_of(judged)) {
+    for (source, fixes) in group_by_file(fixes) {
         let (text, outcomes) = apply_fixes(&source, &fixes, workspace.engine);
         for (place, outcome) in outcomes {
             match outcome {
@@ -106,11 +109,6 @@ pub(crate) fn all(fixes: &[Fix], engine: Engine) -> Result<Vec<EditedFile>, Stri
         files.push(EditedFile { source, text });
     }
     Ok(files)
-}
-
-fn fixes_of(judged: &[Judged]) -> impl Iterator<Item = &Fix> {
-    let fixes = judged.iter().map(|judged| judged.finding.fix.as_ref());
-    fixes.flatten()
 }
 
 /// The fixes of each file, in the order of their places; what many clusters share once.

@@ -266,11 +266,10 @@ pub(super) struct HostOptions {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct UpdateOptions {
-    /// Releases: the address of one, with `VERSION` in place of its version, such as
-    /// `https://gitlab.com/api/v4/projects/ID/releases/VERSION` or
+    /// The address of a release, or one for each builder by the name of its registry, with `VERSION` in place of its version,
+    /// such as `https://gitlab.com/api/v4/projects/ID/releases/VERSION` or
     /// `https://api.github.com/repos/OWNER/NAME/releases/tags/VERSION`. It is queried without credentials. Without it, the
-    /// registries are queried for their lists. Where there are several image builders, a map of such addresses by the
-    /// names of their registries.
+    /// registries are queried for their lists.
     #[serde(default)]
     pub releases: ReleaseOptions,
 }

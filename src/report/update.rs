@@ -1,11 +1,12 @@
 //! What an update does: the summary, what it would do, and, for a bot, what is worth reading in its merge request.
 
+use std::collections::BTreeSet;
 use std::io::{self, Write as _};
 use std::sync::Arc;
 
 use yaml_tree::place::{Source, Spot};
 
-use crate::catalog::offers::{self, Offer, Summary};
+use crate::catalog::offers::{self, Offer, Summary, VersionChange};
 use crate::model::rule::Level;
 use crate::printer::Printer;
 
@@ -29,7 +30,7 @@ pub fn summary(summary: &Summary, changes_files: bool, out: &mut Printer) -> io:
 }
 
 /// Prints the repositories that are left out, since their names are not read.
-pub fn unread(offer: &Offer, out: &mut Printer) -> io::Result<()> {
+pub fn gaps(offer: &Offer, out: &mut Printer) -> io::Result<()> {
     match offers::describe_gaps(offer) {
         Some(unread) => writeln!(out, "{unread}"),
         None => Ok(()),
@@ -37,15 +38,34 @@ pub fn unread(offer: &Offer, out: &mut Printer) -> io::Result<()> {
 }
 
 /// Prints why Kubernetes versions stay.
-pub fn disagreements(reasons: &[String], out: &mut Printer) -> io::Result<()> {
+pub fn stays(reasons: &BTreeSet<String>, out: &mut Printer) -> io::Result<()> {
     for reason in reasons {
-        writeln!(out, "Kubernetes versions stay: {reason}")?;
+        writeln!(out, "a Kubernetes version stays: {reason}")?;
     }
     Ok(())
 }
 
+/// Prints that nothing is written; `flags` would repair more.
+pub fn refusal(flags: &[&str], out: &mut Printer) -> io::Result<()> {
+    writeln!(
+        out,
+        "what was written is undone, because of the errors above"
+    )?;
+    let flags = flags.join(", ");
+    let flags = if flags.is_empty() {
+        flags
+    } else {
+        format!("; {flags}")
+    };
+    writeln!(out, "help: correct them and run this again{flags}")?;
+    writeln!(
+        out,
+        "help: `metalmark render CLUSTER…` renders clusters alone, without the update"
+    )
+}
+
 /// Prints the entries that an expression names, by key and place.
-pub fn computed(computed: &[(String, Spot)], out: &mut Printer) -> io::Result<()> {
+pub fn omissions(computed: &[(String, Spot)], out: &mut Printer) -> io::Result<()> {
     for (key, spot) in computed {
         writeln!(
             out,
@@ -55,14 +75,20 @@ pub fn computed(computed: &[(String, Spot)], out: &mut Printer) -> io::Result<()
     Ok(())
 }
 
-/// What an update would do.
-pub struct Preview<'a> {
-    /// The version that it moves to.
-    pub to: &'a str,
+/// A version that would be set.
+pub struct PreviewedVersion<'a> {
+    /// Which one.
+    pub change: &'a VersionChange,
     /// Whether the values name it already.
     pub is_raised: bool,
-    /// Where the version is written.
-    pub versions: &'a [Spot],
+    /// Where it is written.
+    pub spots: &'a [Spot],
+}
+
+/// What an update would do.
+pub struct Preview<'a> {
+    /// The versions of builders.
+    pub versions: Vec<PreviewedVersion<'a>>,
     /// The files that would change.
     pub files: Vec<&'a Arc<Source>>,
     /// How many images would be locked.
@@ -71,12 +97,10 @@ pub struct Preview<'a> {
 
 /// Prints what an update would do.
 pub fn preview(preview: &Preview<'_>, out: &mut Printer) -> io::Result<()> {
-    let to = preview.to;
-    for spot in preview.versions {
-        if preview.is_raised {
-            writeln!(out, "{spot}: version {to}")?
-        } else {
-            writeln!(out, "would set {spot}: version {to}")?
+    for version in &preview.versions {
+        let would_set = if version.is_raised { "" } else { "would set " };
+        for spot in version.spots {
+            writeln!(out, "{would_set}{spot}: version {}", version.change.text())?;
         }
     }
     for source in &preview.files {
@@ -88,7 +112,7 @@ pub fn preview(preview: &Preview<'_>, out: &mut Printer) -> io::Result<()> {
     Ok(())
 }
 
-/// The errors alone, a line each with its help: Renovate shows the last of stderr in a comment, where snippets are too long.
+/// The errors alone, a line each with its help: a merge request shows them in a comment, where snippets are too long.
 pub struct Brief;
 
 /// How many errors a comment holds.

@@ -1,12 +1,17 @@
 //! The map of Kubernetes versions and the builder's images disagree.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use capi::image::{Fact, Image, Origin, fact};
+use yaml_tree::place::Located;
 
-use crate::model::cluster::MappedVersion;
+use crate::model::cluster::{LevelName, MappedVersion};
+use crate::model::cluster_view::ClusterView;
 use crate::model::finding::Finding;
+use crate::model::fix::Fix;
 use crate::model::rule::RuleId;
+use crate::model::settings::Settings;
 use crate::model::version::{Version, flavor_of};
 use crate::rules::ClusterInput;
 
@@ -18,11 +23,47 @@ struct Held<'a> {
 
 /// Compares each entry, as it evaluates for the cluster's bootstrap provider, with the images of that provider's flavor.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
+    compare_all(input, &input.view.cluster.k8s_versions, findings);
+}
+
+/// The versions that images do not hold: of the map, and of those that the cluster and its pools write themselves, which are no
+/// finding of a check, but move with the images in an update. Edits are proposed and not tried.
+pub(crate) fn versions_behind(view: &ClusterView, settings: &Settings) -> Vec<Finding> {
+    let input = ClusterInput::new(view, settings);
+    let mut findings = Vec::new();
+    cluster(&input, &mut findings);
+    compare_all(&input, &own_versions(&input), &mut findings);
+    findings.into_iter().map(Finding::with_proposals).collect()
+}
+
+/// What the cluster and its pools write literally, as entries of a map.
+fn own_versions(input: &ClusterInput<'_>) -> Vec<MappedVersion> {
+    let cluster = &input.view.cluster;
+    let of_cluster = cluster.k8s_version.iter();
+    let of_pools = { cluster.pools.iter() }
+        .filter_map(|pool| Some((pool.name.level(), pool.k8s_version.as_ref()?)));
+    let written = of_cluster
+        .map(|version| (LevelName::Cluster, version))
+        .chain(of_pools);
+    let entry = |(level, version): (LevelName, &Located<Arc<str>>)| {
+        let spot = input.spot(version.place);
+        Fix::replace(spot, &version.value, "", "")?;
+        let minor = Version::parse(&version.value)?;
+        Some(MappedVersion {
+            path: level.path("k8s_version").join("."),
+            minor: format!("{}.{}", minor.major, minor.minor).into(),
+            version: version.clone(),
+        })
+    };
+    written.filter_map(entry).collect()
+}
+
+fn compare_all(input: &ClusterInput<'_>, entries: &[MappedVersion], findings: &mut Vec<Finding>) {
     let provider = input.view.cluster.bootstrap_provider.as_ref();
     let Some(flavor) = provider.and_then(|provider| flavor_of(&provider.value)) else {
         return;
     };
-    for entry in &input.view.cluster.k8s_versions {
+    for entry in entries {
         let mut held: BTreeMap<&str, Vec<Held<'_>>> = BTreeMap::new();
         for it in images_of(input, flavor, entry) {
             held.entry(&it.fact.value).or_default().push(it);

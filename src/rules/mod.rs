@@ -73,6 +73,7 @@ pub use change_input::{ChangeInput, Side};
 pub use endpoint_collides::endpoint_collision;
 pub use format_unsupported::unbootable;
 pub use input::{ClusterInput, EndpointUser, ImageUse, RunScope, WorkspaceInput};
+pub(crate) use k8s_version_map::versions_behind;
 pub use lock_stale::{missing_evidence, unproven};
 pub use proposals::{entry_path, exact_pattern};
 pub use signature_unchecked::{entries_without_key, finding as signature_unchecked};

@@ -100,20 +100,21 @@ fn both_builders_raised_together_take_the_map_with_them() {
     assert_text(
         &said(&run, &registry),
         str![[r#"
-metalmark.lock: 0 kept, 2 added, 0 updated, 2 dropped; written
 the catalog lists what 0.7.6 and 0.4.2 offers
 OS images: sylva 0.7.4 → 0.7.6, kiwi 0.4.1 → 0.4.2
+2 node pools in 2 clusters will be re-provisioned, compared with the last commit.
 
 Kubernetes versions
 
-- rke2 1.33.5+rke2r1 → 1.33.7+rke2r3
+- v1.33.5+rke2r1 → v1.33.7+rke2r3
 
 Node pools whose machines will be re-provisioned
 
 - leap/control-plane: leapmicro-6-0-plain-rke2-1-33:0.4.1 → leapmicro-6-0-plain-rke2-1-33:0.4.2
 - rke/control-plane: ubuntu-noble-hardened-rke2-1-33:0.7.4 → ubuntu-noble-hardened-rke2-1-33:0.7.6
 
-2 node pools in 2 clusters will be re-provisioned, compared with the last commit.
+metalmark.lock: 0 kept, 2 added, 0 updated, 2 dropped; written
+fixed values.yaml:13:88: `_internal.k8s_version_map.1.33: v1.33.7+rke2r3`
 changed values.yaml
 
 "#]],
@@ -138,7 +139,27 @@ fn one_builder_alone_fails_with_the_reason_first() {
     stage.edit("values.yaml", ": 0.7.4", ": 0.7.6");
     let before = stage.texts();
     let run = bot(&stage).exit(1).stdout("");
-    assert_text(&said(&run, &registry), str![]);
+    assert_text(
+        &said(&run, &registry),
+        str![[r#"
+a Kubernetes version stays: images of Kubernetes 1.33 for `rke2` hold `1.33.5+rke2r1` and `1.33.7+rke2r3`, and `_internal.k8s_version_map.1.33` is `v1.33.5+rke2r1`; raise the versions of the builders together, to releases with one version of Kubernetes
+rke.yaml:3:30: error[no-image-matches]: no image matches the selector
+  help: `leapmicro-6-0-plain-rke2-1-33` is near: it has `os: leapmicro`, not `ubuntu`
+the catalog lists what 0.7.6 and 0.4.1 offers
+OS images: sylva 0.7.4 → 0.7.6, kiwi 0.4.1
+Nothing is written, because of errors. It would do this:
+
+Node pools left without an image
+
+- rke/control-plane: ubuntu-noble-hardened-rke2-1-33:0.7.4 → no image
+
+metalmark.lock: 1 kept, 1 added, 0 updated, 1 dropped; written
+what was written is undone, because of the errors above
+help: correct them and run this again
+help: `metalmark render CLUSTER…` renders clusters alone, without the update
+
+"#]],
+    );
     assert_eq!(stage.texts(), before);
 }
 
@@ -150,7 +171,7 @@ fn a_builder_is_named_by_its_registry() {
     };
     stage.run("update 0.7.6").exit(2).stderr(str![[r#"
 error: `0.7.6` may be a version of several builders
-help: name one by its registry: `metalmark update REGISTRY=0.7.6`; there are images of sylva; kiwi
+help: name one by its registry: `REGISTRY=0.7.6`; there are images of sylva; kiwi
 
 "#]]);
     stage.run("update kiwi=0.4.2 sylva=0.7.6").exit(0);
@@ -161,7 +182,11 @@ help: name one by its registry: `metalmark update REGISTRY=0.7.6`; there are ima
     );
     stage.run("update acme_kiwi=0.4.1").exit(0);
     assert!(stage.read("values.yaml").contains("acme_kiwi: 0.4.1\n"));
-    stage.run("update dib=1").exit(2).stderr(str![]);
+    stage.run("update dib=1").exit(2).stderr(str![[r#"
+error: the catalog has no images of a builder `dib`
+help: there are images of sylva; kiwi
+
+"#]]);
 }
 
 #[test]

@@ -93,6 +93,7 @@ warning[k8s-version-unproven]: nothing proves that image `ubuntu-noble-hardened-
 warning[value-missing]: no image facts are given, so nothing says which checksum, format and version the builder's images have
 fixed clusters/by-key.yaml:5:16: `cluster.capm3.image_key: ubuntu-noble-plain-rke2-1-31-9`
 OS images: 0.4.12 → 0.4.13
+2 node pools in 2 clusters will be re-provisioned.
 
 Changed
 
@@ -119,8 +120,6 @@ Node pools whose machines will be re-provisioned
 Node pools left without an image
 
 - by-key/md0: ubuntu-noble-plain-rke2-1-29-15:0.4.12 → no image
-
-2 node pools in 2 clusters will be re-provisioned.
 changed clusters/by-key.yaml
 changed values.yaml
 
@@ -151,6 +150,8 @@ before/values.yaml:44
 summary.md:1
 +## OS images: 0.4.12 → 0.4.13
 +
++2 node pools in 2 clusters will be re-provisioned.
++
 +### Changed
 +
 +- `ubuntu-noble-hardened-rke2-1-31-8` → `ubuntu-noble-hardened-rke2-1-31-9`
@@ -176,8 +177,6 @@ summary.md:1
 +### Node pools left without an image
 +
 +- by-key/md0: `ubuntu-noble-plain-rke2-1-29-15:0.4.12` → no image
-+
-+2 node pools in 2 clusters will be re-provisioned.
 
 "#]],
     );
@@ -206,6 +205,7 @@ added   ubuntu-noble-plain-rke2-1-31-9 sha256:7125283f537f… oci://registry.exa
 added   ubuntu-noble-plain-rke2-1-32-5 sha256:baba8cb2ddea… oci://registry.example.org/sylva/diskimage-builder/ubuntu-noble-plain-rke2-1-32-5:0.4.13
 metalmark.lock: 0 kept, 4 added, 0 updated, 3 dropped; written
 OS images: 0.4.12 → 0.4.13
+3 node pools in 2 clusters will be re-provisioned.
 
 Changed
 
@@ -224,8 +224,6 @@ Node pools whose machines will be re-provisioned
 - edge-a/control-plane: ubuntu-noble-plain-rke2-1-31-8:0.4.12 → ubuntu-noble-plain-rke2-1-31-9:0.4.13
 - edge-a/md0: ubuntu-noble-plain-rke2-1-31-8:0.4.12 → ubuntu-noble-plain-rke2-1-31-9:0.4.13
 - edge-b/control-plane: ubuntu-noble-hardened-rke2-1-30-12:0.4.12 → ubuntu-noble-hardened-rke2-1-30-12:0.4.13
-
-3 node pools in 2 clusters will be re-provisioned.
 changed clusters/edge-a.yaml
 changed values.yaml
 
@@ -324,6 +322,7 @@ fixed edge.yaml:2:38: `cluster.control_plane.capm3.image_key: ubuntu-noble-harde
 fixed edge.yaml:3:50: `cluster.machine_deployments.md0.capm3.image_key: ubuntu-noble-hardened-rke2-1-31-9`
 fixed values.yaml:9:16: `cluster.capm3.image_key: ubuntu-noble-plain-rke2-1-31-9`
 OS images: 0.4.12 → 0.4.13
+2 node pools in 1 cluster will be re-provisioned.
 
 Changed
 
@@ -338,8 +337,6 @@ Node pools whose machines will be re-provisioned
 
 - edge/control-plane: ubuntu-noble-hardened-rke2-1-31-8:0.4.12 → ubuntu-noble-hardened-rke2-1-31-9:0.4.13
 - edge/md0: ubuntu-noble-hardened-rke2-1-31-8:0.4.12 → ubuntu-noble-hardened-rke2-1-31-9:0.4.13
-
-2 node pools in 1 cluster will be re-provisioned.
 changed edge.yaml
 changed values.yaml
 
@@ -403,6 +400,7 @@ exit 0
 warning[unknown-image]: image `ubuntu-jammy-plain-rke2-1-28-8` is not in the catalog
 warning[image-unused]: no cluster uses image `ubuntu-jammy-plain-rke2-1-28-9`
 OS images: 0.4.13
+Which node pools will be re-provisioned is unknown: the values name 0.4.13 already, and neither git nor a lock shows the version before.
 
 Changed
 
@@ -415,8 +413,6 @@ Added
 Node pools left without an image
 
 - edge/control-plane: ubuntu-jammy-plain-rke2-1-28-8:0.4.13 → no image
-
-Which node pools will be re-provisioned is unknown: the values name 0.4.13 already, and neither git nor a lock shows the version before.
 changed values.yaml
 
 "#]],
@@ -622,12 +618,12 @@ fn the_lock_or_git_shows_what_a_raised_version_rolls() {
         &rolled(&stage),
         str![[r#"
 OS images: 0.4.12 → 0.4.13
+4 node pools in 2 clusters will be re-provisioned.
 Node pools whose machines will be re-provisioned
 - edge-a/control-plane: ubuntu-noble-plain-rke2-1-31-8:0.4.12 → ubuntu-noble-plain-rke2-1-31-9:0.4.13
 - edge-a/md0: ubuntu-noble-plain-rke2-1-31-8:0.4.12 → ubuntu-noble-plain-rke2-1-31-9:0.4.13
 - edge-b/control-plane: ubuntu-noble-hardened-rke2-1-30-12:0.4.12 → ubuntu-noble-hardened-rke2-1-30-12:0.4.13
 - edge-b/md0: opensuse-15-6-plain-rke2-1-30-12:0.4.12 → opensuse-15-6-plain-rke2-1-30-12:0.4.13
-4 node pools in 2 clusters will be re-provisioned.
 
 "#]],
     );
@@ -636,10 +632,10 @@ Node pools whose machines will be re-provisioned
         &rolled(&stage),
         str![[r#"
 OS images: 0.4.13
+2 node pools in 1 cluster will be re-provisioned; whether others are is unknown: the values name 0.4.13 already, and neither git nor a lock shows the version before.
 Node pools whose machines will be re-provisioned
 - edge-a/control-plane: ubuntu-noble-plain-rke2-1-31-8:0.4.13 → ubuntu-noble-plain-rke2-1-31-9:0.4.13
 - edge-a/md0: ubuntu-noble-plain-rke2-1-31-8:0.4.13 → ubuntu-noble-plain-rke2-1-31-9:0.4.13
-2 node pools in 1 cluster will be re-provisioned; whether others are is unknown: the values name 0.4.13 already, and neither git nor a lock shows the version before.
 
 "#]],
     );
@@ -653,12 +649,12 @@ Node pools whose machines will be re-provisioned
         &rolled(&stage),
         str![[r#"
 OS images: 0.4.12 → 0.4.13
+4 node pools in 2 clusters will be re-provisioned, compared with the last commit.
 Node pools whose machines will be re-provisioned
 - edge-a/control-plane: ubuntu-noble-plain-rke2-1-31-8:0.4.12 → ubuntu-noble-plain-rke2-1-31-9:0.4.13
 - edge-a/md0: ubuntu-noble-plain-rke2-1-31-8:0.4.12 → ubuntu-noble-plain-rke2-1-31-9:0.4.13
 - edge-b/control-plane: ubuntu-noble-hardened-rke2-1-30-12:0.4.12 → ubuntu-noble-hardened-rke2-1-30-12:0.4.13
 - edge-b/md0: opensuse-15-6-plain-rke2-1-30-12:0.4.12 → opensuse-15-6-plain-rke2-1-30-12:0.4.13
-4 node pools in 2 clusters will be re-provisioned, compared with the last commit.
 
 "#]],
     );
@@ -669,12 +665,12 @@ Node pools whose machines will be re-provisioned
         &rolled(&stage),
         str![[r#"
 OS images: 0.4.12 → 0.4.13
+4 node pools in 2 clusters will be re-provisioned, compared with the merge base with main.
 Node pools whose machines will be re-provisioned
 - edge-a/control-plane: ubuntu-noble-plain-rke2-1-31-8:0.4.12 → ubuntu-noble-plain-rke2-1-31-9:0.4.13
 - edge-a/md0: ubuntu-noble-plain-rke2-1-31-8:0.4.12 → ubuntu-noble-plain-rke2-1-31-9:0.4.13
 - edge-b/control-plane: ubuntu-noble-hardened-rke2-1-30-12:0.4.12 → ubuntu-noble-hardened-rke2-1-30-12:0.4.13
 - edge-b/md0: opensuse-15-6-plain-rke2-1-30-12:0.4.12 → opensuse-15-6-plain-rke2-1-30-12:0.4.13
-4 node pools in 2 clusters will be re-provisioned, compared with the merge base with main.
 
 "#]],
     );
@@ -695,10 +691,10 @@ fn a_commit_without_a_catalog_shows_nothing() {
         &rolled(&stage),
         str![[r#"
 OS images: 0.4.13
+2 node pools in 1 cluster will be re-provisioned; whether others are is unknown: the values name 0.4.13 already, and neither git nor a lock shows the version before.
 Node pools whose machines will be re-provisioned
 - edge-a/control-plane: ubuntu-noble-plain-rke2-1-31-8:0.4.13 → ubuntu-noble-plain-rke2-1-31-9:0.4.13
 - edge-a/md0: ubuntu-noble-plain-rke2-1-31-8:0.4.13 → ubuntu-noble-plain-rke2-1-31-9:0.4.13
-2 node pools in 1 cluster will be re-provisioned; whether others are is unknown: the values name 0.4.13 already, and neither git nor a lock shows the version before.
 
 "#]],
     );
@@ -883,14 +879,13 @@ values.yaml:1
         str![[r#"
 values.yaml:3:33: an expression names the entry `ubuntu-noble-plain-rke2-1-31-8`, and it is left as it is
 OS images: 0.4.12 → 0.4.13
+Nothing is written, because of errors. It would do this:
 
 Added
 
 - ubuntu-noble-plain-rke2-1-31-9
-
-No machine is re-provisioned.
 what was written is undone, because of the errors above
-help: correct them and run this again; `--fix` moves selections to the new images, `--k8s-versions` Kubernetes with them
+help: correct them and run this again; `--fix` moves selections to the new images, `--k8s-versions` moves Kubernetes versions with them
 help: `metalmark render CLUSTER…` renders clusters alone, without the update
 
 "#]],

@@ -114,12 +114,11 @@ fn a_registry_that_lists_itself_is_queried_page_by_page() {
         str![[r#"
 1 repository left out, because its name is not read as an image's: `cache`
 OS images: 0.4.12 → 0.4.13
+No machine is re-provisioned.
 
 Changed
 
 - ubuntu-noble-plain-rke2-1-31-8 → ubuntu-noble-plain-rke2-1-31-9
-
-No machine is re-provisioned.
 changed values.yaml
 
 "#]],
@@ -305,7 +304,7 @@ fn a_release_that_is_not_there_changes_nothing() {
         &format!("0.5.0 --releases {address}"),
         str![[r#"
 error: http://HOST/releases/0.5.0: `HOST` answered 404 (not found)
-  help: check the version `0.5.0` and the address; a project that is not public answers the same
+  help: check the version `0.5.0` and the address; a project that is not public answers the same; with several builders, the project file has an address for each: `update: {releases: {REGISTRY: URL}}`
   help: say what the version offers: `--releases URL`, `--release-notes FILE` or `--images FILE`
 
 "#]],
@@ -382,6 +381,7 @@ fn an_image_of_any_system_is_kept() {
         str![[r#"
 1 repository left out, because its name is not read as an image's: `ubuntu2404-plain-kubeadm-1.28.1`
 OS images: 0.4.12 → 0.4.13
+No machine is re-provisioned.
 
 Changed
 
@@ -389,8 +389,6 @@ Changed
 - rhel-9-4-hardened-rke2-1-31-8 → rhel-9-4-hardened-rke2-1-31-9
 - rocky-9-hardened-rke2-1-31-8 → rocky-9-hardened-rke2-1-31-9
 - sle-micro-6-0-hardened-rke2-1-31-8 → sle-micro-6-0-hardened-rke2-1-31-9
-
-No machine is re-provisioned.
 changed values.yaml
 
 "#]],

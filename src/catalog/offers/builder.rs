@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use oci_artifacts::SCHEME;
 use yaml_tree::place::Located;
 
 use crate::catalog::resolve;
@@ -31,7 +32,7 @@ impl Builder {
                 version: Some(Arc::clone(&version.value)),
                 ..Self::default()
             });
-            let of_entries = built(catalog).map(|entry| Self::from_entry(catalog, entry));
+            let of_entries = builder_entries(catalog).map(|entry| Self::from_entry(catalog, entry));
             for found in main.into_iter().chain(of_entries) {
                 match all.iter_mut().find(|known| known.value == found.value) {
                     Some(known) => {
@@ -109,7 +110,7 @@ impl Builder {
     pub fn sites(&self, catalogs: &[ReadCatalog]) -> Sites {
         let mut sites = Sites::default();
         for ReadCatalog { catalog, .. } in catalogs {
-            for entry in built(catalog) {
+            for entry in builder_entries(catalog) {
                 sites.listed.insert(entry.name.value.replace('.', "-"));
                 let is_own = self.is_of(catalog, entry);
                 let of = if is_own {
@@ -151,7 +152,28 @@ pub struct Sites {
     pub foreign: BTreeSet<String>,
 }
 
-fn built(catalog: &Catalog) -> impl Iterator<Item = &CatalogEntry> {
+impl Sites {
+    /// Whether a reference is directly below an address of this builder, as its images are.
+    pub fn is_own(&self, reference: &str) -> bool {
+        let mut own = self.own.iter();
+        own.any(|site| path_below(reference, site).is_some_and(|path| !path.contains('/')))
+    }
+
+    /// Whether a reference is below another builder's address.
+    pub fn is_foreign(&self, reference: &str) -> bool {
+        let mut foreign = self.foreign.iter();
+        foreign.any(|site| path_below(reference, site).is_some())
+    }
+}
+
+/// What is behind an address in a reference, which may lack the scheme.
+fn path_below<'r>(reference: &'r str, site: &str) -> Option<&'r str> {
+    let bare = |text: &'r str| text.strip_prefix(SCHEME).unwrap_or(text);
+    let site = site.strip_prefix(SCHEME).unwrap_or(site);
+    bare(reference).strip_prefix(site)?.strip_prefix('/')
+}
+
+fn builder_entries(catalog: &Catalog) -> impl Iterator<Item = &CatalogEntry> {
     catalog.entries.iter().filter(|entry| entry.built)
 }
 

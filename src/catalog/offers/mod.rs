@@ -15,4 +15,4 @@ pub use drift::{Added, Drift, drift};
 pub use offer::{Offer, describe_gaps, is_image, notes, offer_from_tags, parse_offer};
 pub use published::{LINES, Published, registries, release};
 pub use summary::{PoolChange, Summary, VersionChange};
-pub use versions::{Moves, locked_moves, moves, replacements};
+pub use versions::{Moves, moves, replacements};

@@ -5,6 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::model::name::{NameFacts, key_of};
 use crate::model::version::Version;
 
+use super::Sites;
+
 /// The number of a registry's other versions that are reported: the last ones.
 const OTHERS: usize = 5;
 
@@ -17,21 +19,14 @@ pub struct Offer {
     pub other_versions: BTreeSet<String>,
     /// Repositories of a registry whose tags were not listed, because their names are not read as images.
     pub unread: BTreeSet<String>,
-    /// Images of the version whose names no catalog can have as a key.
-    pub misnamed: BTreeSet<String>,
+    /// References below the builder's own address that say neither that they are of the version nor that they are not.
+    pub unreadable: BTreeSet<String>,
 }
 
 impl Offer {
-    fn add(&mut self, name: &str) {
-        match key_of(name) {
-            Ok(key) => {
-                let names = self.images.entry(key.to_string()).or_default();
-                names.insert(name.to_owned());
-            }
-            Err(_) => {
-                self.misnamed.insert(name.to_owned());
-            }
-        }
+    fn add(&mut self, key: &str, name: &str) {
+        let names = self.images.entry(key.to_owned()).or_default();
+        names.insert(name.to_owned());
     }
 
     /// The name that an image is offered under: of several, the one that is spelled as a known one is, with dots or without.
@@ -43,36 +38,36 @@ impl Offer {
 }
 
 /// The images of a version that a text names: release notes with `oci://REGISTRY/…/NAME:VERSION` lines, or a list of
-/// references or names. One artifact may have several tags, in any order and beside other words:
-/// `"oci://REGISTRY/…/NAME:0.5.11 0.5.9 0.6.0"`. A reference of other versions alone is left out; so are snapshots, names of
-/// files, and what lies below one of the `foreign` addresses, which are other builders'.
-pub fn parse_offer(text: &str, version: &str, foreign: &BTreeSet<String>) -> Offer {
+/// references or names. One artifact may have several tags, in any order and beside other words, up to the next reference or the
+/// end of the line: `"oci://REGISTRY/…/NAME:0.5.11 0.5.9 0.6.0"`. A reference of other versions alone is left out; so are
+/// snapshots, names of files, and other builders' images.
+pub fn parse_offer(text: &str, version: &str, sites: &Sites) -> Offer {
     let mut offer = Offer::default();
-    for part in text.split(is_around) {
-        let mut image: Option<&str> = None;
-        for word in part.split(|letter: char| letter.is_whitespace() || ",;".contains(letter)) {
-            let word = word.trim_end_matches(['.', ':']);
-            let is_foreign = foreign.iter().any(|site| is_below(word, site));
-            let tag = match name_and_tag(word).filter(|_| !is_foreign) {
-                Some((name, Some(tag))) => {
-                    image = Some(name);
-                    tag
-                }
-                Some((name, None)) => {
-                    if key_of(name).is_ok() {
-                        offer.add(name);
-                    }
-                    continue;
-                }
-                None => {
-                    image = image.filter(|_| !word.contains('/'));
-                    word
-                }
+    for line in text.lines() {
+        let words = line
+            .split(is_between)
+            .map(|word| word.trim_end_matches(['.', ':']));
+        let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+        for artifact in words.chunk_by(|_, next| !is_reference(next)) {
+            let (word, more) = artifact.split_first().unwrap_or((&"", &[]));
+            let Some((name, tag)) = name_and_tag(word).filter(|_| !sites.is_foreign(word)) else {
+                continue;
             };
-            match image {
-                Some(name) if tag == version => offer.add(name),
-                Some(_) if Version::parse(tag).is_some() => {
-                    offer.other_versions.insert(tag.to_owned());
+            let tags: Vec<&str> = tag.into_iter().chain(more.iter().copied()).collect();
+            let is_of_version = tag.is_none() || tags.contains(&version);
+            let mut others = tags
+                .iter()
+                .filter(|tag| Version::parse(tag).is_some())
+                .peekable();
+            match key_of(name) {
+                Ok(key) if is_of_version => offer.add(&key, name),
+                _ if !is_of_version && others.peek().is_some() => {
+                    offer
+                        .other_versions
+                        .extend(others.map(|tag| (*tag).to_owned()));
+                }
+                _ if sites.is_own(word) => {
+                    offer.unreadable.insert((*word).to_owned());
                 }
                 _ => {}
             }
@@ -81,10 +76,9 @@ pub fn parse_offer(text: &str, version: &str, foreign: &BTreeSet<String>) -> Off
     offer
 }
 
-/// Whether a reference is that of a repository below an address.
-fn is_below(reference: &str, site: &str) -> bool {
-    let rest = reference.strip_prefix(site);
-    rest.is_some_and(|rest| rest.starts_with('/'))
+/// Whether a word may have tags behind it, or ends those of the word before.
+fn is_reference(word: &str) -> bool {
+    word.contains('/') || name_and_tag(word).is_some()
 }
 
 /// The notes within the description of a release: GitLab's `description`, GitHub's `body`; any other text is notes itself.
@@ -137,8 +131,8 @@ pub fn offer_from_tags<'a>(
 ) -> Offer {
     let mut offer = Offer::default();
     for (name, tags) in repositories {
-        if key_of(name).is_ok() && tags.iter().any(|tag| tag == version) {
-            offer.add(name);
+        if let (Ok(key), true) = (key_of(name), tags.iter().any(|tag| tag == version)) {
+            offer.add(&key, name);
         }
         let others = tags.into_iter().filter(|tag| tag != version);
         let releases = others.filter(|tag| Version::parse(tag).is_some());
@@ -153,9 +147,9 @@ pub fn offer_from_tags<'a>(
     offer
 }
 
-/// The characters around references in Markdown, YAML and JSON.
-fn is_around(letter: char) -> bool {
-    "\r\n()<>[]{}\"'`|*".contains(letter)
+/// The characters around references and tags in Markdown, YAML and JSON.
+fn is_between(letter: char) -> bool {
+    letter.is_whitespace() || ",;()<>[]{}\"'`|*".contains(letter)
 }
 
 /// The name and tag that a word is, if it names an image of the builder.
@@ -185,10 +179,12 @@ fn name_and_tag(word: &str) -> Option<(&str, Option<&str>)> {
 mod tests {
     use std::collections::BTreeSet;
 
-    use super::{is_image, notes, offer_from_tags, parse_offer};
+    use proptest::prelude::{prop, prop_assert_eq, proptest};
+
+    use super::{Sites, is_image, notes, offer_from_tags, parse_offer};
 
     fn images(text: &str) -> Vec<String> {
-        parse_offer(text, "0.4.13", &BTreeSet::new())
+        parse_offer(text, "0.4.13", &Sites::default())
             .images
             .into_keys()
             .collect()
@@ -212,8 +208,17 @@ See https://r.example/d/ubuntu-noble-plain-rke2-1-28-1.
                 "ubuntu-noble-plain-rke2-1-31-9"
             ]
         );
-        let others = parse_offer(notes, "0.4.13", &BTreeSet::new()).other_versions;
+        let others = parse_offer(notes, "0.4.13", &Sites::default()).other_versions;
         assert_eq!(others.into_iter().collect::<Vec<_>>(), ["0.4.12"]);
+    }
+
+    /// A builder's images below `oci://r.example/d`, and another one's.
+    fn sites() -> Sites {
+        Sites {
+            own: ["oci://r.example/d".to_owned()].into(),
+            foreign: ["oci://r.example/other".to_owned()].into(),
+            ..Sites::default()
+        }
     }
 
     #[test]
@@ -222,28 +227,24 @@ See https://r.example/d/ubuntu-noble-plain-rke2-1-28-1.
             let notes = "\
 Image: \"oci://r.example/d/a-1-30:0.5.10 0.4.13\"
 \"sha256: 00\"
-Image: \"oci://r.example/d/b-1-31:0.5.11 0.4.13 0.6.0\"
+| oci://r.example/d/b-1-31:0.5.11 | 0.4.13 | `0.6.0` |
 Image: \"oci://r.example/d/c-1-32:0.4.13 zz-test\"
 * oci://r.example/d/d-1-32:0.4.130 0.4
 * oci://r.example/d/e-1-32:0.5.10, oci://r.example/d/snapshots/f-1-32:x 0.4.13
 Image: \"oci://r.example/other/g-1-32:0.4.13 0.5.10\"
 and 0.4.13 is here
 ";
-            let foreign = ["oci://r.example/other".to_owned()].into();
-            let offer = parse_offer(notes, version, &foreign);
+            let offer = parse_offer(notes, version, &sites());
+            assert!(offer.unreadable.is_empty());
             let names: Vec<String> = offer.images.into_keys().collect();
             let others: Vec<String> = offer.other_versions.into_iter().collect();
             format!("{} beside {}", names.join(" "), others.join(" "))
         };
-        let beside = "0.4 0.4.130 0.5.10 0.5.11 0.6.0";
         assert_eq!(
             read("0.4.13"),
-            format!("a-1-30 b-1-31 c-1-32 beside {beside}")
+            "a-1-30 b-1-31 c-1-32 beside 0.4 0.4.130 0.5.10"
         );
-        assert_eq!(
-            read("0.4"),
-            "d-1-32 beside 0.4.13 0.4.130 0.5.10 0.5.11 0.6.0"
-        );
+        assert_eq!(read("0.4"), "d-1-32 beside 0.4.13 0.5.10 0.5.11 0.6.0");
         assert_eq!(
             read("0.4.0"),
             " beside 0.4 0.4.13 0.4.130 0.5.10 0.5.11 0.6.0"
@@ -251,13 +252,53 @@ and 0.4.13 is here
     }
 
     #[test]
-    fn a_name_that_is_no_key_is_remembered() {
-        let offer = parse_offer(
-            "oci://r.example/d/UPPER:1.0 and oci://r.example/d/Other:1.1",
-            "1.0",
-            &BTreeSet::new(),
-        );
-        assert_eq!(offer.misnamed, ["UPPER".to_owned()].into());
+    fn what_may_be_an_image_of_the_version_is_not_left_out() {
+        for (notes, unreadable) in [
+            (
+                "oci://r.example/d/a-1-32:latest",
+                "oci://r.example/d/a-1-32:latest",
+            ),
+            (
+                "oci://r.example/d/A_B:0.4.13",
+                "oci://r.example/d/A_B:0.4.13",
+            ),
+            (
+                "r.example/d/ubuntu-noble-plain-rke2-1-32:dev",
+                "r.example/d/ubuntu-noble-plain-rke2-1-32:dev",
+            ),
+            ("oci://r.example/d/A_B:0.4.12", ""),
+            ("oci://r.example/d/snapshots/a-1-32:latest", ""),
+            ("oci://r.example/tools/cosign:latest", ""),
+            ("oci://r.example/other/a-1-32:latest", ""),
+        ] {
+            let found = parse_offer(notes, "0.4.13", &sites());
+            let found: Vec<String> = found.unreadable.into_iter().collect();
+            assert_eq!(found.concat(), unreadable, "{notes}");
+        }
+    }
+
+    proptest! {
+        /// Notes as builders write them: an image is offered where one of its tags is the version, in whatever order they are.
+        #[test]
+        fn an_image_is_offered_exactly_where_one_of_its_tags_is_the_version(
+            lines in prop::collection::vec(
+                (
+                    "[a-c]-1-3[0-3]",
+                    prop::collection::vec("0\\.4\\.13|0\\.4|0\\.5\\.[0-9]|zz-[a-z]{1,4}", 1..4),
+                    prop::sample::select(vec!["Image: \"{}\"", "* `{}`", "| {} | 00 |", "{} sha256: 0f"]),
+                ),
+                0..6,
+            )
+        ) {
+            let (mut notes, mut offered) = (String::new(), BTreeSet::new());
+            for (name, tags, form) in &lines {
+                let reference = format!("oci://r.example/d/{name}:{}", tags.join(" "));
+                notes += &format!("{}\n\n", form.replace("{}", &reference));
+                offered.extend(tags.contains(&"0.4.13".to_owned()).then(|| name.clone()));
+            }
+            let found = parse_offer(&notes, "0.4.13", &sites()).images;
+            prop_assert_eq!(found.into_keys().collect::<BTreeSet<_>>(), offered);
+        }
     }
 
     #[test]

@@ -43,14 +43,14 @@ pub fn release(
     let text = stores.page(&address).map_err(|failure| {
         let failure = match failure.kind {
             FailureKind::NotFound => failure.help(format!(
-                "check the version `{}` and the address; a project that is not public answers the same",
-                version
+                "check the version `{version}` and the address; a project that is not public answers the same; with several builders, \
+                 the project file has an address for each: `update: {{releases: {{REGISTRY: URL}}}}`"
             )),
             _ => failure,
         };
         Error::from(failure.help(OTHERWISE))
     })?;
-    let offer = parse_offer(&notes(text), version, &sites.foreign);
+    let offer = parse_offer(&notes(text), version, sites);
     Ok((offer, "the release names".to_owned(), LINES))
 }
 

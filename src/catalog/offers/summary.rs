@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Drift, Moves};
+use super::Drift;
 use crate::printer::Safe;
 
 /// What changed, for whom.
@@ -10,8 +10,10 @@ use crate::printer::Safe;
 pub struct Summary {
     /// The builders' versions.
     pub versions: Vec<VersionChange>,
-    /// The Kubernetes versions that moved with their images.
-    pub moves: Moves,
+    /// The Kubernetes versions that move with their images, a line each.
+    pub moves: BTreeSet<String>,
+    /// Why others stay, which a terminal shows before the errors.
+    pub stays: BTreeSet<String>,
     /// The entries of the catalog.
     pub drift: Drift,
     /// The node pools whose image changes; none where nothing was changed yet.
@@ -20,6 +22,8 @@ pub struct Summary {
     pub since: Option<String>,
     /// Why more pools may change than are reported.
     pub doubt: Option<String>,
+    /// Whether nothing is written, because of errors.
+    pub is_refused: bool,
 }
 
 /// A version of a builder that changes.
@@ -46,6 +50,16 @@ pub struct PoolChange {
     pub after: Option<String>,
 }
 
+impl VersionChange {
+    /// From which one to which one.
+    pub fn text(&self) -> String {
+        match &self.from {
+            Some(from) if *from != self.to => format!("{from} → {}", self.to),
+            _ => self.to.clone(),
+        }
+    }
+}
+
 impl Summary {
     /// In Markdown.
     pub fn markdown(&self) -> Safe {
@@ -54,14 +68,17 @@ impl Summary {
             Safe::markdown(&self.title()),
             "\n".into(),
         ];
-        for (title, lines) in self.sections() {
+        if let Some(result) = self.result() {
+            parts.extend(["\n".into(), Safe::markdown(&result), "\n".into()]);
+        }
+        let stays = self.stays.iter().cloned().collect();
+        let stays = [("Kubernetes versions that stay", stays)].into_iter();
+        let stays = stays.filter(|(_, lines): &(_, Vec<String>)| !lines.is_empty());
+        for (title, lines) in stays.chain(self.sections()) {
             parts.extend(["\n### ".into(), title.into(), "\n\n".into()]);
             for line in &lines {
                 parts.extend(["- ".into(), Safe::markdown(line), "\n".into()]);
             }
-        }
-        if let Some(closing) = self.closing() {
-            parts.extend(["\n".into(), Safe::markdown(&closing), "\n".into()]);
         }
         Safe::join(parts, "")
     }
@@ -69,14 +86,14 @@ impl Summary {
     /// For a terminal.
     pub fn text(&self) -> String {
         let mut out = format!("OS images: {}\n", self.title());
+        if let Some(result) = self.result() {
+            out += &format!("{}\n", result.replace('`', ""));
+        }
         for (title, lines) in self.sections() {
             out += &format!("\n{title}\n\n");
             for line in lines {
                 out += &format!("- {}\n", line.replace('`', ""));
             }
-        }
-        if let Some(closing) = self.closing() {
-            out += &format!("\n{}\n", closing.replace('`', ""));
         }
         out
     }
@@ -89,8 +106,6 @@ impl Summary {
         let changed = changed.map(|(old, new)| format!("`{old}` → `{new}`"));
         let added = drift.added.iter().map(|added| quoted(&added.name));
         let removed = drift.removed.iter().map(quoted);
-        let moved = self.moves.iter();
-        let moved = moved.map(|((flavor, from), to)| format!("{flavor} `{from}` → `{to}`"));
         let image = |image: &Option<String>| image.as_ref().map_or("no image".to_owned(), quoted);
         let described = |change: &&PoolChange| {
             let (before, after) = (image(&change.before), image(&change.after));
@@ -101,7 +116,7 @@ impl Summary {
             ("Changed", changed.collect()),
             ("Added", added.collect()),
             ("Removed", removed.collect()),
-            ("Kubernetes versions", moved.collect()),
+            ("Kubernetes versions", self.moves.iter().cloned().collect()),
             (
                 "Node pools whose machines will be re-provisioned",
                 rolled.iter().map(described).collect(),
@@ -121,8 +136,11 @@ impl Summary {
     }
 
     /// How many pools; that others are not known to stay is said in the same breath.
-    fn closing(&self) -> Option<String> {
+    fn result(&self) -> Option<String> {
         self.pools.as_ref()?;
+        if self.is_refused {
+            return Some("Nothing is written, because of errors. It would do this:".to_owned());
+        }
         let (rolled, _) = self.partition_pools();
         let clusters: BTreeSet<&str> = rolled.iter().map(|pool| &*pool.cluster).collect();
         let s = |count: usize| if count == 1 { "" } else { "s" };
@@ -148,20 +166,16 @@ impl Summary {
     }
 
     /// The versions, each with its builder where there are several.
-    pub fn title(&self) -> String {
-        let changes = self.versions.iter().map(|change| {
-            let VersionChange { builder, from, to } = change;
-            let text = match from {
-                Some(from) if from != to => format!("{from} → {to}"),
-                _ => to.clone(),
-            };
-            if self.versions.len() == 1 {
-                text
-            } else {
-                format!("{builder} {text}")
-            }
-        });
-        changes.collect::<Vec<_>>().join(", ")
+    fn title(&self) -> String {
+        let versions = self.versions.iter().map(VersionChange::text);
+        if versions.len() == 1 {
+            return versions.collect();
+        }
+        let names = self.versions.iter().map(|change| &change.builder);
+        let named = names
+            .zip(versions)
+            .map(|(name, text)| format!("{name} {text}"));
+        named.collect::<Vec<_>>().join(", ")
     }
 }
 
@@ -171,18 +185,13 @@ mod tests {
 
     #[test]
     fn what_is_not_known_is_not_none() {
-        let closing = |pools: Vec<PoolChange>, doubt: Option<&str>| {
+        let result = |pools: Vec<PoolChange>, doubt: Option<&str>| {
             let summary = Summary {
                 pools: Some(pools),
                 doubt: doubt.map(str::to_owned),
                 ..Summary::default()
             };
-            summary
-                .text()
-                .lines()
-                .last()
-                .map(str::to_owned)
-                .unwrap_or_default()
+            summary.result().expect("pools are known")
         };
         let pool = PoolChange {
             cluster: "edge".into(),
@@ -190,13 +199,13 @@ mod tests {
             before: None,
             after: Some("a".into()),
         };
-        assert_eq!(closing(vec![], None), "No machine is re-provisioned.");
+        assert_eq!(result(vec![], None), "No machine is re-provisioned.");
         assert_eq!(
-            closing(vec![], Some("no git")),
+            result(vec![], Some("no git")),
             "Which node pools will be re-provisioned is unknown: no git."
         );
         assert_eq!(
-            closing(vec![pool], Some("no git")),
+            result(vec![pool], Some("no git")),
             "1 node pool in 1 cluster will be re-provisioned; whether others are is unknown: no git."
         );
     }

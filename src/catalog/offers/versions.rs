@@ -1,122 +1,34 @@
-//! The Kubernetes versions that move with the images: which text of a version map becomes which.
+//! The Kubernetes versions that move with the names of images: which text of a version map becomes which.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use capi::image::{ImageKey, fact};
-
-use crate::model::lock::{Lock, LockedImage};
 use crate::model::name::NameFacts;
 
 use super::Drift;
 
-/// The versions that images moved from and to, by Kubernetes distribution: `("rke2", "1.31.8+rke2r1")` to `1.31.9+rke2r1`. As
-/// names have them, versions are without a build.
+/// The versions that entries moved from and to, by Kubernetes distribution: `("rke2", "1.31.8")` to `1.31.9`.
 pub type Moves = BTreeMap<(String, String), String>;
 
 /// The moves that the names of entries show. Where two entries of a distribution moved from one version to different ones, the
 /// intended one is unknown, and none is given.
 pub fn moves(drift: &Drift) -> Moves {
-    let mut images = Vec::new();
+    let mut moves: BTreeMap<(String, String), Option<String>> = BTreeMap::new();
     for (old, new) in &drift.renamed {
-        if let (Some((flavor, from)), Some((_, to))) = (full(old), full(new)) {
-            images.push(Moved {
-                move_from: (flavor, from),
-                to,
-                image: new.clone(),
-                is_used: false,
-            });
-        }
-    }
-    agree(images, &mut Vec::new())
-}
-
-/// The moves that the facts of locked images show: what images hold now, against what those of the same key, or the key that it
-/// had, held before. Where images in use disagree, there is no move, and the reason is added to the list.
-pub fn locked_moves(
-    before: &Lock,
-    after: &Lock,
-    drift: &Drift,
-    used: &BTreeSet<ImageKey>,
-    disagreements: &mut Vec<String>,
-) -> Moves {
-    let mut images = Vec::new();
-    for image in after.images() {
-        let key = &*image.key.value;
-        let renamed = drift
-            .renamed
-            .iter()
-            .find(|(_, new)| new.replace('.', "-") == key);
-        let old = renamed.map_or_else(|| key.to_owned(), |(old, _)| old.replace('.', "-"));
-        if let ([earlier], Some((flavor, to))) = (before.entries_of(&old), held(image))
-            && let Some((_, from)) = held(earlier)
-        {
-            images.push(Moved {
-                move_from: (flavor, from),
-                to,
-                image: format!(
-                    "{}:{}",
-                    key,
-                    image.origin.version.as_deref().unwrap_or_default()
-                ),
-                is_used: used.contains(key) || used.contains(&*old),
-            });
-        }
-    }
-    agree(images, disagreements)
-}
-
-/// An image that held another version before, or still holds that.
-struct Moved {
-    move_from: (String, String),
-    to: String,
-    /// What people call it.
-    image: String,
-    is_used: bool,
-}
-
-/// The moves that all images make, or those in use.
-fn agree(images: Vec<Moved>, disagreements: &mut Vec<String>) -> Moves {
-    let mut by_move: BTreeMap<(String, String), Vec<Moved>> = BTreeMap::new();
-    for image in images {
-        by_move
-            .entry(image.move_from.clone())
-            .or_default()
-            .push(image);
-    }
-    let mut moves = Moves::new();
-    for (from, images) in by_move {
-        let targets = |only_used: bool| -> BTreeMap<&str, &str> {
-            let counted = images.iter().filter(|image| image.is_used || !only_used);
-            counted.map(|image| (&*image.to, &*image.image)).collect()
+        let (Some((flavor, from)), Some((_, to))) = (full(old), full(new)) else {
+            continue;
         };
-        let (all, used) = (targets(false), targets(true));
-        let to = if all.len() == 1 { all } else { used };
-        match to.first_key_value() {
-            Some((to, _)) if to == &from.1 => {}
-            Some((one, _)) if to.len() == 1 => {
-                moves.insert(from, (*one).to_owned());
-            }
-            Some(_) => {
-                let (flavor, from) = &from;
-                let each = to.iter().map(|(to, image)| format!("{to} ({image})"));
-                let each: Vec<String> = each.collect();
-                disagreements.push(format!(
-                    "images of {flavor} that held {from} disagree: {}; raise their builders together",
-                    each.join(", ")
-                ));
-            }
-            None => {}
+        let move_ = moves
+            .entry((flavor, from))
+            .or_insert_with(|| Some(to.clone()));
+        if move_.as_ref() != Some(&to) {
+            *move_ = None;
         }
     }
-    moves
-}
-
-/// Distribution and version of a locked image.
-fn held(image: &LockedImage) -> Option<(String, String)> {
-    let fact = |name: &str| Some(image.facts.get(name)?.value.to_string());
-    let version = fact(fact::K8S_VERSION)?;
-    let version = version.trim_start_matches('v');
-    Some((fact(fact::K8S_FLAVOR)?, version.to_owned()))
+    let certain = moves.into_iter();
+    certain
+        .filter_map(|(from, to)| Some((from, to?)))
+        .filter(|((_, from), to)| from != to)
+        .collect()
 }
 
 /// Distribution and version of a name that says both in full.
@@ -165,9 +77,6 @@ fn apply_move(word: &str, moves: &Moves) -> Option<String> {
     let (version, build) = bare.split_once('+').unwrap_or((bare, ""));
     let of = |flavor: &str| moves.get(&(flavor.to_owned(), version.to_owned()));
     if build.starts_with("rke2") {
-        if let Some(new) = moves.get(&("rke2".to_owned(), bare.to_owned())) {
-            return Some(format!("{v}{new}"));
-        }
         return of("rke2").map(|new| format!("{v}{new}+{build}"));
     }
     let new = match (of("kubeadm"), of("ck8s")) {

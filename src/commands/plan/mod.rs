@@ -20,7 +20,6 @@ use crate::commands::update::{self, OfferOptions};
 use crate::decide::plan::{self, ClusterPlan, Goal, PoolState};
 use crate::decide::waves;
 use crate::edit::texts::{self, EditedFile};
-use crate::edit::update::UpdateTarget;
 use crate::error::Error;
 use crate::model::date::Date;
 use crate::model::finding::Judged;
@@ -43,8 +42,8 @@ pub struct PlanOptions {
     /// images that were built on it or later.
     #[arg(long, value_name = "DATE", value_parser = date, conflicts_with_all = ["to", "patch_only"])]
     pub security_before: Option<Date>,
-    /// Plan with the images that this version of the image builder offers, instead of those of the catalog; without --to, for
-    /// the minor that each cluster runs.
+    /// Plan with the images that this version of the image builder offers (`REGISTRY=VERSION` where there are several), instead of
+    /// those of the catalog; without --to, for the minor that each cluster runs.
     #[arg(long, value_name = "VERSION", conflicts_with = "apply")]
     pub to_builder: Option<String>,
     /// Where the version's images are listed.
@@ -184,19 +183,12 @@ fn read_offer(
     terminal: &mut Terminal,
 ) -> Result<Offered, Error> {
     let (workspace, catalogs) = (&fleet.workspace, fleet.catalogs()?);
-    let target = UpdateTarget {
-        builder: Builder::find(&catalogs)
-            .into_iter()
-            .next()
-            .unwrap_or_default(),
-        from: None,
-        to: version.to_owned(),
-    };
+    let target = update::parse_target(version, &Builder::find(&catalogs))?;
     let offer = update::offer(options, &target, workspace, &catalogs, terminal)?;
-    report::update::unread(&offer, &mut terminal.err)?;
+    report::update::gaps(&offer, &mut terminal.err)?;
     let mut plan = update::Plan::new(request, fleet);
     plan.add_offer(&catalogs, &target, &offer)?;
-    let unknown = uncertain_images(plan.fleet(), version)?;
+    let unknown = uncertain_images(plan.fleet(), &target.to)?;
     if unknown.is_empty() {
         return images(plan.fleet());
     }

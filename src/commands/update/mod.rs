@@ -12,27 +12,31 @@ use std::sync::Arc;
 
 use clap::Args;
 
-use crate::catalog::offers::{Moves, Summary, VersionChange, locked_moves};
+use crate::catalog::offers::{Summary, VersionChange};
 use crate::commands::lock::{self, LockOptions};
 use crate::commands::render::{self, RenderOptions};
 use crate::commands::{CheckOptions, check};
+use crate::edit::fix;
+use crate::edit::texts::{self, EditedFile};
+use crate::edit::update::UpdateTarget;
 use crate::error::Error;
 use crate::model::date::Date;
-use crate::model::finding::Judged;
+use crate::model::fix::Fix;
 use crate::model::rule::RuleId;
 use crate::output::{self, Held};
+use crate::printer::{Color, Printer};
 use crate::read::{self, Request, Workspace};
-use crate::report::{self, update::Preview};
+use crate::report;
+use crate::report::update::{Preview, PreviewedVersion};
 use crate::rules;
 
-use crate::edit::update::{self, UpdateTarget};
-use crate::edit::{fix, texts};
 use crate::pipeline::fleet::Fleet;
 use crate::pipeline::{Reporting, Terminal, Verdict, booted, recover};
 use before::Before;
 pub use offer::OfferOptions;
 pub(super) use offer::offer;
 pub(super) use plan::Plan;
+pub(super) use target::parse_target;
 
 /// What an update does.
 #[derive(Clone, Debug, Args)]
@@ -80,28 +84,61 @@ pub fn update(
     today: Date,
     terminal: &mut Terminal,
 ) -> Result<Verdict, Error> {
+    if !options.from_renovate {
+        return run(request, options, None, today, terminal);
+    }
+    let options = UpdateOptions {
+        fix: true,
+        k8s_versions: true,
+        reporting: Reporting {
+            output: &report::update::Brief,
+            files: options.reporting.files.clone(),
+            ..Reporting::default()
+        },
+        ..options.clone()
+    };
+    // A merge request shows stderr: results come first, and what is said on the way to them behind.
+    let mut verdict = Ok(Verdict::Clean);
+    let said = Printer::print_to_string(Color::Never, |kept| {
+        std::mem::swap(&mut terminal.out, &mut terminal.err);
+        std::mem::swap(&mut terminal.err, kept);
+        verdict = run(request, &options, renovate, today, terminal);
+        std::mem::swap(&mut terminal.err, kept);
+        std::mem::swap(&mut terminal.out, &mut terminal.err);
+        Ok(())
+    })?;
+    if !said.is_empty() {
+        write!(terminal.err, "\n{said}")?;
+    }
+    verdict
+}
+
+fn run(
+    request: &Request,
+    options: &UpdateOptions,
+    renovate: Option<&Path>,
+    today: Date,
+    terminal: &mut Terminal,
+) -> Result<Verdict, Error> {
     if !options.check {
         recover(request, terminal)?;
     }
     let fleet = Fleet::open(read::workspace(request)?, today)?;
     let workspace = &fleet.workspace;
-    let catalogs = fleet.catalogs()?;
-    let targets = target::targets(options, renovate, &catalogs)?;
+    let targets = target::targets(options, renovate, &fleet.catalogs()?)?;
     let mut plan = Plan::new(request, &fleet);
     for target in &targets {
         let catalogs = plan.fleet().catalogs()?;
         let offer = offer(&options.offer, target, workspace, &catalogs, terminal)?;
         plan.add_offer(&catalogs, target, &offer)?;
-        report::update::unread(&offer, &mut terminal.err)?;
+        report::update::gaps(&offer, &mut terminal.err)?;
     }
-    report::update::computed(&plan.computed, &mut terminal.err)?;
-    let moves_versions = options.k8s_versions || options.from_renovate;
-    let moves = if moves_versions {
-        plan.move_versions()?
-    } else {
-        Moves::new()
-    };
-    if options.fix || options.from_renovate {
+    report::update::omissions(&plan.computed, &mut terminal.err)?;
+    let mut moves = BTreeSet::new();
+    if options.k8s_versions {
+        moves.extend(plan.move_versions()?);
+    }
+    if options.fix {
         plan.fix(options, terminal)?;
     }
     let before = before::find(request, &fleet, &targets)?;
@@ -116,9 +153,9 @@ pub fn update(
             .collect(),
         moves,
         drift: plan.drift.clone(),
-        pools: None,
         since: before.since.clone(),
         doubt: before.doubt.clone(),
+        ..Summary::default()
     };
     if options.check {
         let preview = PlannedUpdate {
@@ -136,52 +173,89 @@ pub fn update(
     let mut held = output::hold(&workspace.settings.root)?;
     let has_lock = lock::Before::read(workspace)?.has_lock();
     texts::replace(workspace, &plan.files, &mut held)?;
-    let mut changed: BTreeSet<&str> = plan.files.iter().map(|file| &*file.source.path).collect();
-    let mut moved = Vec::new();
+    let mut changed: BTreeSet<Arc<str>> = paths(&plan.files).collect();
     let mut finished = || -> Result<Verdict, Error> {
-        let locked = lock_again(request, has_lock, today, &mut held, terminal);
+        let locked = lock_again(request, has_lock, today, &mut held, terminal)?;
+        if locked != Verdict::Clean {
+            return Ok(locked);
+        }
         let mut after = Fleet::open(read::workspace(request)?, today)?;
-        if moves_versions {
-            let used = before.machines.by_pool.values();
-            let used = used.map(|machine| Arc::clone(&machine.key)).collect();
-            let mut disagreements = Vec::new();
-            let (old, new) = (fleet.lock(), after.lock());
-            let moves = locked_moves(old, new, &plan.drift, &used, &mut disagreements);
-            report::update::disagreements(&disagreements, &mut terminal.err)?;
-            moved = update::k8s_versions(&after, &moves)?;
+        if options.k8s_versions {
+            let moved = follow_images(&after, &mut summary, terminal)?;
             if !moved.is_empty() {
                 texts::replace(&after.workspace, &moved, &mut held)?;
+                changed.extend(paths(&moved));
                 after = Fleet::open(read::workspace(request)?, today)?;
-                summary.moves.extend(moves);
             }
+            report::update::stays(&summary.stays, notes(options, terminal))?;
         }
         let machines = booted::read_machines(&after)?;
         summary.pools = Some(booted::changes(&before.machines, &machines));
-        let is_edited = !(plan.files.is_empty() && moved.is_empty());
-        summarize(is_edited, &summary, options, terminal)?;
-        match locked? {
-            Verdict::Clean => {
-                let held = Some(&mut held);
-                finish(request, &after.workspace, options, today, held, terminal)
-            }
-            refused => Ok(refused),
-        }
+        let held = Some(&mut held);
+        let verdict = finish(request, &after.workspace, options, today, held, terminal)?;
+        summary.is_refused = verdict != Verdict::Clean;
+        summarize(!changed.is_empty(), &summary, options, terminal)?;
+        Ok(verdict)
     };
     let verdict = finished();
     if matches!(verdict, Ok(Verdict::Clean)) {
-        changed.extend(moved.iter().map(|file| &*file.source.path));
         for path in changed {
             writeln!(terminal.err, "changed {path}")?;
         }
     } else if held.undo()? {
-        writeln!(terminal.err, "{NOTHING_WRITTEN}")?;
+        report::update::refusal(&options.other_flags(), &mut terminal.err)?;
     }
     verdict
 }
 
-const NOTHING_WRITTEN: &str = "what was written is undone, because of the errors above\n\
-     help: correct them and run this again; `--fix` moves selections to the new images, `--k8s-versions` Kubernetes with them\n\
-     help: `metalmark render CLUSTER…` renders clusters alone, without the update";
+fn paths(files: &[EditedFile]) -> impl Iterator<Item = Arc<str>> {
+    files.iter().map(|file| Arc::clone(&file.source.path))
+}
+
+impl UpdateOptions {
+    /// The flags that would repair more, each with what it does.
+    fn other_flags(&self) -> Vec<&'static str> {
+        let fix = (!self.fix).then_some("`--fix` moves selections to the new images");
+        let versions =
+            (!self.k8s_versions).then_some("`--k8s-versions` moves Kubernetes versions with them");
+        fix.into_iter().chain(versions).collect()
+    }
+}
+
+/// Where the summary goes: beside what is rendered; to a bot it is the result.
+fn notes<'t>(options: &UpdateOptions, terminal: &'t mut Terminal) -> &'t mut Printer {
+    if options.from_renovate {
+        &mut terminal.out
+    } else {
+        &mut terminal.err
+    }
+}
+
+/// Moves Kubernetes versions to what the images hold, and says in the summary which ones move and why others stay.
+fn follow_images(
+    fleet: &Fleet,
+    summary: &mut Summary,
+    terminal: &mut Terminal,
+) -> Result<Vec<EditedFile>, Error> {
+    let settings = &fleet.workspace.settings;
+    let behind = fleet.check(|view, _, _| Ok(rules::versions_behind(view, settings)))?;
+    let mut fixes = Vec::new();
+    for finding in behind.results.into_iter().flatten() {
+        match finding.fix {
+            Some(fix) => {
+                let old = fix.old().trim_matches(['"', '\'']);
+                summary.moves.insert(format!("`{old}` → `{}`", fix.value));
+                fixes.push(fix);
+            }
+            None => {
+                summary
+                    .stays
+                    .insert(format!("{}; {}", finding.message, finding.help.join("; ")));
+            }
+        }
+    }
+    fix::preview_fixes(&fleet.workspace, &fixes, fix::Tense::Done, terminal)
+}
 
 /// Prints the summary, and writes it where that was requested.
 fn summarize(
@@ -193,21 +267,20 @@ fn summarize(
     if let Some(path) = &options.summary {
         output::file(path, summary.markdown().as_str().as_bytes())?;
     }
-    report::update::summary(summary, is_edited, &mut terminal.err)?;
+    report::update::summary(summary, is_edited, notes(options, terminal))?;
     Ok(())
 }
 
-/// The selections of images that the catalog does not have, of pools and of levels that no pool takes one from.
-fn dangling_selections(fleet: &Fleet) -> Result<Vec<Judged>, Error> {
+/// The edits of selections of images that the catalog does not have, of pools and of levels that no pool takes one from.
+fn selection_fixes(fleet: &Fleet) -> Result<Vec<Fix>, Error> {
     let settings = &fleet.workspace.settings;
     let fleet_check = fleet.check(|view, _, findings| {
         findings.extend(rules::keys_without_pool(view, settings));
         Ok(())
     })?;
-    let judged = fleet_check.judged.into_iter();
-    Ok(judged
-        .filter(|judged| judged.finding.rule == RuleId::UnknownImage)
-        .collect())
+    let findings = fleet_check.judged.into_iter().map(|judged| judged.finding);
+    let dangling = findings.filter(|finding| finding.rule == RuleId::UnknownImage);
+    Ok(dangling.filter_map(|finding| finding.fix).collect())
 }
 
 /// An update that is not made.
@@ -239,12 +312,17 @@ impl PlannedUpdate<'_> {
         summary.pools = Some(booted::changes(&before.machines, &machines));
         let is_edited = !plan.files.is_empty();
         summarize(is_edited, &summary, options, terminal)?;
-        let files = plan.files.iter();
+        let targets = targets.iter().map(UpdateTarget::is_raised);
+        let changes = summary.versions.iter().zip(targets).zip(&plan.versions);
         let preview = Preview {
-            to: &summary.title(),
-            is_raised: targets.iter().all(UpdateTarget::is_raised),
-            versions: &plan.versions,
-            files: files.map(|file| &file.source).collect(),
+            versions: changes
+                .map(|((change, is_raised), spots)| PreviewedVersion {
+                    change,
+                    is_raised,
+                    spots,
+                })
+                .collect(),
+            files: plan.files.iter().map(|file| &file.source).collect(),
             unlocked,
         };
         report::update::preview(&preview, &mut terminal.err)?;
@@ -281,34 +359,8 @@ fn lock_again(
     verdict
 }
 
-/// The last step: manifests where the project has any, else the rules alone. To a bot everything goes to stderr, whose end is
-/// all that its merge request shows.
+/// The last step: manifests where the project has any, else the rules alone.
 fn finish(
-    request: &Request,
-    workspace: &Workspace,
-    options: &UpdateOptions,
-    today: Date,
-    held: Option<&mut Held>,
-    terminal: &mut Terminal,
-) -> Result<Verdict, Error> {
-    if !options.from_renovate {
-        return render_or_check(request, workspace, options, today, held, terminal);
-    }
-    let options = UpdateOptions {
-        reporting: Reporting {
-            output: &report::update::Brief,
-            files: options.reporting.files.clone(),
-            ..Reporting::default()
-        },
-        ..options.clone()
-    };
-    std::mem::swap(&mut terminal.out, &mut terminal.err);
-    let verdict = render_or_check(request, workspace, &options, today, held, terminal);
-    std::mem::swap(&mut terminal.out, &mut terminal.err);
-    verdict
-}
-
-fn render_or_check(
     request: &Request,
     workspace: &Workspace,
     options: &UpdateOptions,

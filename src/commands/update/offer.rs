@@ -49,7 +49,7 @@ pub(in crate::commands) fn offer(
     let sites = target.builder.sites(catalogs);
     let text = options.images.as_ref().or(options.release_notes.as_ref());
     let (offer, place, form) = if let Some(path) = text {
-        let offer = offers::parse_offer(&read::argument_text(path)?, version, &sites.foreign);
+        let offer = offers::parse_offer(&read::argument_text(path)?, version, &sites);
         (offer, format!("`{}` names", path.display()), offers::LINES)
     } else {
         let stores = pipeline::open_stores(workspace, terminal)?;
@@ -62,9 +62,10 @@ pub(in crate::commands) fn offer(
             None => offers::registries(version, &sites, &stores)?,
         }
     };
-    if let Some(name) = offer.misnamed.first() {
+    if let Some(reference) = offer.unreadable.first() {
         return Err(Error::usage(format!(
-            "{place} the image `{name}`, which no catalog can list\nhelp: a key has lower-case letters, digits, `-` and `.`"
+            "{place} `{reference}`, and not whether that is an image of version `{version}`\n\
+             help: say what the version offers with `--images FILE`; in names are lower-case letters, digits, `-` and `.`"
         )));
     }
     if !offer.images.is_empty() {

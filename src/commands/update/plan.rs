@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use yaml_tree::place::Spot;
 
-use crate::catalog::offers::{Drift, Moves, Offer, moves};
+use crate::catalog::offers::{Drift, Offer, moves};
 use crate::edit::texts::{self, EditedFile};
 use crate::edit::update::{self as edit, UpdateTarget};
 use crate::error::Error;
@@ -12,7 +12,7 @@ use crate::model::catalog::ReadCatalog;
 use crate::pipeline::fleet::Fleet;
 use crate::read::Request;
 
-use super::{Terminal, UpdateOptions, dangling_selections, fix};
+use super::{Terminal, UpdateOptions, fix, selection_fixes};
 
 /// The edits, and the project with them.
 pub(in crate::commands) struct Plan<'f> {
@@ -22,8 +22,8 @@ pub(in crate::commands) struct Plan<'f> {
     after: Option<Fleet>,
     /// What they do to the catalog.
     pub(super) drift: Drift,
-    /// Where the versions are written.
-    pub(super) versions: Vec<Spot>,
+    /// Where each target's version is written.
+    pub(super) versions: Vec<Vec<Spot>>,
     /// The entries that an expression names, which are not edited.
     pub(super) computed: Vec<(String, Spot)>,
     /// All edited files: each as it was read, and its new text.
@@ -60,22 +60,25 @@ impl<'f> Plan<'f> {
         let mut change = edit::change(self.fleet(), catalogs, target, offer, &none)?;
         let after = texts::read_with(self.request, self.fleet(), &change.files)?;
         // What expressions evaluate to may change with the version.
-        let computed = edit::expression_keys(&after.catalogs()?, &target.raised());
+        let computed = edit::expression_keys(&after.catalogs()?, &target.to_builder());
         if change.adds(&computed) {
             change = edit::change(self.fleet(), catalogs, target, offer, &computed)?;
         }
         self.drift.extend(change.drift);
-        self.versions.extend(change.versions);
+        self.versions.push(change.versions);
         self.computed.extend(change.computed);
         self.edit(&change.files)
     }
 
-    /// Moves Kubernetes versions with the images whose names say them.
-    pub(super) fn move_versions(&mut self) -> Result<Moves, Error> {
+    /// Moves Kubernetes versions with the images whose names say them, and says each.
+    pub(super) fn move_versions(&mut self) -> Result<Vec<String>, Error> {
         let moves = moves(&self.drift);
         let files = edit::k8s_versions(self.fleet(), &moves)?;
         self.edit(&files)?;
-        Ok(moves)
+        let moves = moves.into_iter();
+        Ok(moves
+            .map(|((flavor, from), to)| format!("{flavor} `{from}` → `{to}`"))
+            .collect())
     }
 
     /// Moves selections of images that are gone.
@@ -84,13 +87,13 @@ impl<'f> Plan<'f> {
         options: &UpdateOptions,
         terminal: &mut Terminal,
     ) -> Result<(), Error> {
-        let lost = dangling_selections(self.fleet())?;
+        let fixes = selection_fixes(self.fleet())?;
         let tense = if options.check {
             fix::Tense::Would
         } else {
             fix::Tense::Done
         };
-        let files = fix::preview_fixes(&self.fleet().workspace, &lost, tense, terminal)?;
+        let files = fix::preview_fixes(&self.fleet().workspace, &fixes, tense, terminal)?;
         self.edit(&files)
     }
 

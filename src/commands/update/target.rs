@@ -23,50 +23,56 @@ pub(super) fn targets(
     let builders = Builder::find(catalogs);
     if !options.to.is_empty() {
         let words = options.to.iter();
-        return words.map(|word| typed_target(word, &builders)).collect();
+        return words.map(|word| parse_target(word, &builders)).collect();
     }
-    let upgrades = match renovate.filter(|_| options.from_renovate) {
-        Some(file) => upgrades(file)?,
-        None => Vec::new(),
-    };
+    let upgrades = renovate.map_or(Ok(Vec::new()), upgrades)?;
     // The values hold the new version already: what they do not name is another dependency's.
-    let raised = |builder: &Builder| upgrades.iter().any(|upgrade| has_version(builder, upgrade));
-    let has_raised = builders.iter().any(raised);
-    let targets: Vec<UpdateTarget> = builders
-        .into_iter()
-        .filter(|builder| {
-            if has_raised {
-                raised(builder)
-            } else {
-                !builder.is_own_tag
-            }
+    let own = |builder: &Builder| -> Vec<&Upgrade> {
+        let is_own = |upgrade: &&Upgrade| builder.version.as_deref() == Some(&*upgrade.new_value);
+        upgrades.iter().filter(is_own).collect()
+    };
+    let mut raised: Vec<&Builder> = builders.iter().collect();
+    raised.retain(|builder| !own(builder).is_empty());
+    if raised.is_empty() {
+        raised.extend(default_builders(&builders));
+    }
+    let target = |builder: &Builder| {
+        let own = own(builder);
+        let mut before: Vec<&String> = own.iter().map(|upgrade| &upgrade.current_value).collect();
+        before.dedup();
+        let from = match before.as_slice() {
+            [one] if !one.is_empty() => Some((*one).clone()),
+            _ => None,
+        };
+        let to = builder.version.as_deref()?.to_owned();
+        Some(UpdateTarget {
+            builder: builder.clone(),
+            to,
+            from,
         })
-        .filter_map(|builder| {
-            let own = upgrades
-                .iter()
-                .filter(|upgrade| has_version(&builder, upgrade));
-            let mut before: Vec<&String> = own.map(|upgrade| &upgrade.current_value).collect();
-            before.dedup();
-            let from = match before.as_slice() {
-                [one] if !one.is_empty() => Some((*one).clone()),
-                _ => None,
-            };
-            let to = builder.version.as_deref()?.to_owned();
-            Some(UpdateTarget { builder, to, from })
-        })
-        .collect();
+    };
+    let targets: Vec<UpdateTarget> = raised.into_iter().filter_map(target).collect();
     if targets.is_empty() {
         return Err(Error::usage(NO_VERSION));
     }
     Ok(targets)
 }
 
-fn has_version(builder: &Builder, upgrade: &Upgrade) -> bool {
-    builder.version.as_deref() == Some(&*upgrade.new_value)
+/// The builders that a version without a name may be of: not what older generations pin, unless there is nothing else.
+fn default_builders(builders: &[Builder]) -> impl Iterator<Item = &Builder> {
+    let has_other = builders.iter().any(|builder| !builder.is_own_tag);
+    let all = builders.iter();
+    all.filter(move |builder| !(has_other && builder.is_own_tag))
 }
 
 /// `VERSION`, or `BUILDER=VERSION`.
-fn typed_target(word: &str, builders: &[Builder]) -> Result<UpdateTarget, Error> {
+///
+/// # Errors
+/// There is no such builder; several may be meant.
+pub(in crate::commands) fn parse_target(
+    word: &str,
+    builders: &[Builder],
+) -> Result<UpdateTarget, Error> {
     let (found, to) = match word.split_once('=') {
         Some((name, to)) => {
             let named = builders.iter().find(|builder| builder.has_name(name));
@@ -80,15 +86,14 @@ fn typed_target(word: &str, builders: &[Builder]) -> Result<UpdateTarget, Error>
             (Some(named?), to)
         }
         None => {
-            let followed = builders.iter().filter(|builder| !builder.is_own_tag);
-            let names: Vec<String> = followed.map(Builder::name).collect();
+            let names: Vec<String> = default_builders(builders).map(Builder::name).collect();
             if names.len() > 1 {
                 return Err(Error::usage(format!(
-                    "`{word}` may be a version of several builders\nhelp: name one by its registry: `metalmark update REGISTRY={word}`; there are images of {}",
+                    "`{word}` may be a version of several builders\nhelp: name one by its registry: `REGISTRY={word}`; there are images of {}",
                     names.join("; ")
                 )));
             }
-            (builders.first(), word)
+            (default_builders(builders).next(), word)
         }
     };
     let builder = found.cloned().unwrap_or_default();

@@ -38,7 +38,7 @@ impl UpdateTarget {
     }
 
     /// The builder after it.
-    pub(crate) fn raised(&self) -> Builder {
+    pub(crate) fn to_builder(&self) -> Builder {
         Builder {
             version: Some(self.to.as_str().into()),
             ..self.builder.clone()
@@ -93,6 +93,16 @@ pub(crate) fn change(
     let drift = drift(&names, &untouched, offer);
     let mut files = Files::default();
     let spots = version_spots(catalogs, &target.builder);
+    if let Some(from) = &target.builder.version
+        && spots.is_empty()
+        && !target.is_raised()
+    {
+        return Err(Error::usage(format!(
+            "no value is `{from}` literally, the version of {}\n\
+             help: raise it where the values compute it, then run `metalmark update` without a version",
+            target.builder.name()
+        )));
+    }
     for spot in spots.iter().filter(|_| !target.is_raised()) {
         let value = target.to.as_str().into();
         let at = place(spot);

@@ -252,9 +252,6 @@ fn registry(root: &Branch, found: &BranchEntry, report: &mut Report<'_>) -> Regi
     }
 }
 
-/// How many expressions lead from a tag to the value that is written.
-const DEPTH: usize = 8;
-
 /// The value that is written as this text, where an expression only passes it on, perhaps over others that do.
 fn value_of(
     root: &Branch,
@@ -262,16 +259,18 @@ fn value_of(
     text: &str,
     report: &mut Report<'_>,
 ) -> Option<Located<Arc<str>>> {
-    let mut branch = expression;
-    for _ in 0..DEPTH {
+    let (mut branch, mut seen) = (expression, BTreeSet::new());
+    loop {
         let path: Arc<str> = value_path(branch.text()?)?.into();
+        if !seen.insert(Arc::clone(&path)) {
+            return None;
+        }
         let keys: Vec<&str> = path.split('.').collect();
         branch = report.answer(root.get_path(&keys))?;
         if branch.text().is_some_and(|written| **written == *text) {
             return Some(Located::new(path, branch.place()));
         }
     }
-    None
 }
 
 /// The one value that an expression reads.
