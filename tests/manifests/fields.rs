@@ -749,6 +749,51 @@ one that is patched
     );
 }
 
+/// What Flux takes from another repository is no folder of this one, whatever its path.
+#[test]
+fn a_git_repository_of_flux_is_another_one_by_its_address() {
+    let source = |name: &str, url: &str| {
+        let name = format!("source.toolkit.fluxcd.io/v1 GitRepository flux-system/{name}");
+        object(&name, &format!("spec: {{url: '{url}'}}"))
+    };
+    let flux = |name: &str, source: &str, path: &str, more: &str| {
+        let name = format!("kustomize.toolkit.fluxcd.io/v1 Kustomization flux-system/{name}");
+        let spec =
+            format!("path: {path}, sourceRef: {{kind: GitRepository, name: {source}}}{more}");
+        object(&name, &format!("spec: {{{spec}}}"))
+    };
+    let patch =
+        format!(", patches: [{{target: {{kind: KubeadmControlPlane}}, patch: '{VERSION}'}}]");
+    let own = flux("own", "fleet", "base", "") + &flux("second", "fleet", "component", "");
+    let sources = |url: &str| source("fleet", "ssh://git@host/group/fleet") + &source("other", url);
+    let cases = [
+        ("another repository", "https://host/group/other.git"),
+        ("a mirror of this one", "https://mirror/fleet"),
+    ];
+    let cases = cases.map(|(name, url)| {
+        let all = sources(url) + &own + &flux("patched", "other", "over", &patch);
+        (name, overlay(&all, ""))
+    });
+    assert_text(
+        &checked(cases),
+        str![[r#"
+another repository
+    base/edge/control-plane v1.31.8 (base/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+    base/edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+    over/edge/control-plane v1.31.8 (base/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+    over/edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+a mirror of this one
+    error[version-skew] over/edge/edge-md base/edge.yaml:23:16 `v1.31.8` object.yaml:25:167 `v1.30.2` => v1.31.8
+    error[k8s-version-mismatch] over/edge/control-plane base/edge.yaml:29:49 `ubuntu-2204-kube-v1.31.8` object.yaml:25:167 `v1.30.2` => v1.30.2
+    base/edge/control-plane v1.31.8 (base/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+    base/edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+    over/edge/control-plane v1.30.2 (object.yaml:25:167): mismatched, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+    over/edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+
+"#]],
+    );
+}
+
 /// Of several repositories this one is that of a remote, else the one with the most paths here. Forks and mirrors have its name.
 #[test]
 fn a_source_of_another_repository_is_not_looked_for_here() {

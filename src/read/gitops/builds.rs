@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use capi::objects::ManifestObject;
 use yaml_tree::place::{Source, Sources};
 use yaml_tree::value::Node;
 
@@ -22,7 +23,7 @@ use super::super::files::display;
 use super::object::Object;
 use super::reader::LayerReader;
 use super::repositories::{Repositories, repository_name};
-use super::targets::{Folders, Input, Left, Target, file_path, inputs};
+use super::targets::{Folders, Input, Left, Target, file_path, find_address, find_folder, inputs};
 use super::{Composition, Options, State, application, deployments, kustomization};
 use crate::read::error::ReadError;
 
@@ -61,30 +62,42 @@ pub(in crate::read) fn builds(
     sources: &mut Sources,
 ) -> Result<Builds, Error> {
     let mut reader = LayerReader::new(files, options, sources);
-    reader.repositories = find_repositories(&mut reader, &input.applications)?;
+    let (flux, sources) = (input.flux.iter().copied(), &input.sources);
+    reader.repositories = find_repositories(&mut reader, &input.applications, flux, sources)?;
     let changed = find_changed(&mut reader, input)?;
     let mut folders = Folders::read(&mut reader, input)?;
     folders.changed = changed;
     build_all(&mut reader, &folders, input)
 }
 
-/// What the Applications in these files call this repository.
-pub(super) fn find_repositories(
+/// What the Applications in these files, and the sources of these Kustomizations, call this repository.
+pub(super) fn find_repositories<'o>(
     reader: &mut LayerReader<'_>,
     files: &BTreeSet<PathBuf>,
+    flux: impl Iterator<Item = &'o ManifestObject>,
+    sources: &[&ManifestObject],
 ) -> Result<Repositories, Error> {
     let mut paths: BTreeMap<String, usize> = BTreeMap::new();
+    let mut add = |address: Option<&str>, folder: Option<PathBuf>, files: &dyn Files| {
+        if let Some(name) = address.and_then(repository_name)
+            && let Some(folder) = folder.filter(|folder| folder != Path::new(""))
+        {
+            *paths.entry(name).or_default() += usize::from(files.is_folder(&folder));
+        }
+    };
+    for object in flux {
+        add(
+            find_address(sources, object),
+            find_folder(object),
+            reader.files,
+        );
+    }
     for file in files {
         for document in reader.valid_objects(file)?.iter() {
             let object = Object::new(document.clone());
             for source in deployments::sources(&object) {
-                let folder = application::folder(source);
-                if let Some(name) = repository_name(source)
-                    && let Some(folder) = folder.filter(|folder| folder != Path::new(""))
-                {
-                    let is_here = reader.files.is_folder(&folder);
-                    *paths.entry(name).or_default() += usize::from(is_here);
-                }
+                let address = source.text(&["repoURL"]);
+                add(address, application::folder(source), reader.files);
             }
         }
     }
@@ -110,6 +123,7 @@ fn find_changed(
         deployments: BTreeSet::new(),
         applications: BTreeSet::new(),
         flux: input.flux.clone(),
+        sources: input.sources.clone(),
         config_maps: input.config_maps,
     };
     let folders = Folders::read(reader, &first)?;

@@ -24,12 +24,12 @@ use super::deployments::{self, Deploying};
 use super::files::resolve_path;
 use super::kustomization::{self, is_remote};
 use super::reader::LayerReader;
-use super::targets::{file_path, inputs};
+use super::targets::{file_path, find_address, find_folder, find_source, inputs};
 use super::{FLUX, Options, OwnOutput};
 use crate::read::error::ReadError;
 
 /// The group of Flux's sources.
-const SOURCES: &str = "source.toolkit.fluxcd.io";
+pub(in crate::read) const SOURCES: &str = "source.toolkit.fluxcd.io";
 
 /// The kinds of everything that deploys, or is a source of what does.
 pub(in crate::read) const DELIVERING: [&str; 5] = [
@@ -147,17 +147,23 @@ impl Delivery {
         };
         let of_argo = { objects.iter().filter(is_argo) }.map(|object| file_path(object).to_owned());
         let of_argo: BTreeSet<PathBuf> = of_argo.collect();
-        reader.repositories = find_repositories(&mut reader, &of_argo)?;
+        let is_source = |object: &&ManifestObject| object.group() == SOURCES;
+        let sources_of_flux: Vec<&ManifestObject> = objects.iter().filter(is_source).collect();
+        let is_flux =
+            |object: &&ManifestObject| object.group() == FLUX && &*object.kind == "Kustomization";
+        let flux = objects.iter().filter(is_flux);
+        reader.repositories = find_repositories(&mut reader, &of_argo, flux, &sources_of_flux)?;
         let mut found = Reading {
             reader,
             folders,
+            sources: &sources_of_flux,
             deliverers: Vec::new(),
             unseen: BTreeMap::new(),
         };
         found.remote_resources()?;
         for object in &objects {
             match &*object.kind {
-                "Kustomization" if object.group() == FLUX => found.kustomization(object)?,
+                "Kustomization" if is_flux(&object) => found.kustomization(object)?,
                 "HelmRelease" => found.release(object)?,
                 _ if is_argo(&object) => found.applications(object)?,
                 _ => {}
@@ -168,14 +174,13 @@ impl Delivery {
             mut unseen,
             ..
         } = found;
-        let mut sources = objects;
-        sources.retain(|object| object.group() == SOURCES);
         for deliverer in &deliverers {
             if let Some(known) = unseen.get_mut(&deliverer.title) {
-                let source = find_source(&sources, &deliverer.object);
+                let source = find_source(&sources_of_flux, &deliverer.object);
                 known.extend(source.into_iter().map(print));
             }
         }
+        let sources = sources_of_flux.into_iter().cloned().collect();
         let mut delivery = Self {
             files,
             root,
@@ -260,7 +265,8 @@ impl Delivery {
 
     /// Where Flux takes from what an object deploys.
     pub fn source(&self, deliverer: &Deliverer) -> Option<&ManifestObject> {
-        find_source(&self.sources, &deliverer.object)
+        let sources: Vec<&ManifestObject> = self.sources.iter().collect();
+        find_source(&sources, &deliverer.object)
     }
 
     /// What is deployed and not read, with what is known of it, by its name.
@@ -313,29 +319,12 @@ fn print(object: &ManifestObject) -> String {
     machine_parts(object).map_or_else(String::new, |node| to_json(&node.value, Html::Plain))
 }
 
-/// The source that a Kustomization or a HelmRelease names.
-fn find_source<'s>(
-    sources: &'s [ManifestObject],
-    object: &ManifestObject,
-) -> Option<&'s ManifestObject> {
-    let paths = [
-        &["spec", "sourceRef"][..],
-        &["spec", "chartRef"],
-        &["spec", "chart", "spec", "sourceRef"],
-    ];
-    let named = paths.iter().find_map(|path| object.node.get_path(path))?;
-    let namespace = named.text(&["namespace"]).unwrap_or(&object.namespace);
-    sources.iter().find(|source| {
-        named.text(&["kind"]) == Some(&*source.kind)
-            && named.text(&["name"]) == Some(&*source.name)
-            && *source.namespace == *namespace
-    })
-}
-
 /// What is read of a repository until now.
 struct Reading<'f> {
     reader: LayerReader<'f>,
     folders: &'f BTreeSet<PathBuf>,
+    /// Flux's sources.
+    sources: &'f [&'f ManifestObject],
     deliverers: Vec<Deliverer>,
     unseen: BTreeMap<String, String>,
 }
@@ -360,8 +349,10 @@ impl Reading<'_> {
     }
 
     fn kustomization(&mut self, object: &ManifestObject) -> Result<(), Error> {
-        let path = object.node.text(&["spec", "path"]).unwrap_or(".");
-        let folder = resolve_path(Path::new(""), path.trim_start_matches('/'));
+        let address = find_address(self.sources, object);
+        let repositories = &self.reader.repositories;
+        let is_other = address.is_some_and(|address| repositories.is_other_address(address));
+        let folder = find_folder(object).filter(|_| !is_other);
         let reach = match folder.filter(|folder| self.reader.files.is_folder(folder)) {
             Some(folder) => self.folder(&folder)?,
             None => Reach::default(),

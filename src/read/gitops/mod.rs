@@ -52,7 +52,7 @@ pub use crate::files::{Disk, Files, Found};
 pub use super::own_output::OwnOutput;
 
 pub(in crate::read) use builds::builds;
-pub(in crate::read) use delivery::{DELIVERING, digest};
+pub(in crate::read) use delivery::{DELIVERING, SOURCES, digest};
 pub use delivery::{Deliverer, Delivery, is_held};
 pub(in crate::read) use deployments::Deploying;
 pub(in crate::read) use envsubst::Variables;

@@ -1,7 +1,6 @@
-//! Which repository the sources of Applications are in: this one, or another.
+//! Which repository the sources of Applications and Flux's GitRepositories are in: this one, or another.
 //!
-//! An Application names it by its address. This repository is the one of a remote of the work tree if any Application names that,
-//! else the one with the most paths that exist here. Forks and mirrors have other addresses, but the same name.
+//! They name it by its address. This repository is the one of a remote of the work tree if any of them names that, else the one with the most paths that exist here. Forks and mirrors have other addresses, but the same name.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,14 +26,20 @@ impl Repositories {
 
     /// Whether a source, or a generator, is in another repository.
     pub(super) fn is_other(&self, source: &Node) -> bool {
+        source
+            .text(&["repoURL"])
+            .is_some_and(|address| self.is_other_address(address))
+    }
+
+    /// Whether an address is that of another repository.
+    pub(super) fn is_other_address(&self, address: &str) -> bool {
         let Self(own) = self;
-        !own.is_empty() && repository_name(source).is_some_and(|name| !own.contains(&name))
+        !own.is_empty() && repository_name(address).is_some_and(|name| !own.contains(&name))
     }
 }
 
-/// The name of the repository that a source or a generator names; none where it is filled in.
-pub(super) fn repository_name(source: &Node) -> Option<String> {
-    let address = source.text(&["repoURL"])?;
+/// The name of the repository at an address; none where it is filled in.
+pub(super) fn repository_name(address: &str) -> Option<String> {
     last_part(address).filter(|_| !address.contains(['{', '$']))
 }
 

@@ -38,8 +38,45 @@ pub(in crate::read) struct Input<'i> {
     pub(in crate::read) applications: BTreeSet<PathBuf>,
     /// The Flux Kustomizations.
     pub(in crate::read) flux: Vec<&'i ManifestObject>,
+    /// Flux's sources.
+    pub(in crate::read) sources: Vec<&'i ManifestObject>,
     /// The ConfigMaps with their variables.
     pub(in crate::read) config_maps: &'i [ManifestObject],
+}
+
+/// The source that a Kustomization or a HelmRelease of Flux names.
+pub(super) fn find_source<'s>(
+    sources: &[&'s ManifestObject],
+    object: &ManifestObject,
+) -> Option<&'s ManifestObject> {
+    let paths = [
+        &["spec", "sourceRef"][..],
+        &["spec", "chartRef"],
+        &["spec", "chart", "spec", "sourceRef"],
+    ];
+    let named = paths.iter().find_map(|path| object.node.get_path(path))?;
+    let namespace = named.text(&["namespace"]).unwrap_or(&object.namespace);
+    let is_it = |source: &&&ManifestObject| {
+        named.text(&["kind"]) == Some(&*source.kind)
+            && named.text(&["name"]) == Some(&*source.name)
+            && *source.namespace == *namespace
+    };
+    sources.iter().find(is_it).copied()
+}
+
+/// The address of the repository that a Kustomization is in.
+pub(super) fn find_address<'s>(
+    sources: &[&'s ManifestObject],
+    object: &ManifestObject,
+) -> Option<&'s str> {
+    let source = find_source(sources, object)?;
+    source.node.text(&["spec", "url"])
+}
+
+/// The folder that a Kustomization deploys.
+pub(super) fn find_folder(object: &ManifestObject) -> Option<PathBuf> {
+    let path = object.node.text(&["spec", "path"]).unwrap_or(".");
+    resolve_path(Path::new(""), path.trim_start_matches('/'))
 }
 
 pub(super) fn file_path(object: &ManifestObject) -> &Path {
@@ -302,8 +339,9 @@ impl<'t> Target<'t> {
         object: &'t ManifestObject,
     ) -> Result<Option<Self>, Error> {
         let flux = object.adopt_node(&object.node, reader.sources);
-        let path = flux.text(&["spec", "path"]).unwrap_or(".");
-        let Some(folder) = resolve_path(Path::new(""), path.trim_start_matches('/')) else {
+        let address = find_address(&input.sources, object);
+        let is_other = address.is_some_and(|address| reader.repositories.is_other_address(address));
+        let Some(folder) = find_folder(object).filter(|_| !is_other) else {
             return Ok(None);
         };
         let (kustomization, place) = match folders.known.get(&folder) {

@@ -17,7 +17,9 @@ use crate::model::finding::Finding;
 
 use super::super::environment;
 use super::super::files::source;
-use super::super::gitops::{self, Deploying, FLUX, Input, OwnOutput, Variables, substitute};
+use super::super::gitops::{
+    self, Deploying, FLUX, Input, OwnOutput, SOURCES, Variables, substitute,
+};
 use super::super::helm_charts::{GROUPS, HelmCharts, Pins};
 use super::super::manifests::{self, ManifestFiles};
 use super::duplicates::find_duplicates;
@@ -125,7 +127,7 @@ impl Repository {
         let collect = |words: &[&str]| {
             manifests::collect(tree, paths, own_output, |text| mentions(text, words))
         };
-        let found = collect(&["cluster.x-k8s.io", EKS_ANYWHERE, FLUX])?;
+        let found = collect(&["cluster.x-k8s.io", EKS_ANYWHERE, FLUX, SOURCES])?;
         let from = ["spec", "postBuild", "substituteFrom"];
         let has_variables = flux(&found).any(|flux| !flux.node.items(&from).is_empty());
         let maps = has_variables.then(|| collect(&["ConfigMap"])).transpose()?;
@@ -185,6 +187,8 @@ impl Repository {
             deploying.is_some_and(|deploying| deploying != Deploying::Release)
         });
         let whole = self.found.objects.iter().filter(is_whole);
+        let sources = whole.clone().filter(|object| object.group() == SOURCES);
+        let sources = sources.collect();
         let of_pools = whole.filter(|object| GROUPS.contains(&object.group()));
         let of_pools = of_pools.map(|object| path(object).to_owned());
         Input {
@@ -193,6 +197,7 @@ impl Repository {
             deployments,
             applications,
             flux: flux(&self.found).collect(),
+            sources,
             config_maps: &self.config_maps,
         }
     }
