@@ -623,7 +623,7 @@ fn what_only_tpl_leads_to_is_read_of_the_cluster_too() {
         "{{ .Capabilities.KubeVersion.Version }}",
         "{{ if .Release.IsUpgrade }}v1.29.1{{ else }}v1.30.2{{ end }}",
         "{{ (toYaml .Release | fromYaml).Revision }}",
-        "{{ printf \"%v\" .Capabilities | trunc 7 }}",
+        "\"{{ printf \"%v\" .Capabilities | trunc 8 }}\"",
         "{{ if .Release.IsUpgrade }}{{ .Capabilities.KubeVersion.Version }}{{ else }}v1.35.0{{ end }}",
         "v1.30.2{{ .Capabilities.HelmVersion.Version | trunc 0 }}",
     ];
@@ -654,9 +654,9 @@ fn what_only_tpl_leads_to_is_read_of_the_cluster_too() {
 {{ (toYaml .Release | fromYaml).Revision }}
     warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: what it renders depends on the cluster that it is in (`.Release.Revision`)
     paris/control-plane: unknown (what its chart renders depends on the cluster)
-{{ printf "%v" .Capabilities | trunc 7 }}
-    warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: expected `,` or `}`, found `:`
-    paris/edge: unknown (its chart does not render)
+"{{ printf "%v" .Capabilities | trunc 8 }}"
+    warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: what it renders depends on the cluster that it is in (`.Capabilities`)
+    paris/control-plane {v1.35.0 (charts/edge/templates/cluster.yaml:7:15): unknown (what its chart renders depends on the cluster)
 {{ if .Release.IsUpgrade }}{{ .Capabilities.KubeVersion.Version }}{{ else }}v1.35.0{{ end }}
     warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: what it renders depends on the cluster that it is in (`.Release.Revision`)
     paris/control-plane v1.35.0 (charts/edge/templates/cluster.yaml:7:15): unknown (what its chart renders depends on the cluster)
