@@ -1,8 +1,10 @@
 //! `impact` is closed over what deploys the objects: whatever is deployed no longer, otherwise or unread is said.
 
 use proptest::prelude::*;
+use serde_json::Value;
 use snapbox::str;
 
+use super::impact_objects::{leaves, yaml_value};
 use super::support::manifests::{GOOD, cluster, object};
 use super::support::stage::{Stage, assert_text, project, table};
 
@@ -821,6 +823,102 @@ another source
     );
 }
 
+#[test]
+fn a_cluster_that_the_project_no_longer_names_is_not_denied() {
+    let manifests = || fleet("prune: true").settings("manifests: [apps, other]\n");
+    let values = |settings: &'static str| {
+        move || {
+            project()
+                .catalog(&["noble-31 rke2 1.31.8+rke2r1"])
+                .settings(settings)
+                .file(
+                    "a/values.yaml",
+                    "cluster: {k8s_version: v1.31.8+rke2r1, capm3: {image_key: noble-31}}",
+                )
+                .file(
+                    "b/values.yaml",
+                    "cluster: {k8s_version: v1.31.8+rke2r1, capm3: {image_key: noble-31}}",
+                )
+        }
+    };
+    let named =
+        "clusters: [{name: a, values: [a/values.yaml]}, {name: b, values: [b/values.yaml]}]\n";
+    let rendered = "clusters: [{name: a, values: [a/values.yaml]}, {name: b, values: [b/values.yaml]}]\noutputs: [{target: helm-values, path: out}]\n";
+    let of_manifests: &[(&str, &dyn Fn(&Stage))] = &[("manifests", &|stage: &Stage| {
+        stage.edit("metalmark.yaml", "[apps, other]", "[other]");
+    })];
+    let of_values: &[(&str, &dyn Fn(&Stage))] = &[
+        ("values", &|stage: &Stage| {
+            stage.edit("metalmark.yaml", ", {name: b, values: [b/values.yaml]}", "");
+        }),
+        ("values and their file", &|stage: &Stage| {
+            stage.edit("metalmark.yaml", ", {name: b, values: [b/values.yaml]}", "");
+            stage.remove("b/values.yaml");
+        }),
+    ];
+    let [Some(one), Some(two), Some(three)] = [
+        impacts(manifests, of_manifests),
+        impacts(values(named), of_values),
+        impacts(values(rendered), &of_values[..1]),
+    ] else {
+        return;
+    };
+    assert_text(
+        &(one + &two + &three),
+        str![[r#"
+manifests
+    edge
+      whole cluster  not known whether machines are re-provisioned
+                       files       known → not named by the project
+    not known of 1 whole cluster, 1 cluster as before
+values
+    b
+      whole cluster  not known whether machines are re-provisioned
+                       files       known → not named by the project
+    not known of 1 whole cluster, 1 cluster as before
+values and their file
+    b (gone)
+      control-plane  all machines deleted
+                       image       noble-31 → none
+                       kubernetes  v1.31.8+rke2r1 → none
+    one whole pool deleted, 1 cluster gone, 1 cluster as before
+values
+    b (gone)
+      control-plane  all machines deleted
+                       image       noble-31 → none
+                       kubernetes  v1.31.8+rke2r1 → none
+    one whole pool deleted, 1 cluster gone, 1 cluster as before
+
+"#]],
+    );
+}
+
+/// What deploys values is read beside them, and a file that nobody can read is no reason to stop.
+#[test]
+fn a_file_that_cannot_be_read_is_one_that_is_not_read() {
+    let stage = || {
+        project().catalog(&["noble-31 rke2 1.31.8+rke2r1"]).cluster(
+            "edge",
+            "cluster: {k8s_version: v1.31.8+rke2r1, capm3: {image_key: noble-31}}",
+        )
+    };
+    let large: &[(&str, &dyn Fn(&Stage))] = &[("too large", &|stage: &Stage| {
+        stage.shell("truncate -s 1G flux.yaml").exit(0);
+    })];
+    let Some(shown) = impacts(stage, large) else {
+        return;
+    };
+    assert_text(
+        &shown,
+        str![[r#"
+too large
+    note: not known, because it is not read: what deploys the objects, which is new
+    not known of 1 source not read, 1 cluster as before
+
+"#]],
+    );
+}
+
 /// [`fleet`] with a cluster that a chart makes.
 fn released(prune: &str) -> Stage {
     let release = object(
@@ -890,5 +988,36 @@ proptest! {
         let sum = shown.lines().last().unwrap_or_default();
         prop_assert!(sum.contains("cluster"), "{shown}");
         prop_assert!(!sum.contains("no machine is re-provisioned"), "{picks:?}: {shown}");
+    }
+
+    /// Each field of what deploys a cluster has its answer, whatever it becomes.
+    #[test]
+    fn no_edit_of_a_field_of_what_deploys_is_denied(pick: prop::sample::Index, removes: bool) {
+        let files = ["root/root.yaml", "flux/apps.yaml", "flux/git.yaml", "apps/release.yaml"];
+        let Some(stage) = released("prune: true").commit("before") else {
+            return Ok(());
+        };
+        let objects = files.map(|file| yaml_value(stage.read(file).trim_start_matches("---\n")));
+        let mut all = Vec::new();
+        for (file, object) in objects.iter().enumerate() {
+            let mut paths = Vec::new();
+            leaves(object, "", &mut paths);
+            all.extend(paths.into_iter().map(|path| (file, path)));
+        }
+        let (file, path) = pick.get(&all);
+        let mut edited = objects[*file].clone();
+        let (parent, key) = path.rsplit_once('/').expect("a path");
+        let map = edited.pointer_mut(parent).and_then(Value::as_object_mut).expect("a map");
+        if removes {
+            map.remove(key);
+        } else {
+            map.insert(key.to_owned(), Value::from("edited"));
+        }
+        stage.write(files[*file], edited.to_string());
+        let shown = stage.run("impact --against HEAD").outcome.stdout;
+        let sum = shown.lines().last().unwrap_or_default();
+        let is_idle = ["/spec/interval", "/spec/prune"].contains(&&**path);
+        let is_denied = sum.contains("no machine is re-provisioned");
+        prop_assert!(is_denied == is_idle, "{} {path}: {shown}", files[*file]);
     }
 }

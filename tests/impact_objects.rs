@@ -1110,7 +1110,7 @@ fn a_row_that_is_too_long_is_shortened() {
 }
 
 /// The paths to every scalar of a document.
-fn leaves(value: &Value, path: &str, found: &mut Vec<String>) {
+pub(crate) fn leaves(value: &Value, path: &str, found: &mut Vec<String>) {
     match value {
         Value::Object(map) => {
             for (key, value) in map {
@@ -1140,7 +1140,7 @@ fn objects() -> Vec<Value> {
         .collect()
 }
 
-fn yaml_value(text: &str) -> Value {
+pub(crate) fn yaml_value(text: &str) -> Value {
     let read = yaml_tree::read(
         text,
         yaml_tree::place::FileId(0),

@@ -47,7 +47,6 @@ use capi::schema::Schemas;
 use yaml_tree::engine::Engine;
 use yaml_tree::place::Source;
 
-use crate::error::Error;
 use crate::files::Files;
 use crate::model::cluster_view::ClusterRead;
 use crate::model::finding::Finding;
@@ -208,12 +207,10 @@ impl Workspace {
         self.files.absent_paths().is_empty()
     }
 
-    /// What deploys the files of the repository.
-    ///
-    /// # Errors
-    /// A file cannot be read.
-    pub fn delivery(&self) -> Result<Delivery, Error> {
-        graph::delivery(&self.files, &self.root, self.shared.own_output())
+    /// What deploys the files of the repository, as far as they can be read.
+    pub fn delivery(&self) -> Delivery {
+        let read = graph::delivery(&self.files, &self.root, self.shared.own_output());
+        read.unwrap_or_else(|_| Delivery::unreadable(&self.files))
     }
 
     /// The files that mention clusters and are not read, each with a digest of its content.

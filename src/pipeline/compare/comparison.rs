@@ -1,6 +1,7 @@
 //! Compares the clusters of both sides one by one.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use parking_lot::Mutex;
 
@@ -13,7 +14,7 @@ use crate::pipeline::check;
 use crate::pipeline::fleet::Fleet;
 use crate::read::{ClusterEntry, Workspace};
 use crate::render::Renderer;
-use crate::report::impact::{self, ClusterChange, ImpactKind, Served};
+use crate::report::impact::{self, ClusterChange, FieldChange, ImpactKind, Served};
 use crate::rules::{ChangeInput, Side};
 
 use super::delivery::{Delivered, Deliveries, field_change};
@@ -197,8 +198,7 @@ impl Comparison<'_> {
         match self.before.fleet.view(entry) {
             Ok(view) => {
                 self.serve(Some(&view), None);
-                if self.unread.1.may_hold(&view) {
-                    let change = field_change("files", "known", UNREAD);
+                if let Some(change) = self.absence(entry, &view) {
                     return Compared::from(impact::cluster_change(&entry.name, change));
                 }
                 let stamps = self.renderers.0.stamps(&view, &mut Vec::new());
@@ -223,6 +223,26 @@ impl Comparison<'_> {
                 }
             }
         }
+    }
+
+    /// Why nobody knows whether a cluster is gone that is not there any more.
+    fn absence(&self, entry: &ClusterEntry, view: &ClusterView) -> Option<FieldChange> {
+        if self.unread.1.may_hold(view) {
+            return Some(field_change("files", "known", UNREAD));
+        }
+        // What is rendered of it goes; without that, whatever reads its files still does.
+        let (before, after) = (&self.before.fleet.workspace, &self.after.fleet.workspace);
+        let objects = view.cluster.objects.iter().map(|one| &one.object);
+        let mut files = objects.map(|object| PathBuf::from(&*object.file().path));
+        let is_selected = |path: &PathBuf| {
+            let mut selected = after.manifests.iter();
+            selected.any(|named| path.starts_with(self.deliveries.after.path(named)))
+        };
+        let is_left = match entry.layers.last() {
+            Some(layer) => before.settings.outputs.is_empty() && after.files.is_there(layer),
+            None => !after.manifests.is_empty() && !files.any(|path| is_selected(&path)),
+        };
+        is_left.then(|| field_change("files", "known", "not named by the project"))
     }
 
     fn serve(&self, before: Option<&ClusterView>, after: Option<&ClusterView>) {

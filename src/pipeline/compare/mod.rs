@@ -62,7 +62,7 @@ pub(crate) fn sides<T: Send>(
     let pairs = Pairs::new(&before.fleet, &after.fleet.workspace);
     let workspaces = [&before.fleet.workspace, &after.fleet.workspace];
     let [was, is] = workspaces.map(|workspace| workspace.delivery());
-    let deliveries = Deliveries::new(was?, is?);
+    let deliveries = Deliveries::new(was, is);
     let unread = (
         Unread::new(workspaces[0], &deliveries.before),
         Unread::new(workspaces[1], &deliveries.after),

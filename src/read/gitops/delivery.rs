@@ -124,6 +124,29 @@ fn title(object: &ManifestObject) -> String {
 }
 
 impl Delivery {
+    fn new(files: Arc<dyn Files>) -> Self {
+        Self {
+            files,
+            root: PathBuf::new(),
+            paths: OnceLock::new(),
+            deliverers: Vec::new(),
+            by_title: HashMap::new(),
+            by_file: BTreeMap::new(),
+            by_path: HashMap::new(),
+            sources: Vec::new(),
+            unseen: BTreeMap::new(),
+        }
+    }
+
+    /// One of files of which one cannot be read.
+    pub(in crate::read) fn unreadable(files: &Arc<dyn Files>) -> Self {
+        let what = "what deploys the objects".to_owned();
+        Self {
+            unseen: BTreeMap::from([(what, String::new())]),
+            ..Self::new(Arc::clone(files))
+        }
+    }
+
     /// Reads what these objects, and the kustomizations in these folders, deploy. `root` is the project's folder.
     ///
     /// # Errors
@@ -182,15 +205,10 @@ impl Delivery {
         }
         let sources = sources_of_flux.into_iter().cloned().collect();
         let mut delivery = Self {
-            files,
             root,
-            paths: OnceLock::new(),
-            deliverers: Vec::new(),
-            by_title: HashMap::new(),
-            by_file: BTreeMap::new(),
-            by_path: HashMap::new(),
             sources,
             unseen,
+            ..Self::new(files)
         };
         for (index, deliverer) in deliverers.iter().enumerate() {
             let file = file_path(&deliverer.object).to_owned();
