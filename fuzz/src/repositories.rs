@@ -208,6 +208,7 @@ fn plan(request: &Request, terminal: &mut Terminal) -> Result<Verdict, Error> {
         offer: OfferOptions::default(),
         format: CommentFormat::Markdown,
         apply: None,
+        planned: Vec::new(),
     };
     commands::plan(request, &options, today(), terminal)
 }

@@ -14,9 +14,9 @@ use crate::model::finding::Judged;
 use crate::output;
 use crate::pipeline::compare::{self, Sides};
 use crate::pipeline::fleet::{Fleet, FleetCheck};
-use crate::pipeline::{Terminal, Verdict, reporting};
+use crate::pipeline::{Terminal, Verdict, image_servers, reporting};
 use crate::printer::{Color, Printer};
-use crate::read::{self, Request, Workspace};
+use crate::read::{self, Request};
 use crate::report::impact::Impact;
 use crate::report::page::{ClusterPart, Gatherer, Page, SourceUrl};
 use crate::report::{self, Changes, PlanReport};
@@ -75,7 +75,7 @@ fn current(
     let gatherer = Gatherer::new(fleet.workspace.settings.matching);
     let fleet_check = check_all(request, &mut fleet, |view| options.part(&gatherer, view))?;
     let print = Print {
-        workspace: &fleet.workspace,
+        fleet: &fleet,
         request,
         options,
     };
@@ -96,7 +96,7 @@ fn change(
     let (before, after) = (&change.before, &change.after);
     let found = before.fleet.check(|_, _, _| Ok(()))?;
     let print = Print {
-        workspace: &after.fleet.workspace,
+        fleet: &after.fleet,
         request,
         options,
     };
@@ -106,7 +106,7 @@ fn change(
 
 /// What printing needs of the run.
 struct Print<'a> {
-    workspace: &'a Workspace,
+    fleet: &'a Fleet,
     request: &'a Request,
     options: &'a PageOptions,
 }
@@ -123,10 +123,13 @@ impl Print<'_> {
         let parts = std::mem::take(&mut fleet_check.results);
         let (clusters, plans): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
         let plans: Vec<ClusterPlan> = plans.into_iter().flatten().collect();
-        let waves = waves::waves(&plans, &self.workspace.settings.waves);
+        let workspace = &self.fleet.workspace;
+        let waves = waves::waves(&plans, &workspace.settings.waves);
+        let servers = image_servers::plan_servers(self.fleet, &plans)?;
         let planned = |goal| PlanReport {
             plans: &plans,
             waves: &waves,
+            servers: &servers,
             goal,
             builder: None,
         };
@@ -136,7 +139,7 @@ impl Print<'_> {
             source_url: self.options.source_url.as_ref(),
             clusters,
             gatherer,
-            findings: &reporting::findings(found, self.workspace, Changes::None, Color::Never),
+            findings: &reporting::findings(found, workspace, Changes::None, Color::Never),
             change,
             plan: self.options.plan.map(planned),
         };

@@ -4,6 +4,7 @@
 pub mod bound_content;
 pub mod component_choice;
 pub mod identity;
+pub mod image_server;
 pub mod matching;
 pub mod object_changes;
 pub mod plan;

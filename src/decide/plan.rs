@@ -13,6 +13,7 @@ use capi::image::{Image, ImageKey, Images, fact};
 use capi::labels::Labels;
 use serde::Serialize;
 
+use super::image_server::{Artifact, Boots, BootsAfter};
 use super::proof;
 use super::replacement::obstacles;
 use crate::model::cluster::{Pool, PoolName};
@@ -73,7 +74,7 @@ impl fmt::Display for Goal {
 }
 
 /// The way of one cluster.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub struct ClusterPlan {
     /// The cluster.
     pub cluster: Arc<str>,
@@ -84,6 +85,9 @@ pub struct ClusterPlan {
     /// The labels of its object.
     #[serde(skip)]
     pub labels: Labels,
+    /// What its machines boot from an image server, now and after each step.
+    #[serde(skip)]
+    pub boots: Boots,
     /// What it does, in order.
     pub steps: Vec<PlanStep>,
     /// What stops it before the goal.
@@ -119,11 +123,10 @@ pub fn for_cluster(view: &ClusterView, images: &Images, goal: Goal) -> ClusterPl
     let machines = pools.map(|pool| Some(pool.replicas.as_ref()?.value as usize));
     let mut plan = ClusterPlan {
         cluster: Arc::clone(&view.cluster.name),
-        from: None,
         machines: machines.sum(),
         labels: view.cluster.labels.clone(),
-        steps: Vec::new(),
-        blocked: None,
+        boots: Boots::from_view(view),
+        ..ClusterPlan::default()
     };
     let current = current(view).and_then(|current| match goal.earliest_day() {
         Some(day) => is_built_since(day, &current.1).map(|is| (current, is)),
@@ -171,6 +174,12 @@ pub fn for_cluster(view: &ClusterView, images: &Images, goal: Goal) -> ClusterPl
                     minor: (next.major, next.minor),
                     images: named.collect(),
                 });
+                if !plan.boots.now.is_empty() {
+                    plan.boots.steps.push(BootsAfter {
+                        minor: (next.major, next.minor),
+                        artifacts: chosen.values().copied().map(Artifact::from_image).collect(),
+                    });
+                }
                 (version, booted) = (next, chosen);
             }
             Ok(_) => {}

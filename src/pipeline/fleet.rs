@@ -1,7 +1,7 @@
 //! The stages over all clusters: each is read, resolved and checked on its own, both cores busy, the answers in the clusters'
 //! order. What the caller does not request is dropped with its cluster, so that memory does not grow with the fleet's values.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use capi::location::is_same_artifact;
@@ -15,6 +15,7 @@ use crate::catalog::locking::{self, Keyring};
 use crate::catalog::resolve::{self, Catalogs};
 use crate::catalog::sources;
 use crate::decide::bound_content::other_image;
+use crate::decide::image_server::{Artifact, Boots, server_plan};
 use crate::decide::matching::PatternCache;
 use crate::decide::pool_counts::PoolCounts;
 use crate::error::Error;
@@ -195,6 +196,7 @@ impl Fleet {
         };
         let mut found = self.workspace.findings.clone();
         found.extend(self.endpoint_collisions(&clusters.uses)?);
+        self.check_servers(&clusters.uses, &mut found)?;
         let _work = budget::enter("the rules over all clusters")?;
         let whole = check::workspace(&input, found, &clusters.waivers_used, self.today);
         let mut fleet_check = clusters.fleet_check;
@@ -227,6 +229,27 @@ impl Fleet {
             }
         }
         Ok(found)
+    }
+
+    /// Compares what management clusters serve with what machines of their clusters boot.
+    fn check_servers(&self, uses: &ImageUse, findings: &mut Vec<Finding>) -> Result<(), Error> {
+        for (name, artifacts) in &uses.fetched {
+            let Some(entry) = self.workspace.find_cluster(name) else {
+                continue;
+            };
+            let view = self.view(entry)?;
+            let of_clusters = artifacts.iter().map(|(artifact, cluster)| Boots {
+                cluster: Arc::clone(cluster),
+                now: vec![artifact.clone()],
+                ..Boots::default()
+            });
+            let own = Boots::from_view(&view);
+            let clusters: Vec<Boots> = of_clusters.chain([own]).collect();
+            let clusters: Vec<&Boots> = clusters.iter().collect();
+            let plan = server_plan(&view, &clusters, &self.workspace.settings);
+            findings.extend(rules::find_unserved_images(&view, &plan));
+        }
+        Ok(())
     }
 
     /// One cluster through the stages, as [`Self::check`] runs all of them. Reports nothing that requires the whole fleet, such
@@ -268,7 +291,7 @@ impl Fleet {
             if !found.is_empty() {
                 checked.join(check::findings(found, settings, self.today));
             }
-            let used = image_use(&view);
+            let used = image_use(&view, entry);
             uses.lock().add(used);
             Ok(CheckedCluster {
                 counts: PoolCounts::count_pools(&view),
@@ -445,7 +468,7 @@ impl<T> CheckedClusters<T> {
     }
 }
 
-fn image_use(view: &ClusterView) -> ImageUse {
+fn image_use(view: &ClusterView, entry: &ClusterEntry) -> ImageUse {
     let selections = view.selections.iter();
     let booted = selections.flat_map(Selection::all_images);
     let artifacts = || view.images.values().chain(view.bundles.values());
@@ -462,7 +485,19 @@ fn image_use(view: &ClusterView) -> ImageUse {
             .collect(),
         signed: view.signed.clone(),
         endpoints: endpoint_user(view).into_iter().collect(),
+        fetched: { entry.management.iter() }
+            .map(|management| (Arc::clone(management), collect_artifacts(view)))
+            .collect(),
     }
+}
+
+/// What the machines of a cluster fetch from its management cluster, and the cluster.
+fn collect_artifacts(view: &ClusterView) -> BTreeMap<Artifact, Arc<str>> {
+    let boots = Boots::from_view(view);
+    let artifacts = boots.now.into_iter();
+    artifacts
+        .map(|artifact| (artifact, Arc::clone(&boots.cluster)))
+        .collect()
 }
 
 /// The endpoint of a cluster, and the cluster.

@@ -5,6 +5,7 @@ pub(crate) mod booted;
 pub mod check;
 pub(crate) mod compare;
 pub mod fleet;
+pub(crate) mod image_servers;
 pub(crate) mod outputs;
 pub(crate) mod rendered;
 pub(crate) mod reporting;

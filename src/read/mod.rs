@@ -219,6 +219,11 @@ impl Workspace {
         paths.map(|path| (path, gitops::digest(&*self.files, path)))
     }
 
+    /// The cluster of a name, whether this run looks at it or not.
+    pub fn find_cluster(&self, name: &str) -> Option<&ClusterEntry> {
+        self.clusters.iter().find(|entry| *entry.name == *name)
+    }
+
     /// The clusters that this run looks at.
     pub fn entries(&self) -> impl Iterator<Item = &ClusterEntry> {
         let is_held = |entry: &&ClusterEntry| self.part.holds(&entry.name);

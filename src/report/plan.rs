@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use serde_json::Value;
 
 use super::{CommentFormat, quantity};
+use crate::decide::image_server::{NeedTime, NeededImage, ServerPlan, ServerStage};
 use crate::decide::plan::{Blocked, ClusterPlan, Goal};
 use crate::decide::successor::same_line;
 use crate::decide::waves::Wave;
@@ -18,6 +19,8 @@ pub struct PlanReport<'a> {
     pub plans: &'a [ClusterPlan],
     /// The waves that they are spread over; none where they are not to be applied.
     pub waves: &'a [Wave],
+    /// What management clusters have to serve meanwhile.
+    pub servers: &'a [ServerPlan],
     /// What clusters are to run.
     pub goal: Goal,
     /// The version of the image builder whose images are taken, instead of those of the catalog.
@@ -60,7 +63,8 @@ impl PlanReport<'_> {
             Goal::Minor(..) | Goal::Patches => None,
         };
         serde_json::json!({
-            "version": 1, "goal": minor, "built_since": since, "builder": self.builder, "clusters": self.plans, "waves": self.waves
+            "version": 1, "goal": minor, "built_since": since, "builder": self.builder, "clusters": self.plans, "waves": self.waves,
+            "servers": self.servers
         })
     }
 
@@ -110,6 +114,24 @@ impl PlanReport<'_> {
                 text(&self::wave(wave)),
                 "\n".into(),
             ]))?;
+        }
+        for server in self.servers {
+            out.markup(&Safe::concat([
+                "\nWhat ".into(),
+                text(&server.management),
+                " has to serve:\n\n| when | image | clusters | their machines | |\n|---|---|---|---|---|\n".into(),
+            ]))?;
+            for words in server.needs().map(|(stage, needed)| row(stage, needed)) {
+                let cells = words.map(|cell| Safe::concat(["| ".into(), text(&cell), " ".into()]));
+                out.markup(&Safe::concat([Safe::concat(cells), "|\n".into()]))?;
+            }
+            for edit in server.edits() {
+                out.markup(&Safe::concat([
+                    "\nAdd to its values: ".into(),
+                    text(&edit),
+                    "\n".into(),
+                ]))?;
+            }
         }
         if !self.plans.is_empty() {
             out.markup(
@@ -189,28 +211,70 @@ pub fn plan(report: &PlanReport<'_>, format: CommentFormat, out: &mut Printer) -
             for wave in report.waves {
                 writeln!(out, "{}", self::wave(wave))?;
             }
+            for server in report.servers {
+                self::server(server, out)?;
+            }
             writeln!(out, "{}", report.sum())
         }
     }
 }
 
+/// The first names of clusters; the JSON has all.
+fn first_names(names: impl ExactSizeIterator<Item = String>) -> String {
+    const NAMED: usize = 10;
+    let count = names.len();
+    let mut text = names.take(NAMED).collect::<Vec<String>>().join(", ");
+    if count > NAMED {
+        text += &format!(" and {} more", count - NAMED);
+    }
+    text
+}
+
 /// A wave on one line.
 fn wave(wave: &Wave) -> String {
-    /// Clusters that are named; the JSON has all.
-    const NAMED: usize = 10;
-    let names = wave.clusters.iter().map(|it| match &it.window {
+    let names = first_names(wave.clusters.iter().map(|it| match &it.window {
         Some(window) => format!("{} ({window})", it.cluster),
         None => it.cluster.to_string(),
-    });
-    let mut names = names.take(NAMED).collect::<Vec<String>>().join(", ");
-    if wave.clusters.len() > NAMED {
-        names += &format!(" and {} more", wave.clusters.len() - NAMED);
-    }
+    }));
     let machines = wave
         .machines
         .map(|count| format!(", {}", quantity(count, "machine")));
     let machines = machines.unwrap_or_default();
     format!("wave {}, to {}{machines}: {names}", wave.number, wave.to)
+}
+
+/// What a management cluster has to serve: a line an image, and the selectors that it lacks.
+fn server(server: &ServerPlan, out: &mut Printer) -> io::Result<()> {
+    writeln!(out, "{} has to serve:", server.management)?;
+    for words in server.needs().map(|(stage, needed)| row(stage, needed)) {
+        writeln!(out, "  {}", words.join("  "))?;
+    }
+    for edit in server.edits() {
+        writeln!(out, "add to {}: `{edit}`", server.management)?;
+    }
+    writeln!(out)
+}
+
+/// An image that is needed, in words: when, which, by whom, until when, and whether it is served.
+pub(super) fn row(stage: &ServerStage, needed: &NeededImage) -> [String; 5] {
+    let minor = stage.to.as_ref();
+    let need = match needed.need {
+        NeedTime::Stays => "still run it",
+        NeedTime::Begins => "new",
+        NeedTime::Ends => "until they are replaced",
+    };
+    let served = match (needed.served, &needed.key) {
+        (true, _) => "served",
+        (false, Some(_)) => "not selected",
+        (false, None) => "not in the catalog",
+    };
+    [
+        minor.map_or_else(|| "now".to_owned(), |minor| format!("to {minor}")),
+        needed.image.to_string(),
+        first_names(needed.clusters.iter().map(ToString::to_string)),
+        need.to_owned(),
+        served.to_owned(),
+    ]
 }
 
 /// The versions that a cluster goes through.
@@ -275,10 +339,6 @@ mod tests {
     fn an_image_is_missing_once_for_a_line() {
         let plan = |cluster: &str, lacking: &[(&str, &str)]| ClusterPlan {
             cluster: cluster.into(),
-            from: None,
-            machines: None,
-            labels: Default::default(),
-            steps: Vec::new(),
             blocked: Some(Blocked {
                 before: Some("1.32".to_owned()),
                 reason: String::new(),
@@ -287,6 +347,7 @@ mod tests {
                     .map(|(pool, image)| ((*pool).to_owned(), (*image).into()))
                     .collect(),
             }),
+            ..ClusterPlan::default()
         };
         let (first, later) = (
             "ubuntu-noble-plain-rke2-1-31-8",
@@ -302,6 +363,7 @@ mod tests {
         let report = PlanReport {
             plans: &plans,
             waves: &[],
+            servers: &[],
             goal: Goal::Minor(1, 32),
             builder: None,
         };

@@ -2,8 +2,10 @@
 
 use capi::image::Image;
 
-use crate::model::finding::Finding;
-use crate::model::rule::RuleId;
+use crate::decide::image_server::{NeededImage, ServerPlan};
+use crate::model::cluster_view::ClusterView;
+use crate::model::finding::{Finding, Subject};
+use crate::model::rule::{Level, RuleId};
 use crate::rules::input::ChosenImage;
 use crate::rules::{ClusterInput, entry_path};
 
@@ -22,6 +24,45 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
         .with_label(input.spot(pool.choice.place()), "selected here");
         findings.push(explain(input, image, finding));
     }
+}
+
+/// That a management cluster does not serve what machines of its clusters boot. Whether they fetch it from its image server, no
+/// value says for sure.
+pub fn find_unserved_images(view: &ClusterView, plan: &ServerPlan) -> Option<Finding> {
+    let now = plan.stages.first()?.images.iter();
+    let unserved: Vec<&NeededImage> = now.filter(|needed| !needed.served).collect();
+    if unserved.is_empty() {
+        return None;
+    }
+    let names: Vec<String> = unserved
+        .iter()
+        .map(|it| format!("`{}`", it.image))
+        .collect();
+    let message = format!(
+        "management cluster `{}` does not serve {}, which machines of other clusters boot",
+        plan.management,
+        names.join(", ")
+    );
+    let mut finding = Finding::new(RuleId::ImageNotEnabled, message)
+        .with_subject(Subject::cluster(&plan.management))
+        .unless_set(Level::Warning);
+    for needed in unserved {
+        let by: Vec<&str> = needed.clusters.iter().map(|cluster| &**cluster).collect();
+        let image = needed.key.as_ref().and_then(|key| view.images.get(key));
+        finding = match image {
+            Some(image) => {
+                let label = format!("booted by `{}`, and no selector serves it", by.join("`, `"));
+                finding.with_label(view.sources.resolve(image.place), label)
+            }
+            None => finding.help(format!(
+                "list `{}` in the catalog of `{}`: `{}` boots it",
+                needed.image,
+                plan.management,
+                by.join("`, `")
+            )),
+        };
+    }
+    Some(finding.helps(plan.edits().map(|edit| format!("`{edit}`"))))
 }
 
 /// Adds what keeps the image from being served, and the edit that changes it.

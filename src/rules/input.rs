@@ -9,6 +9,7 @@ use capi::providers::{self, Provider};
 use oci_artifacts::{Address, is_oci};
 use yaml_tree::place::{Located, Place, Sources, Spot};
 
+use crate::decide::image_server::Artifact;
 use crate::decide::proof;
 use crate::model::cluster::{Choice, ClusterOrigin, Pool};
 use crate::model::cluster_view::{ClusterView, SelectedPool};
@@ -92,6 +93,8 @@ pub struct ImageUse {
     pub signed: SignedEntries,
     /// Who has each control plane endpoint: `192.0.2.10:6443`.
     pub endpoints: BTreeMap<String, BTreeSet<EndpointUser>>,
+    /// The images that management clusters have to serve, each with the first cluster that boots it.
+    pub fetched: BTreeMap<Arc<str>, BTreeMap<Artifact, Arc<str>>>,
 }
 
 /// A cluster that has an endpoint.
@@ -114,6 +117,15 @@ impl ImageUse {
         self.signed.unproven.extend(other.signed.unproven);
         for (endpoint, users) in other.endpoints {
             self.endpoints.entry(endpoint).or_default().extend(users);
+        }
+        for (management, artifacts) in other.fetched {
+            let known = self.fetched.entry(management).or_default();
+            for (artifact, cluster) in artifacts {
+                let first = known
+                    .entry(artifact)
+                    .or_insert_with(|| Arc::clone(&cluster));
+                *first = Arc::clone(first).min(cluster);
+            }
         }
     }
 }

@@ -72,6 +72,7 @@ use input::ChosenImage;
 pub use change_input::{ChangeInput, Side};
 pub use endpoint_collides::endpoint_collision;
 pub use format_unsupported::unbootable;
+pub use image_not_enabled::find_unserved_images;
 pub use input::{ClusterInput, EndpointUser, ImageUse, RunScope, WorkspaceInput};
 pub(crate) use k8s_version_map::versions_behind;
 pub use lock_stale::{missing_evidence, unproven};

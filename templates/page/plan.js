@@ -55,11 +55,26 @@ function planPage({ params }) {
       h("p", { class: "lead" }, `${plan.sum}.`),
       h("dl", { class: "figures small" }, stat(of("go"), "to upgrade"), stat(of("there"), "there"), stat(of("blocked"), "blocked"), stat(plan.waves.length, plan.waves.length === 1 ? "wave" : "waves")),
       plan.missing.length > 0 && h("section", { class: "part", "aria-labelledby": "h-m" }, h("h2", { id: "h-m" }, "What is missing"), h("ul", { class: "lacks" }, plan.missing.map((words) => h("li", {}, glyph(3), h("span", {}, message(words)))))),
+      plan.servers.map(serverSection),
       plan.waves.length > 0 && h("section", { class: "part waves", "aria-labelledby": "h-w" }, h("h2", { id: "h-w" }, "Waves"), h("p", { class: "note" }, "Each wave is one change to review, in this order."), paged(plan.waves.map((wave, at) => [wave, at + 1]), (item) => waveCard(item, most))),
       h("section", { class: "part", "aria-labelledby": "h-c" }, h("div", { class: "headline" }, h("h2", { id: "h-c" }, "Clusters"), count), h("div", { class: "filters" }, searchField(params, "Search clusters, images, labels", refresh), field), element),
     ),
     ...states,
   };
+}
+
+// What a management cluster has to serve: a line an image, and what to add to its values.
+function serverSection({ name, images, edits }, at) {
+  const head = ["When", "Image", "Clusters", "Their machines", "Served"].map((words) => h("th", { scope: "col" }, words));
+  const row = (cells) => h("tr", {}, cells.map((words) => h("td", {}, words)));
+  return h(
+    "section",
+    { class: "part", "aria-labelledby": `h-s${at}` },
+    h("h2", { id: `h-s${at}` }, `What ${name} has to serve`),
+    h("table", {}, h("thead", {}, h("tr", {}, head)), h("tbody", {}, images.map(row))),
+    edits.length > 0 && h("p", {}, "Add to its values:"),
+    h("ul", {}, edits.map((edit) => h("li", {}, h("code", {}, edit)))),
+  );
 }
 
 function waveCard([wave, at], most) {

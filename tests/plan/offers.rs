@@ -197,7 +197,7 @@ fn a_list_needs_a_version_and_a_version_without_images_is_an_error() {
 --to-builder 0.4.13 --apply 1
     error: the argument '--to-builder <VERSION>' cannot be used with '--apply <WAVE>'
     
-    Usage: metalmark plan --to-builder <VERSION>
+    Usage: metalmark plan --to-builder <VERSION> [CLUSTER]...
     
     For more information, try '--help'.
 

@@ -21,11 +21,8 @@ fn plans(texts: &[&str]) -> Vec<ClusterPlan> {
         };
         ClusterPlan {
             cluster,
-            labels: Default::default(),
-            machines: Default::default(),
-            from: None,
             steps: words.map(step).collect(),
-            blocked: None,
+            ..ClusterPlan::default()
         }
     };
     texts.iter().map(plan).collect()

@@ -25,7 +25,7 @@ use crate::model::date::Date;
 use crate::model::finding::Judged;
 use crate::model::rule::Level;
 use crate::pipeline::fleet::Fleet;
-use crate::pipeline::{Terminal, Verdict, check, recover};
+use crate::pipeline::{Terminal, Verdict, check, image_servers, recover};
 use crate::read::{self, ClusterEntry, Request};
 use crate::report::{self, CommentFormat, Format, print_findings};
 
@@ -55,6 +55,9 @@ pub struct PlanOptions {
     /// Make the edits of one wave in values and manifests, all of them or none: versions and images.
     #[arg(long, value_name = "WAVE", conflicts_with = "format")]
     pub apply: Option<usize>,
+    /// Plan these clusters alone: the others stay as they are.
+    #[arg(value_name = "CLUSTER", conflicts_with = "apply")]
+    pub planned: Vec<String>,
 }
 
 fn date(text: &str) -> Result<Date, String> {
@@ -98,6 +101,9 @@ pub fn plan(
     today: Date,
     terminal: &mut Terminal,
 ) -> Result<Verdict, Error> {
+    let mut request = request.clone();
+    request.flags.selected.clone_from(&options.planned);
+    let request = &request;
     if options.apply.is_some() {
         recover(request, terminal)?;
     }
@@ -136,9 +142,11 @@ pub fn plan(
         return wave.run(terminal);
     }
     let plans = &plans.plans;
+    let servers = image_servers::plan_servers(&fleet, plans)?;
     let report = report::PlanReport {
         plans,
         waves: &waves,
+        servers: &servers,
         goal,
         builder,
     };

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::tables::{Ids, Tables};
+use crate::decide::image_server::ServerPlan;
 use crate::decide::plan::PlanStep;
 use crate::report::plan::{self, PlanReport};
 
@@ -13,6 +14,8 @@ pub(super) struct PlanTable {
     /// What is planned, in one line.
     sum: String,
     missing: Vec<String>,
+    /// What management clusters have to serve.
+    servers: Vec<ServerTable>,
     /// Steps that clusters make alike, each once.
     steps: Vec<StepRow>,
     clusters: Vec<WayRow>,
@@ -37,6 +40,14 @@ struct WayRow {
     /// The pools that no image follows, with the image that they boot.
     #[serde(rename = "l", skip_serializing_if = "Vec::is_empty")]
     lacking: Vec<(u32, u32)>,
+}
+
+/// What a management cluster has to serve: the words of each image, and the edits that make it serve the rest.
+#[derive(Serialize)]
+struct ServerTable {
+    name: String,
+    images: Vec<[String; 5]>,
+    edits: Vec<String>,
 }
 
 /// A wave: the minor, the machines, and the clusters with their windows.
@@ -80,8 +91,22 @@ impl PlanTable {
             goal: report.goal.to_string(),
             sum: report.sum(),
             missing: report.missing(),
+            servers: report.servers.iter().map(ServerTable::new).collect(),
             steps: steps.values().into_iter().cloned().collect(),
             clusters: ways,
+        }
+    }
+}
+
+impl ServerTable {
+    fn new(server: &ServerPlan) -> Self {
+        let images = server.needs();
+        Self {
+            name: server.management.to_string(),
+            images: images
+                .map(|(stage, needed)| plan::row(stage, needed))
+                .collect(),
+            edits: server.edits().collect(),
         }
     }
 }
