@@ -198,6 +198,7 @@ fn catalog() -> Images {
             place: Place::NONE,
             uri: None,
             digest: None,
+            pulled: None,
             facts,
             enabled: None,
             built: true,

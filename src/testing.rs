@@ -95,6 +95,7 @@ impl Given {
                 place,
             )),
             digest: None,
+            pulled: None,
             facts: known,
             enabled: None,
             built: true,

@@ -507,9 +507,11 @@ fn what_boots_by_its_reference_is_not_unused_in_the_lock() {
         &checked([("it", lock("noble")), ("another", lock("jammy"))]),
         str![[r#"
 it
+    warning[reference-unpinned] edge/control-plane edge.yaml:15:39 `'oci://r.example.org/os/noble:1'` => oci://…@sha256:…
     warning[lock-stale] metalmark.lock:3:69 `'sha256:111111111111111111111111111111111111111111111111111111111111111a'` => metalmark lock
     edge/control-plane v1.34.1 (edge.yaml:10:30): unproven, noble:1 (edge.yaml:15:39)
 another
+    warning[reference-unpinned] edge/control-plane edge.yaml:15:39 `'oci://r.example.org/os/noble:1'` => oci://…@sha256:…
     warning[lock-unused] metalmark.lock:3:9 `jammy` => metalmark lock
     warning[lock-stale] metalmark.lock:3:69 `'sha256:111111111111111111111111111111111111111111111111111111111111111a'` => metalmark lock
     edge/control-plane v1.34.1 (edge.yaml:10:30): unproven, noble:1 (edge.yaml:15:39)
@@ -625,8 +627,10 @@ the record's digest
     error[image-disagrees] edge/control-plane edge.yaml:15:125 `'111111111111111111111111111111111111111111111111111111111111111a'` metalmark.yaml:11:131 `'222222222222222222222222222222222222222222222222222222222222222b'`
     edge/control-plane v1.34.1 (edge.yaml:10:30): mismatched, noble (edge.yaml:15:39) holds 1.34.1 (metalmark.yaml:7:39)
 the artifact
+    warning[reference-unpinned] edge/control-plane edge.yaml:15:39 `'oci://r.example.org/os/noble:1'` => oci://…@sha256:…
     edge/control-plane v1.34.1 (edge.yaml:10:30): proven, noble (edge.yaml:15:39) holds 1.34.1 (metalmark.yaml:7:39)
 the artifact, another format
+    warning[reference-unpinned] edge/control-plane edge.yaml:15:39 `'oci://r.example.org/os/noble:1'` => oci://…@sha256:…
     error[image-disagrees] edge/control-plane edge.yaml:15:81 `qcow2` metalmark.yaml:8:15 `raw`
     edge/control-plane v1.34.1 (edge.yaml:10:30): mismatched, noble (edge.yaml:15:39) holds 1.34.1 (metalmark.yaml:7:39)
 an AMI

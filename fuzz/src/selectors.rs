@@ -111,6 +111,7 @@ fn images(root: &Node) -> Images {
             place: Place::NONE,
             uri: None,
             digest: None,
+            pulled: None,
             facts,
             enabled: None,
             built: true,

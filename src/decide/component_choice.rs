@@ -153,6 +153,7 @@ mod tests {
                 place: Place::NONE,
                 uri: Some(Located::new(super::Address::new(uri), Place::NONE)),
                 digest: None,
+                pulled: None,
                 facts: Facts::new(Origin::Lock, facts),
                 enabled: None,
                 built: false,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use capi::image::{Fact, Facts, Image, ImageKey, Images, Origin, fact};
 use capi::location::{Location, is_same_url, last_part};
-use oci_artifacts::{Reference, is_oci};
+use oci_artifacts::{Digest, Reference, is_oci};
 use yaml_tree::place::Located;
 
 use crate::model::checksum::{ChecksumKind, KINDS};
@@ -153,7 +153,10 @@ fn digests(image: &Image) -> impl Iterator<Item = String> {
     };
     let hex = hex.filter(is_digest);
     let locked = image.digest.iter().map(|digest| digest.value.to_string());
-    hex.chain(locked).chain(urls(image).filter_map(digest_of))
+    let pulled = image.pulled.iter().map(Digest::to_string);
+    hex.chain(locked)
+        .chain(pulled)
+        .chain(urls(image).filter_map(digest_of))
 }
 
 /// The digest that a reference names.

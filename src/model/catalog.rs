@@ -100,4 +100,6 @@ pub struct Described {
     pub facts: Facts,
     /// The digest that the image is locked to, where the source is the lock.
     pub digest: Option<Located<Digest>>,
+    /// The digest of the manifest that machines pull, where the source is the lock.
+    pub pulled: Option<Digest>,
 }

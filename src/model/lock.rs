@@ -131,6 +131,15 @@ impl LockedImage {
             && facts(self).eq(facts(other))
     }
 
+    /// The digest of the manifest that machines pull: of an index, that of its part.
+    pub fn manifest_digest(&self) -> Digest {
+        let part = self.evidence.as_ref().and_then(|it| it.part.as_ref());
+        part.map_or_else(
+            || self.digest.value.clone(),
+            |part| Digest::compute(part.as_bytes()),
+        )
+    }
+
     /// Whether nothing in the lock's files proves what it says, although its artifact could. A web server's file has no
     /// manifest.
     pub fn lacks_evidence(&self) -> bool {

@@ -106,6 +106,7 @@ macro_rules! rules {
             ProjectFile "project-file" Error;
             ProviderUnknown "provider-unknown" Error Values["manifests name their providers by their kinds"] (provider_unknown: cluster);
             ReferenceDangling "reference-dangling" Error;
+            ReferenceUnpinned "reference-unpinned" Warning (reference_unpinned: cluster);
             RegistryUnknown "registry-unknown" Error Values["registries are values"] (registry_unknown: cluster);
             SelectorKeyUnknown "selector-key-unknown" Error Values["selectors are values"] (selector_key_unknown: cluster);
             SelectorTooBroad "selector-too-broad" Warning Values["selectors are values"] (selector_too_broad: cluster);

@@ -49,7 +49,7 @@ impl Object for ListObject {
     }
 }
 
-/// `image`: `key`, `artifact`, `filename`, `format`, `uri`, `registry`, and every fact by its name with `_` instead of `-`.
+/// `image`: `key`, `artifact`, `filename`, `format`, `uri`, `registry`, of a locked image `digest` and `pinned`, and every fact by its name with `_` instead of `-`.
 #[derive(Debug)]
 struct ImageObject {
     images: Arc<Images>,
@@ -72,6 +72,11 @@ impl Object for ImageObject {
                 .uri
                 .as_ref()
                 .map(|uri| Context::from(uri.value.text())),
+            "digest" => image
+                .pulled
+                .as_ref()
+                .map(|digest| Context::from(digest.as_str())),
+            "pinned" => image.digest_reference().map(Context::from),
             "format" => text(fact::IMAGE_FORMAT),
             // An image that declares no file name is served as `image.FORMAT`.
             "filename" => text(fact::FILENAME).or_else(|| {

@@ -1,7 +1,9 @@
 //! Builds the stamp of an image: its URL, format and checksum.
 
 use capi::image::{Image, Images, fact};
+use capi::location::last_part;
 use capi::providers::Stamp;
+use oci_artifacts::{Reference, is_oci};
 
 use crate::model::cluster::Pool;
 use crate::model::selection::{Outcome, Selection};
@@ -12,17 +14,17 @@ pub(super) const URL_TEMPLATE: &str = "images.url";
 /// What image servers append to the image's URL for its checksum (docs/sylva.md#the-image-server).
 const CHECKSUM_SUFFIX: &str = ".sha256sum";
 
-/// The stamp of an image at its URL. For a machine that pulls from a registry there is no checksum: the reference has the digest.
+/// The stamp of an image at its URL. A machine that pulls from a registry gets the reference by its locked digest, and no checksum.
 pub(super) fn for_image(image: &Image, url: String, style: ChecksumStyle) -> Stamp {
     let mut stamp = Stamp {
         key: Some(image.key.clone()),
-        url: url.into(),
+        url: pin(image, url).into(),
         format: image
             .facts
             .get(fact::IMAGE_FORMAT)
             .map(|format| format.value.clone()),
         facts: image.facts.clone(),
-        digest: image.digest.as_ref().map(|digest| digest.value.clone()),
+        digest: image.pulled.clone(),
         ..Stamp::default()
     };
     let checksum = match style {
@@ -35,6 +37,19 @@ pub(super) fn for_image(image: &Image, url: String, style: ChecksumStyle) -> Sta
         stamp.checksum_type = Some(kind.into());
     }
     stamp
+}
+
+/// A URL by the digest that is locked, where it names the image's own artifact, in its registry or at a mirror.
+fn pin(image: &Image, url: String) -> String {
+    let pinned = || {
+        let written = is_oci(&url).then(|| Reference::parse(&url).ok())??;
+        let own = Reference::parse(&image.uri.as_ref()?.value).ok()?;
+        let is_own = last_part(&written.repository) == last_part(&own.repository)
+            && written.target() == own.target();
+        let digest = image.pulled.as_ref().filter(|_| is_own)?;
+        Some(written.pin(digest).to_string())
+    };
+    pinned().unwrap_or(url)
 }
 
 /// The address in the image's own facts, which takes precedence over the template.

@@ -236,7 +236,10 @@ impl<'a> ClusterInput<'a> {
         let template = self.settings.images.url.trim_start();
         let uri = image.uri.as_ref().map_or("", |uri| &uri.value);
         let served = image.facts.text("locations.https").is_some();
-        let by_template = is_oci(template) || (template.starts_with("{{ image.uri") && is_oci(uri));
+        let is_own = ["{{ image.uri", "{{ image.pinned"]
+            .iter()
+            .any(|it| template.starts_with(it));
+        let by_template = is_oci(template) || is_own && is_oci(uri);
         by_template && !served
     }
 

@@ -45,6 +45,7 @@ mod not_locked;
 mod object_duplicate;
 mod proposals;
 mod provider_unknown;
+mod reference_unpinned;
 mod registry_unknown;
 mod selector_key_unknown;
 mod selector_too_broad;

@@ -439,3 +439,58 @@ error[lock-stale]: the lock has no evidence of `img`, so that nothing proves wha
 
 "#]]);
 }
+
+/// Each line is the template of an image's URL, below it what is rendered.
+#[test]
+fn machines_pull_what_is_locked() {
+    let stage = site();
+    let mut layout = registry(&stage);
+    let image = |layout: &mut LayoutWriter, name: Option<&str>| {
+        let facts = facts(NOBLE, "0.4.12", "a");
+        let facts: Vec<(&str, &str)> = facts
+            .iter()
+            .map(|(name, value)| (*name, &**value))
+            .collect();
+        layout.image(name, &facts)
+    };
+    let part = image(&mut layout, None);
+    layout.index(
+        Some(&format!("registry.example.org/os/{NOBLE}:0.4.12")),
+        &[("amd64", &part)],
+    );
+    push(&mut layout, JAMMY, "0.4.12", "a");
+    let _ = stage.run("lock").exit(0);
+    let url = |template: &str| {
+        stage.write(
+            "metalmark.yaml",
+            format!("{}images: {{url: '{template}'}}\n", super::PROJECT_FILE),
+        );
+        let rendered = stage.run("render --frozen --stdout").outcome;
+        let all = format!("{}{}", rendered.stdout, rendered.stderr);
+        let lines = all.lines().map(str::trim).filter(|line| {
+            line.starts_with("url:") || line.starts_with("checksum:") || line.starts_with("error")
+        });
+        lines
+            .map(|line| line.replace(part.as_str(), "PART").replace(NOBLE, "NOBLE"))
+            .collect::<Vec<String>>()
+    };
+    assert_cases(
+        str![[r#"
+{{ image.uri }}
+    url: oci://registry.example.org/os/NOBLE@PART
+{{ image.pinned }}
+    url: oci://registry.example.org/os/NOBLE@PART
+oci://mirror.example/other/{{ image.artifact }}:0.4.12
+    url: oci://mirror.example/other/NOBLE@PART
+oci://mirror.example/other/{{ image.artifact }}:1
+    url: oci://mirror.example/other/NOBLE:1
+oci://mirror.example/other/built@{{ image.digest }}
+    url: oci://mirror.example/other/built@PART
+https://mirror.example/{{ image.digest }}.raw
+    checksum: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
+    url: https://mirror.example/PART.raw
+
+"#]],
+        url,
+    );
+}

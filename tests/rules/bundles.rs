@@ -466,6 +466,18 @@ cluster:
   elemental: {image_key: sle, component_bundle_key: rke2}
 ").settings("images: {url: '{{ image.uri }}'}");
     fails("component-mismatch", &project, "check").screen(str![[r#"
+warning[reference-unpinned]: image `sle` is not locked, so that its tag is rendered
+ --> edge.yaml:8:26
+  |
+2 |   sle: {uri: 'oci://registry.example.org/sle:1', os: sle-micro, os-release: '6.0', k8s-version: 1.31.8+rke2r1, image-format: container}
+  |   --- by this reference
+...
+8 |   elemental: {image_key: sle, component_bundle_key: rke2}
+  |                          ^^^ machines pull this image
+  |
+  = cluster: edge, pool control-plane
+  = help: run `metalmark lock` to query its registry, and commit the lock
+
 error[component-mismatch]: component bundle `rke2` holds Kubernetes `1.30.1+rke2r1`, not `v1.31.8+rke2r1`
  --> edge.yaml:8:53
   |
@@ -477,7 +489,7 @@ error[component-mismatch]: component bundle `rke2` holds Kubernetes `1.30.1+rke2
   |
   = cluster: edge, pool control-plane
 
-1 error in 1 cluster; 1 node pool checked: 1 proven
+1 error, 1 warning in 1 cluster; 1 node pool checked: 1 proven
 
 "#]]);
     project.edit("edge.yaml", "v1.30.1+rke2r1", "v1.31.8+rke2r1");

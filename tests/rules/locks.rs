@@ -112,6 +112,77 @@ error[artifact-other-image]: `oci://registry.example.org/os/noble-31:1.0.0` is n
 }
 
 #[test]
+fn reference_unpinned() {
+    let project = boots(&described("noble-31"), "");
+    project.edit(
+        "metalmark.yaml",
+        "registries:",
+        "images: {url: '{{ image.uri }}'}\nregistries:",
+    );
+    push_noble(&mut registry(&project));
+    warns("reference-unpinned", &project, "check").screen(str![[r#"
+warning[reference-unpinned]: image `noble-31` is not locked, so that its tag is rendered
+ --> edge.yaml:6:22
+  |
+2 | sylva_diskimagebuilder_images: {noble-31: {os_images_oci_registry: lab, k8s-version: 1.31.8+rke2r1, image-format: raw, sha256: aaaaaa...
+  |                                 -------- by this reference
+...
+6 |   capm3: {image_key: noble-31}
+  |                      ^^^^^^^^ machines pull this image
+  |
+  = cluster: edge, pool control-plane
+  = help: run `metalmark lock` to query its registry, and commit the lock
+
+1 warning in 1 cluster; 1 node pool checked: 1 proven
+
+"#]]);
+    let _ = project.run("lock").exit(0);
+    passes("reference-unpinned", &project, "check");
+    let url = "oci://registry.example.org/os/ubuntu-noble-plain-rke2-1-31-8:1.0.0";
+    let own = values(
+        "",
+        &format!("capm3: {{machine_image_url: '{url}', machine_image_format: raw}}"),
+    );
+    project.write("edge.yaml", &own);
+    warns("reference-unpinned", &project, "check").screen(str![[r#"
+warning[k8s-version-unproven]: nothing proves that image `ubuntu-noble-plain-rke2-1-31-8:1.0.0` holds Kubernetes `v1.31.8+rke2r1`
+ --> edge.yaml:4:30
+  |
+2 |   k8s_version: v1.31.8+rke2r1
+  |                -------------- this version is required
+3 |   capi_providers: {infra_provider: capm3, bootstrap_provider: cabpr}
+4 |   capm3: {machine_image_url: 'oci://registry.example.org/os/ubuntu-noble-plain-rke2-1-31-8:1.0.0', machine_image_format: raw}
+  |                              ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ only the image's name says `1.31.8`
+  |
+  = cluster: edge, pool control-plane
+  = help: select the image by `image_key`, so that its facts are known
+
+warning[reference-unpinned]: `oci://registry.example.org/os/ubuntu-noble-plain-rke2-1-31-8:1.0.0` names a tag, which may move
+ --> edge.yaml:4:30
+  |
+4 |   capm3: {machine_image_url: 'oci://registry.example.org/os/ubuntu-noble-plain-rke2-1-31-8:1.0.0', machine_image_format: raw}
+  |                              ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ machines pull this image
+  |
+  = cluster: edge, pool control-plane
+  = help: name it by its digest: `oci://…@sha256:…`
+
+warning[lock-unused]: the lock holds `oci://registry.example.org/os/noble-31:1.0.0`, which no cluster requires
+ --> metalmark.lock:5:8
+  |
+5 | - key: noble-31
+  |        ^^^^^^^^
+  |
+  = help: run `metalmark lock`
+
+3 warnings in 1 cluster; 1 node pool checked: 1 by name only
+
+"#]]);
+    let digest = Digest::compute(b"");
+    project.write("edge.yaml", own.replace(":1.0.0", &format!("@{digest}")));
+    passes("reference-unpinned", &project, "check");
+}
+
+#[test]
 fn catalog_drift() {
     let project = boots(BOTH, "");
     let mut registry = registry(&project);

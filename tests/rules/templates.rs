@@ -121,19 +121,24 @@ fn the_release_of_capm3_decides_about_the_checksum_of_a_pulled_image() {
     assert_cases(
         str![[r#"
 : format: raw
+    warning[reference-unpinned] edge/control-plane edge.yaml:29:39 `'oci://r.example.org/u-kube-v1.34.1:1'` => oci://…@sha256:…
 : checksum: SUM
     warning[checksum-beside-oci] edge/control-plane edge.yaml:29:90 `9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08` edge.yaml:29:39 `'oci://r.example.org/u-kube-v1.34.1:1'` => https://
 : checksum: "", checksumType: ""
+    warning[reference-unpinned] edge/control-plane edge.yaml:29:39 `'oci://r.example.org/u-kube-v1.34.1:1'` => oci://…@sha256:…
     error[checksum-malformed] edge/control-plane edge.yaml:29:108 `""` => checksumType: sha256
 : checksumType: sha256
+    warning[reference-unpinned] edge/control-plane edge.yaml:29:39 `'oci://r.example.org/u-kube-v1.34.1:1'` => oci://…@sha256:…
     warning[checksum-beside-oci] edge/control-plane edge.yaml:29:94 `sha256` edge.yaml:29:39 `'oci://r.example.org/u-kube-v1.34.1:1'` => https://
 : checksum: "${SUM_OF_IMAGE}"
 v1.13.1: checksum: SUM
 v1.13.1: format: raw
     error[checksum-beside-oci] edge/control-plane capm3-0.yaml:5:17 `v1.13.1` edge.yaml:29:39 `'oci://r.example.org/u-kube-v1.34.1:1'` => https://
+    warning[reference-unpinned] edge/control-plane edge.yaml:29:39 `'oci://r.example.org/u-kube-v1.34.1:1'` => oci://…@sha256:…
 v1.14.0: checksum: SUM
     error[checksum-beside-oci] edge/control-plane edge.yaml:29:90 `9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08` capm3-0.yaml:5:17 `v1.14.0` edge.yaml:29:39 `'oci://r.example.org/u-kube-v1.34.1:1'`
 v1.14.0: format: raw
+    warning[reference-unpinned] edge/control-plane edge.yaml:29:39 `'oci://r.example.org/u-kube-v1.34.1:1'` => oci://…@sha256:…
 v1.14.0 v1.13.1: checksum: SUM
     warning[checksum-beside-oci] edge/control-plane edge.yaml:29:90 `9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08` edge.yaml:29:39 `'oci://r.example.org/u-kube-v1.34.1:1'` => https://
 "${CAPM3}": checksum: SUM

@@ -101,9 +101,11 @@ fn facts_that_disagree_are_found() {
 #[test]
 fn what_the_values_say_beside_a_stronger_source_is_to_be_corrected() {
     let values = format!("os_images: {{img-a: {{uri: 'oci://s/a:1', os: suse}}}}\n{CLUSTER}");
-    let digest = "a".repeat(64);
+    let manifest = r#"{"config":{"mediaType":"x","digest":"sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855","size":0},"annotations":{"sylva/os":"ubuntu"}}"#;
+    let digest = oci_artifacts::Digest::compute(manifest.as_bytes());
+    let line = serde_json::json!({"digest": digest.as_str(), "manifest": manifest});
     let lock = format!(
-        "version: 1\nimages:\n- key: img-a\n  reference: oci://s/a:1\n  digest: sha256:{digest}\n  facts:\n    os: ubuntu\n"
+        "version: 1\nimages:\n- key: img-a\n  reference: oci://s/a:1\n  digest: {digest}\n  facts:\n    os: ubuntu\n"
     );
     let project = Project::new(&[
         (
@@ -112,6 +114,7 @@ fn what_the_values_say_beside_a_stronger_source_is_to_be_corrected() {
         ),
         ("values.yaml", &values),
         ("metalmark.lock", &lock),
+        ("metalmark.evidence", &format!("{line}\n")),
     ]);
     assert_eq!(project.found("fact-conflict"), ["warning - [suse, ubuntu]"]);
     let judged = project.judged().into_iter().map(|judged| judged.finding);

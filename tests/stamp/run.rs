@@ -31,6 +31,7 @@ fn images() -> Images {
             place: Place::NONE,
             uri: None,
             digest: None,
+            pulled: None,
             facts,
             enabled: None,
             built: false,

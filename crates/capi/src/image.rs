@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use oci_artifacts::{Address, Digest};
+use oci_artifacts::{Address, Digest, Reference};
 use yaml_tree::place::{Located, Place};
 
 /// An image's key in `os_images`: what clusters name it by.
@@ -290,6 +290,8 @@ pub struct Image {
     pub uri: Option<Located<Address>>,
     /// The digest that the lock holds for its reference; none where it is not locked.
     pub digest: Option<Located<Digest>>,
+    /// The digest of the manifest that machines pull: of an index, that of its part for the project's architecture.
+    pub pulled: Option<Digest>,
     /// What is known of it.
     pub facts: Facts,
     /// `enabled` or `default_enabled` on the entry, where written.
@@ -300,6 +302,15 @@ pub struct Image {
     pub list: &'static str,
     /// The registry that it comes from, by name.
     pub registry: Option<Arc<str>>,
+}
+
+impl Image {
+    /// Its reference by the digest that machines pull, where that is known.
+    pub fn digest_reference(&self) -> Option<String> {
+        let reference = Reference::parse(&self.uri.as_ref()?.value).ok()?;
+        let digest = self.pulled.as_ref().or(reference.digest.as_ref())?;
+        Some(reference.pin(digest).to_string())
+    }
 }
 
 /// The images of a cluster's catalog by key.

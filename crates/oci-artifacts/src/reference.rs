@@ -148,6 +148,14 @@ impl Reference {
         }
     }
 
+    /// The same artifact by a digest alone, as what pulls it is to name it: a renamed tag with the same digest changes nothing.
+    pub fn pin(&self, digest: &Digest) -> Self {
+        Self {
+            tag: None,
+            ..self.with_digest(digest)
+        }
+    }
+
     /// Another tag in the same repository.
     pub fn with_tag(&self, tag: &str) -> Self {
         Self {

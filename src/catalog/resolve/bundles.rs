@@ -64,6 +64,7 @@ fn bundle(entry: &CatalogEntry, problems: &mut Vec<Problem>) -> Image {
         place: entry.place,
         uri,
         digest: None,
+        pulled: None,
         facts,
         enabled: None,
         built: false,

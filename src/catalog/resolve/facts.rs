@@ -67,6 +67,7 @@ pub(super) fn learn_described(
     }
     if let Some(digest) = &described.digest {
         image.digest.get_or_insert_with(|| digest.clone());
+        image.pulled.clone_from(&described.pulled);
     }
     if image.uri.is_none() {
         let uri = theirs.map(|uri| Located::new(Arc::clone(&uri.value), uri.place));

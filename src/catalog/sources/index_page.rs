@@ -316,6 +316,7 @@ fn description(image: &LockedImage) -> Described {
         place: image.key.place,
         facts,
         digest: Some(image.digest.clone()),
+        pulled: None,
     }
 }
 

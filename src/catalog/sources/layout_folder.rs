@@ -71,5 +71,6 @@ fn description(wanted: &Wanted<'_>, artifact: &artifact::Artifact) -> Described 
         place: Place::NONE,
         facts: Facts::new(Origin::Annotation, facts),
         digest: None,
+        pulled: None,
     }
 }

@@ -77,6 +77,7 @@ pub(super) fn description(image: &WrittenImage, file: FileId, origin: Origin) ->
         place: moved(image.place),
         facts,
         digest: None,
+        pulled: None,
     }
 }
 

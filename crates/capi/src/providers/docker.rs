@@ -93,7 +93,8 @@ impl Provider for Docker {
     }
 
     fn image(&self, kind: &Kind, _version: &str, stamp: &Stamp) -> Result<Vec<Edit>, String> {
-        let image = stamp.location("docker.image").or_else(|| stamp.container());
+        let declared = stamp.location("docker.image").map(str::to_owned);
+        let image = declared.or_else(|| stamp.container());
         let image = image.ok_or_else(|| stamp.no_location("docker", "docker.image"))?;
         let field: &[&'static str] = match kind.kind {
             DEV => &["backend", "docker", "customImage"],

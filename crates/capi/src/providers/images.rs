@@ -447,6 +447,7 @@ mod tests {
             place: yaml_tree::place::Place::NONE,
             uri: None,
             digest: None,
+            pulled: None,
             facts,
             enabled: None,
             built: false,

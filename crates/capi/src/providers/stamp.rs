@@ -23,7 +23,7 @@ pub struct Stamp {
     pub checksum_type: Option<Arc<str>>,
     /// All facts of the image, including its locations.
     pub facts: Facts,
-    /// The digest in the lock for the image's own reference.
+    /// The digest that machines pull of the image's own reference, as the lock has it.
     pub digest: Option<Digest>,
     /// The region of the machines, for images that exist per region.
     pub region: Option<Arc<str>>,
@@ -56,16 +56,11 @@ impl Stamp {
         stamp
     }
 
-    /// The image's reference by digest without its tag, if both are known: a renamed tag with the same digest changes nothing.
+    /// The image's reference by digest without its tag, if both are known.
     pub(super) fn digest_reference(&self) -> Option<String> {
         let reference = Reference::parse(self.facts.text(fact::URI)?).ok()?;
-        let digest = self.digest.as_ref().or(reference.digest.as_ref())?.clone();
-        let pinned = Reference {
-            tag: None,
-            digest: Some(digest),
-            ..reference
-        };
-        Some(pinned.to_string())
+        let digest = self.digest.as_ref().or(reference.digest.as_ref())?;
+        Some(reference.pin(digest).to_string())
     }
 
     /// A location of the image, by its name in the facts: `glance.name`, `vsphere.template`.
@@ -83,14 +78,18 @@ impl Stamp {
     }
 
     /// The reference of a container image, without a scheme.
-    pub(super) fn container(&self) -> Option<&str> {
-        let declared = self.facts.text(fact::URI);
-        let mut references = [Some(&*self.url), declared].into_iter().flatten();
-        references.find_map(|url| {
+    pub(super) fn container(&self) -> Option<String> {
+        let declared = self.facts.text(fact::URI).map(str::to_owned);
+        let references = [
+            Some(self.url.to_string()),
+            self.digest_reference(),
+            declared,
+        ];
+        references.into_iter().flatten().find_map(|url| {
             let rest = url
                 .strip_prefix("oci://")
                 .or_else(|| url.strip_prefix("docker://"))?;
-            (!rest.is_empty()).then_some(rest)
+            (!rest.is_empty()).then(|| rest.to_owned())
         })
     }
 
@@ -161,6 +160,9 @@ pub(super) mod tests {
         assert_eq!(stamp.location("hcloud.command"), None);
         let regions: Vec<(&str, &str)> = stamp.locations("ami.").collect();
         assert_eq!(regions, [("eu-west-1", "ami-0abc")]);
-        assert_eq!(stamp.container(), Some("registry.example.org/img:1"));
+        assert_eq!(
+            stamp.container().as_deref(),
+            Some("registry.example.org/img:1")
+        );
     }
 }

@@ -85,12 +85,12 @@ impl Provider for Tinkerbell {
     }
 
     fn image(&self, _kind: &Kind, _version: &str, stamp: &Stamp) -> Result<Vec<Edit>, String> {
-        let declared = stamp.location("tinkerbell.image");
+        let declared = stamp.location("tinkerbell.image").map(str::to_owned);
         let image = declared.or_else(|| {
             if stamp.is_oci() {
                 stamp.container()
             } else {
-                Some(&stamp.url)
+                Some(stamp.url.to_string())
             }
         });
         let image = image

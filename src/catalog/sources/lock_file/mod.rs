@@ -66,6 +66,7 @@ fn description(image: &LockedImage) -> Described {
         place: image.key.place,
         facts: Facts::new(origin, facts),
         digest: Some(image.digest.clone()),
+        pulled: Some(image.manifest_digest()),
     }
 }
 

@@ -63,6 +63,7 @@ fn image(key: &str, origin: Origin, facts: &[(&str, &str)]) -> Image {
         place: Place::NONE,
         uri: None,
         digest: None,
+        pulled: None,
         facts: Facts::new(origin, facts),
         enabled: None,
         built: true,
