@@ -12,6 +12,7 @@ use super::programs;
 use super::support::Outcome;
 use super::support::registry::{Lock, MANIFEST, Registry};
 use super::support::stage::{Stage, project};
+use snapbox::{assert_data_eq, str};
 
 /// The names of the objects that a project renders, with each one's annotation and first data, by kind and cluster.
 fn objects(stage: &Stage) -> Vec<(String, String, String)> {
@@ -207,4 +208,152 @@ fn a_machine_installs_the_bundle_once_and_nothing_but_its_bytes() {
     });
     assert!(!sh(&script).status.success());
     assert_eq!(stage.read("installed.txt"), installed);
+}
+
+/// A registry with a bundle of Kubernetes v1.26.7+rke2r1.
+fn rke2() -> Registry {
+    let registry = Registry::plain();
+    registry.image("base", "1", &[]);
+    let manifest = serde_json::json!({
+        "schemaVersion": 2,
+        "mediaType": MANIFEST,
+        "config": {"mediaType": "application/vnd.oci.empty.v1+json", "digest": registry.blob(b"{}").as_str(), "size": 2},
+        "layers": [{"mediaType": "application/vnd.oci.image.layer.v1.tar+gzip", "digest": registry.blob(b"bundle").as_str(), "size": 6}],
+        "annotations": {(annotation::K8S_VERSION): "1.26.7+rke2r1"},
+    });
+    let text = manifest.to_string();
+    registry.put("bundles/rke2", "v1.26.7_rke2r1", MANIFEST, text.as_bytes());
+    registry
+}
+
+/// A project whose one pool boots an image without Kubernetes, with this bundle.
+fn with_bundle(host: &str, bundle: &str, more: &str) -> Stage {
+    project()
+        .settings(&format!(
+            "registries: {{hosts: {{'{host}': {{plain-http: true}}}}}}\nimages: {{url: '{{{{ image.uri }}}}'}}\n\
+             outputs: [{{target: manifests, path: out, component-bundles: [field, annotation]}}]"
+        ))
+        .cluster(
+            "edge",
+            &format!(
+                "{more}\nos_images:\n  base: {{uri: 'oci://{host}/base:1', image-format: container, k8s-flavor: none}}\n\
+                 cluster:\n  k8s_version: v1.26.7+rke2r1\n  capi_providers: {{infra_provider: elemental, bootstrap_provider: cabpr}}\n  \
+                 control_plane_replicas: 1\n  elemental: {{image_key: base, {bundle}}}\n"
+            ),
+        )
+}
+
+/// Of the proposal, to the letter.
+#[test]
+fn the_proposals_own_line_renders_from_the_lock_or_with_a_digest() {
+    let registry = rke2();
+    let host = registry.host();
+    let bundle = format!("componentsBundle: '{host}/bundles/rke2:v1.26.7+rke2r1'");
+    let stage = with_bundle(&host, &bundle, "");
+    let shown = |stage: &Stage| {
+        let rendered = stage.run("render --stdout").exit(0).outcome.stdout;
+        let line = { rendered.lines() }.find(|line| line.contains("componentsBundle"));
+        let line = line.unwrap_or_default().trim().replace(&host, "HOST");
+        let digest = line.find("@sha256:").map(|at| at + 15);
+        line[..digest.unwrap_or(line.len())].to_owned()
+    };
+    // Nothing says what the tag is, and `render` says so as `check` does.
+    let unpinned = |line: &str| {
+        let stderr = stage.run(line).exit(1).outcome;
+        stderr.stdout + &stderr.stderr
+    };
+    for line in ["check", "render"] {
+        assert!(unpinned(line).contains("is not pinned to a digest"));
+    }
+    let _ = stage.run("lock").exit(0);
+    let _ = stage.run("lock --check").exit(0);
+    stage.check_with("--frozen").is(str![[r#"
+warning[manifest-invalid] edge out/edge.yaml:17:25 `` => schemas: FOLDER
+warning[manifest-invalid] edge/control-plane => component-bundles: secret | cloud-config
+edge/control-plane v1.26.7+rke2r1 (edge.yaml:5:16): proven, base (edge.yaml:8:26) holds 1.26.7+rke2r1 (metalmark.lock:9:18)
+
+"#]]);
+    let locked = shown(&stage);
+    let digest = format!("digest: 'sha256:{}'", "1".repeat(64));
+    let entry = format!(
+        "component_bundles: {{rke2: {{uri: '{host}/bundles/rke2:v1.26.7+rke2r1', k8s_version: v1.26.7+rke2r1, {digest}}}}}"
+    );
+    let with_digest = with_bundle(&host, &bundle, &entry);
+    with_digest.check().is(str![[r#"
+warning[manifest-invalid] edge out/edge.yaml:17:25 `` => schemas: FOLDER
+warning[manifest-invalid] edge/control-plane => component-bundles: secret | cloud-config
+edge/control-plane v1.26.7+rke2r1 (edge.yaml:5:16): proven, base (edge.yaml:8:26) holds 1.26.7+rke2r1 (edge.yaml:1:93)
+
+"#]]);
+    assert_data_eq!(
+        format!("{locked}\n{}\n", shown(&with_digest)),
+        str![[r#"
+componentsBundle: "HOST/bundles/rke2:v1.26.7_rke2r1@sha256:4685c70
+componentsBundle: "HOST/bundles/rke2:v1.26.7_rke2r1@sha256:1111111
+
+"#]]
+    );
+}
+
+#[test]
+fn a_bundle_that_is_not_there_is_requested_without_a_plus() {
+    let registry = rke2();
+    let host = registry.host();
+    let bundle = format!("componentsBundle: '{host}/bundles/rke2:v1.26.8+rke2r1'");
+    let outcome = with_bundle(&host, &bundle, "").run("lock").exit(1).outcome;
+    let help = "a tag has no `+`: one that is written with it is requested as `v1.26.8_rke2r1`";
+    assert!(outcome.stderr.contains(help), "{}", outcome.stderr);
+}
+
+/// Without one, nothing is compared.
+#[test]
+fn the_bundle_of_an_image_without_kubernetes_is_judged_by_its_version() {
+    let entry = |version: &str| {
+        format!(
+            "component_bundles: {{rke2: {{uri: 'oci://r.example/rke2@sha256:{}', k8s_version: {version}}}}}",
+            "1".repeat(64)
+        )
+    };
+    for (bundle, expected) in [
+        (
+            "",
+            str![[r#"
+error[nothing-checked] => cluster.capm3.image_key: … | --allow-empty
+edge/control-plane v1.26.7+rke2r1 (edge.yaml:5:16): unknown (its image brings no Kubernetes), base (edge.yaml:8:26)
+
+"#]],
+        ),
+        (
+            "component_bundle_key: rke2",
+            str![[r#"
+warning[manifest-invalid] edge out/edge.yaml:17:25 `` => schemas: FOLDER
+warning[manifest-invalid] edge/control-plane => component-bundles: secret | cloud-config
+edge/control-plane v1.26.7+rke2r1 (edge.yaml:5:16): proven, base (edge.yaml:8:26) holds 1.26.7+rke2r1 (edge.yaml:1:142)
+
+"#]],
+        ),
+        (
+            "component_bundle_selector: {}",
+            str![[r#"
+warning[manifest-invalid] edge out/edge.yaml:17:25 `` => schemas: FOLDER
+warning[manifest-invalid] edge/control-plane => component-bundles: secret | cloud-config
+edge/control-plane v1.26.7+rke2r1 (edge.yaml:5:16): proven, base (edge.yaml:8:26) holds 1.26.7+rke2r1 (edge.yaml:1:142)
+
+"#]],
+        ),
+    ] {
+        let stage = with_bundle("r.example", bundle, &entry("v1.26.7+rke2r1"));
+        stage.check().is(expected);
+    }
+    with_bundle(
+        "r.example",
+        "component_bundle_key: rke2",
+        &entry("v1.27.7+rke2r1"),
+    )
+    .check()
+    .is(str![[r#"
+error[component-mismatch] edge/control-plane edge.yaml:8:54 `rke2` edge.yaml:1:21 `rke2`
+edge/control-plane v1.26.7+rke2r1 (edge.yaml:5:16): mismatched, base (edge.yaml:8:26) holds 1.27.7+rke2r1 (edge.yaml:1:142)
+
+"#]]);
 }

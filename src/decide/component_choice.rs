@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use capi::image::{Image, ImageKey, Images, fact};
-use oci_artifacts::{Address, SCHEME};
+use oci_artifacts::Reference;
 
 use super::identity::find_image;
 use super::matching::{PatternCache, candidates};
@@ -121,12 +121,21 @@ pub fn choose(
     }
 }
 
-/// The bundle of that reference, as the proposal writes it, without a scheme.
-fn find_by_reference<'a>(reference: &str, bundles: &'a Images) -> Option<&'a ImageKey> {
-    let meant = Address::new(format!("{SCHEME}{reference}"));
+/// The bundle of that address or reference, as the proposal writes it, without a scheme. A digest that only one side has
+/// distinguishes nothing.
+pub fn find_by_reference<'a>(written: &str, bundles: &'a Images) -> Option<&'a ImageKey> {
+    let meant = Reference::parse(written).ok();
+    let complete = |one: &Reference, other: &Reference| {
+        let digest = one.digest.as_ref().or(other.digest.as_ref());
+        digest.map_or_else(|| one.clone(), |digest| one.with_digest(digest))
+    };
     let is_it = |bundle: &&Image| {
         let uri = bundle.uri.as_ref().map(|uri| &uri.value);
-        uri.is_some_and(|uri| **uri == *reference || *uri == meant)
+        let own = uri.and_then(|uri| Reference::parse(uri).ok());
+        let both = own.zip(meant.as_ref());
+        let is_same =
+            both.is_some_and(|(own, meant)| complete(&own, meant) == complete(meant, &own));
+        is_same || uri.is_some_and(|uri| **uri == *written)
     };
     bundles.values().find(is_it).map(|bundle| &bundle.key)
 }
@@ -138,6 +147,7 @@ mod tests {
     use crate::model::component::Declared;
     use crate::model::selector::{Selector, Term, Wanted};
     use capi::image::{Facts, Image, Images, Origin};
+    use oci_artifacts::Address;
     use yaml_tree::place::{Located, Place};
 
     fn bundles(all: &[(&str, &[(&str, &str)])]) -> Images {
@@ -151,7 +161,7 @@ mod tests {
                 name: (*key).into(),
                 artifact: (*key).into(),
                 place: Place::NONE,
-                uri: Some(Located::new(super::Address::new(uri), Place::NONE)),
+                uri: Some(Located::new(Address::new(uri), Place::NONE)),
                 digest: None,
                 pulled: None,
                 facts: Facts::new(Origin::Lock, facts),

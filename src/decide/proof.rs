@@ -121,17 +121,20 @@ fn judge_pool(
     let Some(BootedImage { facts, .. }) = booted.filter(|_| pool.unknown.is_none()) else {
         return Judgment::Unknown(pool.unknown.unwrap_or(selection_fault(&selection.outcome)));
     };
-    if facts.is_bare() {
+    let bundle = view.bringing_bundle(pool, &facts);
+    if facts.is_bare() && bundle.is_none() {
         return Judgment::Unknown(Unknown::Bare);
     }
     let Some(wanted) = view.cluster.k8s_version_of(pool) else {
         return Judgment::Unknown(Unknown::NoVersion);
     };
-    let held = facts.get(fact::K8S_VERSION);
-    let held = held.filter(|held| is_what_runs(view, pool, &facts, held));
-    let held = held
-        .cloned()
-        .or_else(|| name_fact(view, pool, &wanted.value));
+    let held = match bundle {
+        Some(bundle) => bundle.facts.get(fact::K8S_VERSION).cloned(),
+        None => { facts.get(fact::K8S_VERSION) }
+            .filter(|held| is_what_runs(view, pool, &facts, held))
+            .cloned()
+            .or_else(|| name_fact(view, pool, &wanted.value)),
+    };
     let judgment = match judge_version(&wanted.value, held.as_ref(), matching) {
         // EKS Anywhere requires a minor with any patch level. Cluster API itself refuses such a version.
         Judgment::Unproven(Doubt::NoPatch(held))

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use capi::image::{Image, ImageKey, Images};
+use capi::image::{Facts, Image, ImageKey, Images, fact};
 use yaml_tree::place::Sources;
 
 use super::catalog::{Catalog, Registry};
@@ -101,6 +101,18 @@ impl ClusterView {
             BundleOutcome::Bundle(key) => Some((pool, self.bundles.get(key)?)),
             _ => None,
         })
+    }
+
+    /// The component bundle of a pool.
+    pub fn bundle(&self, pool: &Pool) -> Option<&Image> {
+        let mut chosen = self.pool_bundles();
+        chosen.find_map(|(known, bundle)| (known.name == pool.name).then_some(bundle))
+    }
+
+    /// The component bundle that brings Kubernetes onto a pool's image, which holds none by its facts.
+    pub fn bringing_bundle(&self, pool: &Pool, facts: &Facts) -> Option<&Image> {
+        let is_without = facts.is_bare() || facts.get(fact::K8S_VERSION).is_none();
+        self.bundle(pool).filter(|_| is_without)
     }
 
     /// The image of the catalog that a pool selects.

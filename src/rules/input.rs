@@ -243,10 +243,10 @@ impl<'a> ClusterInput<'a> {
         by_template && !served
     }
 
-    /// The component bundle that a pool resolves to.
-    pub fn bundle(&self, pool: &Pool) -> Option<&'a Image> {
-        let mut chosen = self.view.pool_bundles();
-        chosen.find_map(|(known, bundle)| (known.name == pool.name).then_some(bundle))
+    /// Whether a component bundle brings Kubernetes onto a pool's image: `component-mismatch` says what does not fit.
+    pub fn is_brought(&self, it: SelectedPool<'a>) -> bool {
+        let booted = proof::booted_image(self.view, it.pool, it.selection);
+        booted.is_some_and(|booted| self.view.bringing_bundle(it.pool, &booted.facts).is_some())
     }
 
     /// The control plane endpoint, where there is one.

@@ -17,7 +17,7 @@ const SHOWN: usize = 3;
 
 /// Looks at every node pool.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
-    for it in input.pools() {
+    for it in input.pools().filter(|it| !input.is_brought(*it)) {
         let of = input.comparison(it);
         if let (Judgment::Mismatched(held), Some(of)) = (it.judgment, of) {
             let finding = mismatch(input, &of, held);

@@ -23,9 +23,7 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
             Judgment::Unproven(doubt) => (doubt.to_string(), matches!(doubt, Doubt::NoBuild(_))),
             _ => continue,
         };
-        // A component bundle brings Kubernetes onto an image that has none; `component-mismatch` weighs that.
-        let brought = it.judgment.fact().is_none() && input.bundle(it.pool).is_some();
-        if !brought && !is_outside(input, it) {
+        if !input.is_brought(it) && !is_outside(input, it) {
             let found = input.comparison(it).map(|of| doubt(input, it, &of, says));
             findings.extend(found.map(|found| {
                 if is_whole {

@@ -75,7 +75,9 @@ impl Reference {
                 "a repository is lower-case letters, digits, `.`, `_`, `-` and `/`",
             ));
         }
-        if !tag.is_none_or(is_tag) {
+        // A tag has no `+`: Helm, and who follows it, spell that of a version so.
+        let tag = tag.map(|tag| tag.replace('+', "_"));
+        if !tag.as_deref().is_none_or(is_tag) {
             return Err(error(
                 "a tag is at most 128 letters, digits, `_`, `.` and `-`",
             ));
@@ -253,6 +255,8 @@ mod tests {
         assert_eq!(parsed.target(), Target::Digest(&digest));
         assert_eq!(&*parsed.repository, "os/noble");
         assert_eq!(parsed.with_tag("1").target(), Target::Tag("1"));
+        let of_version = Reference::parse("r.example/a:v1+k3s1").expect("a reference");
+        assert_eq!(of_version.target(), Target::Tag("v1_k3s1"));
         let bare = Reference::parse("r.example/a").expect("a reference");
         assert_eq!(bare.target(), Target::Tag("latest"));
     }

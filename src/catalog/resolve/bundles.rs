@@ -3,15 +3,19 @@
 use std::sync::Arc;
 
 use capi::image::{Facts, Image, Images, Origin, fact};
-use oci_artifacts::{Address, Digest};
-use yaml_tree::place::Located;
+use oci_artifacts::{Address, Digest, Reference, SCHEME};
+use yaml_tree::place::{Located, Place};
 
 use super::{Problem, learn_from};
 use crate::catalog::sources::ImageSource;
+use crate::decide::component_choice::find_by_reference;
+use crate::decide::identity::find_image;
 use crate::error::Error;
 use crate::model::catalog::{Catalog, CatalogEntry};
+use crate::model::cluster::Cluster;
 use crate::model::name::key_of;
 use crate::model::signing::KEY_PROPERTY;
+use crate::model::version::Version;
 
 /// What entries call facts that have another name here.
 const NAMES: [(&str, &str); 8] = [
@@ -43,6 +47,72 @@ pub(super) fn bundles(
         learn_from(&**source, &mut bundles, problems)?;
     }
     Ok(bundles)
+}
+
+/// The bundles with those that pools name by a reference that no entry has: each says of itself what its tag and its artifact say.
+///
+/// # Errors
+/// A source cannot be read.
+pub(super) fn add_referenced(
+    bundles: &Arc<Images>,
+    cluster: &Cluster,
+    sources: &[Box<dyn ImageSource>],
+    problems: &mut Vec<Problem>,
+) -> Result<Arc<Images>, Error> {
+    let mut referenced = Images::new();
+    for key in cluster
+        .pools
+        .iter()
+        .filter_map(|pool| pool.bundle.explicit_key())
+    {
+        let is_known = find_image(&key.value, bundles).is_some()
+            || find_by_reference(&key.value, bundles).is_some();
+        let reference = Reference::parse(&key.value).ok();
+        let reference = reference.filter(|it| it.tag.is_some() || it.digest.is_some());
+        if let Some(reference) = reference.filter(|_| !is_known) {
+            let bundle = bundle_by_reference(&reference, key.place);
+            referenced.entry(Arc::clone(&bundle.key)).or_insert(bundle);
+        }
+    }
+    if referenced.is_empty() {
+        return Ok(Arc::clone(bundles));
+    }
+    for source in sources {
+        learn_from(&**source, &mut referenced, problems)?;
+    }
+    referenced.extend(
+        bundles
+            .iter()
+            .map(|(key, bundle)| (Arc::clone(key), bundle.clone())),
+    );
+    Ok(Arc::new(referenced))
+}
+
+/// The bundle of a reference. Its tag is a name: one that is a whole Kubernetes version holds it until the artifact says more.
+fn bundle_by_reference(reference: &Reference, place: Place) -> Image {
+    let uri = reference.to_string();
+    let name = uri.trim_start_matches(SCHEME);
+    let version = reference.tag.as_deref().map(|tag| tag.replace('_', "+"));
+    let version = version.filter(|text| Version::parse(text).is_some_and(|it| !it.is_partial()));
+    let version = version.map(|text| {
+        (
+            fact::K8S_VERSION,
+            text.trim_start_matches('v').to_owned(),
+            place,
+        )
+    });
+    Image {
+        key: key_of(name).unwrap_or_else(|_| name.into()),
+        artifact: name.into(),
+        place,
+        uri: Some(Located::new(Address::new(&*uri), place)),
+        digest: None,
+        facts: Facts::new(Origin::Name, version),
+        enabled: None,
+        built: false,
+        list: "component_bundles",
+        registry: None,
+    }
 }
 
 fn bundle(entry: &CatalogEntry, problems: &mut Vec<Problem>) -> Image {

@@ -326,6 +326,13 @@ pub fn cluster(
     let provider = read.cluster.infra_provider.as_ref();
     let provider = provider.and_then(|provider| providers::find(&provider.value));
     let resolved = catalogs.resolve(&read.catalog, provider)?;
+    let mut problems = resolved.problems.clone();
+    let bundles = bundles::add_referenced(
+        &resolved.bundles,
+        &read.cluster,
+        &catalogs.facts.sources,
+        &mut problems,
+    )?;
     let urls = catalogs.urls.get_or_init(|| ImageUrls::new(settings));
     urls.find_served(&mut read.cluster, &resolved.images.images());
     let sources = read.sources.with_facts(&catalogs.facts.files);
@@ -336,13 +343,13 @@ pub fn cluster(
     } = resolve_choices(
         &read.cluster,
         &resolved.images,
-        &resolved.bundles,
+        &bundles,
         settings,
         patterns,
     );
     let view = ClusterView {
         images: resolved.images.images(),
-        bundles: Arc::clone(&resolved.bundles),
+        bundles,
         selections,
         bundle_outcomes,
         judgments: Vec::new(),
@@ -360,8 +367,9 @@ pub fn cluster(
     let mut view = judge_pools(view, settings.matching);
     // What two sides say of an image that a pool boots is a finding about the pool.
     let of_pools: Vec<&Disagreement> = view.disagreements.iter().flatten().collect();
-    let problems = resolved.problems.iter();
-    let problems = problems.filter(|problem| !of_pools.iter().any(|it| problem.is_same(it)));
+    let problems = problems
+        .iter()
+        .filter(|problem| !of_pools.iter().any(|it| problem.is_same(it)));
     let findings: Vec<Finding> = problems
         .map(|problem| problem.finding(&view.sources))
         .collect();

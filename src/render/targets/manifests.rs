@@ -117,7 +117,8 @@ fn bundles(
     ];
     let methods = word_list_option(input.output, BUNDLES, &words, findings);
     let view = input.view;
-    let deliveries = component_bundle::deliveries(view, findings);
+    let is_run = |method: &Method| matches!(method, Method::Secret | Method::CloudConfig);
+    let deliveries = component_bundle::deliveries(view, methods.iter().any(is_run), findings);
     if methods.contains(&Method::CloudConfig) {
         component_bundle::fill_cloud_config(view, &deliveries, registrations, findings);
     }

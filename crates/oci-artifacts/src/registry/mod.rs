@@ -283,5 +283,14 @@ fn advise<R>(answer: Result<R, RegistryError>) -> Result<R, RegistryError> {
 }
 
 fn for_reference<R>(answer: Result<R, RegistryError>, reference: &Reference) -> Result<R, Failure> {
-    answer.map_err(|error| error.failure(&reference.to_string()))
+    let tag = reference.tag.as_deref().filter(|tag| tag.contains('_'));
+    answer.map_err(|error| {
+        let error = match tag {
+            Some(tag) if error.kind == FailureKind::NotFound => error.help(format!(
+                "a tag has no `+`: one that is written with it is requested as `{tag}`"
+            )),
+            _ => error,
+        };
+        error.failure(&reference.to_string())
+    })
 }

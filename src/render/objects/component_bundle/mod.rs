@@ -35,16 +35,20 @@ pub struct Delivery {
     pub pool: String,
     /// The artifact by its digest, or its URL.
     pub reference: String,
-    /// The script that installs it.
+    /// The script that installs it; empty where none is delivered.
     pub script: String,
     /// The installer's variables.
     pub env: BTreeMap<String, String>,
 }
 
-/// The bundle of each pool that has one. What prevents a delivery is reported.
-pub fn deliveries(view: &ClusterView, findings: &mut Vec<Finding>) -> Vec<Delivery> {
+/// The bundle of each pool that has one, with a script where one is delivered. What prevents a delivery is reported.
+pub fn deliveries(
+    view: &ClusterView,
+    has_script: bool,
+    findings: &mut Vec<Finding>,
+) -> Vec<Delivery> {
     let chosen = view.pool_bundles();
-    let delivery = |(pool, bundle): (&Pool, &Image)| match delivery(pool, bundle) {
+    let delivery = |(pool, bundle): (&Pool, &Image)| match delivery(pool, bundle, has_script) {
         Ok(delivery) => Some(delivery),
         Err(problem) => {
             findings.push(finding(view, pool, problem));
@@ -75,36 +79,43 @@ fn subject(view: &ClusterView, pool: &str) -> Subject {
     }
 }
 
-fn delivery(pool: &Pool, bundle: &Image) -> Result<Delivery, Problem> {
+fn delivery(pool: &Pool, bundle: &Image, has_script: bool) -> Result<Delivery, Problem> {
     let problem = |message: String, help: &str| Problem {
         message,
         place: pool.bundle.place(),
         help: help.to_owned(),
     };
     let key = &bundle.key;
-    let sha256 = bundle.facts.text(fact::SHA256).filter(|hex| is_sha256(hex));
-    let Some(sha256) = sha256 else {
-        let message =
-            format!("nothing says which bytes the tarball of component bundle `{key}` has");
-        let help = "run `metalmark lock`, or give the tarball's `sha256` in `component_bundles`";
-        return Err(problem(message, help));
-    };
-    let Some((reference, url)) = addresses(bundle, sha256) else {
+    let nowhere = || {
         let message = format!("nothing says where machines fetch component bundle `{key}` from");
         let help = "`uri: oci://REGISTRY/REPOSITORY:TAG`, or an address `https://…` of the tarball";
-        return Err(problem(message, help));
+        problem(message, help)
     };
+    let sha256 = bundle.facts.text(fact::SHA256).filter(|hex| is_sha256(hex));
+    let reference = reference(bundle, sha256).ok_or_else(nowhere)?;
     let env = env(pool, bundle)?;
-    let pairs: Vec<(&str, &str)> = env.iter().map(|(k, v)| (&**k, &**v)).collect();
-    let id = format!("{sha256}-{}", hash::compute(&format!("{pairs:?}")));
-    let title = format!("Installs component bundle {key}.");
-    let script = text(&Script {
-        title: &title,
-        url: &url,
-        sha256,
-        env: &pairs,
-        id: &id,
-    });
+    let script = match sha256 {
+        _ if !has_script => String::new(),
+        Some(sha256) => {
+            let url = tarball(bundle, sha256).ok_or_else(nowhere)?;
+            let pairs: Vec<(&str, &str)> = env.iter().map(|(k, v)| (&**k, &**v)).collect();
+            let id = format!("{sha256}-{}", hash::compute(&format!("{pairs:?}")));
+            text(&Script {
+                title: &format!("Installs component bundle {key}."),
+                url: &url,
+                sha256,
+                env: &pairs,
+                id: &id,
+            })
+        }
+        None => {
+            let message =
+                format!("nothing says which bytes the tarball of component bundle `{key}` has");
+            let help =
+                "run `metalmark lock`, or give the tarball's `sha256` in `component_bundles`";
+            return Err(problem(message, help));
+        }
+    };
     Ok(Delivery {
         pool: pool.name.to_string(),
         reference,
@@ -120,25 +131,35 @@ fn is_sha256(text: &str) -> bool {
             .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-/// The artifact by digest, and the address of its tarball: that in the catalog, else the blob in the registry.
-fn addresses(bundle: &Image, sha256: &str) -> Option<(String, String)> {
+/// The artifact by the digest that is known: the values' own or the lock's, or that of a tarball on a web server.
+fn reference(bundle: &Image, sha256: Option<&str>) -> Option<String> {
     let uri = &*bundle.uri.as_ref()?.value;
-    let served = bundle.facts.text("url").filter(|url| is_http(url));
     if !is_oci(uri) {
-        let url = served.or(Some(uri)).filter(|url| is_http(url))?;
-        return Some((format!("{uri}@sha256:{sha256}"), url.to_owned()));
+        return Some(sha256.map_or_else(|| uri.to_owned(), |hex| format!("{uri}@sha256:{hex}")));
     }
     let reference = Reference::parse(uri).ok()?;
-    let pinned = match &bundle.digest {
-        Some(digest) => reference.with_digest(&digest.value),
-        None => reference,
-    };
-    let blob = format!(
-        "https://{}/v2/{}/blobs/sha256:{sha256}",
-        pinned.registry.server(),
-        pinned.repository
-    );
-    Some((pinned.to_string(), served.map_or(blob, str::to_owned)))
+    let digest = bundle.digest.as_ref().map(|digest| &digest.value);
+    let pinned = digest.map(|digest| reference.with_digest(digest));
+    Some(pinned.unwrap_or(reference).to_string())
+}
+
+/// The address of the tarball: that in the catalog, else the blob in the registry.
+fn tarball(bundle: &Image, sha256: &str) -> Option<String> {
+    let uri = &*bundle.uri.as_ref()?.value;
+    let served = bundle.facts.text("url").filter(|url| is_http(url));
+    let served = served.or_else(|| Some(uri).filter(|uri| is_http(uri)));
+    if let Some(url) = served {
+        return Some(url.to_owned());
+    }
+    let Reference {
+        registry,
+        repository,
+        ..
+    } = Reference::parse(uri).ok()?;
+    let server = registry.server();
+    Some(format!(
+        "https://{server}/v2/{repository}/blobs/sha256:{sha256}"
+    ))
 }
 
 fn is_http(url: &str) -> bool {
