@@ -25,13 +25,14 @@ fn serve(stage: &Stage) {
 }
 
 /// What a builder annotates.
-fn annotations<'a>(reference: &'a str, version: &'a str) -> Vec<(&'a str, &'a str)> {
+pub(crate) fn annotations<'a>(reference: &'a str, version: &'a str) -> Vec<(&'a str, &'a str)> {
     let (_, name) = reference.rsplit_once('/').expect("a path");
     let (name, tag) = name.split_once(':').expect("a tag");
     let flavor = ["rke2", "kubeadm", "ck8s"];
     let flavor = flavor.into_iter().find(|flavor| name.contains(flavor));
     let (os, release) = match name.split_once('-').expect("a system").0 {
         "ubuntu" => ("ubuntu", "noble"),
+        "opensuse" => ("opensuse", "15.6"),
         os => (os, "6.0"),
     };
     let hardened = if name.contains("hardened") {

@@ -18,8 +18,8 @@ pub fn summary(summary: &Summary, changes_files: bool, out: &mut Printer) -> io:
         let to: Vec<&str> = { summary.versions.iter() }
             .map(|change| &*change.to)
             .collect();
-        let to = to.join(" and ");
-        writeln!(out, "the catalog lists what {to} offers")?;
+        let offer = if to.len() == 1 { "offers" } else { "offer" };
+        writeln!(out, "the catalog lists what {} {offer}", to.join(" and "))?;
     }
     let pools = summary.pools.as_ref();
     let has_pools = pools.is_some_and(|pools| !pools.is_empty());

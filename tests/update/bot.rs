@@ -18,12 +18,12 @@ fn tasks() -> Value {
 }
 
 /// A dependency that goes from a version to another one.
-type Upgrade = (&'static str, &'static str, &'static str);
+type Upgrade<'a> = (&'a str, &'a str, &'a str);
 
-const BUILDER: &str = "sylva-projects/sylva-elements/diskimage-builder";
+pub(super) const BUILDER: &str = "sylva-projects/sylva-elements/diskimage-builder";
 
 /// The data file as the preset's template makes it: one `each` over the upgrades, and a comma between them.
-fn data(upgrades: &[Upgrade]) -> String {
+pub(super) fn data(upgrades: &[Upgrade<'_>]) -> String {
     let tasks = tasks();
     let template = tasks["dataFileTemplate"].as_str().expect("a template");
     let (head, rest) = template.split_once("{{#each upgrades}}").expect("a loop");
@@ -57,8 +57,12 @@ fn clone() -> Option<Stage> {
     stage.commit("Base")
 }
 
-/// Runs the preset's one command without a shell, with the data file in the environment.
 fn run(stage: &Stage, data: Option<&str>) -> Run {
+    run_in(stage, "-C before ", data)
+}
+
+/// Runs the preset's one command without a shell, with the data file in the environment.
+pub(super) fn run_in(stage: &Stage, options: &str, data: Option<&str>) -> Run {
     let tasks = tasks();
     let commands = tasks["commands"].as_array().expect("a list");
     assert_eq!(commands.len(), 1);
@@ -71,7 +75,7 @@ fn run(stage: &Stage, data: Option<&str>) -> Run {
         fs::write(file.path(), data).expect("written");
         environment.push(("RENOVATE_POST_UPGRADE_COMMAND_DATA_FILE", &path));
     }
-    stage.run_with(&format!("-C before {words}"), &environment)
+    stage.run_with(&format!("{options}{words}"), &environment)
 }
 
 /// The first line that a merge request shows.
@@ -170,7 +174,6 @@ Node pools whose machines will be re-provisioned
 - edge-a/control-plane: ubuntu-noble-plain-rke2-1-31-8:0.4.12 → ubuntu-noble-plain-rke2-1-31-9:0.4.13
 - edge-a/md0: ubuntu-noble-plain-rke2-1-31-8:0.4.12 → ubuntu-noble-plain-rke2-1-31-9:0.4.13
 - edge-b/control-plane: ubuntu-noble-hardened-rke2-1-30-12:0.4.12 → ubuntu-noble-hardened-rke2-1-30-12:0.4.13
-
 dropped opensuse-15-6-plain-rke2-1-30-12 sha256:b04531d63b1a… oci://registry.example.org/sylva/diskimage-builder/opensuse-15-6-plain-rke2-1-30-12:0.4.12
 added   opensuse-15-6-plain-rke2-1-30-12 sha256:b04531d63b1a… oci://registry.example.org/sylva/diskimage-builder/opensuse-15-6-plain-rke2-1-30-12:0.4.13
 dropped ubuntu-noble-hardened-rke2-1-30-12 sha256:5788f6cd1218… oci://registry.example.org/sylva/diskimage-builder/ubuntu-noble-hardened-rke2-1-30-12:0.4.12
@@ -209,7 +212,6 @@ fn another_dependency_s_version_is_not_the_builder_s() {
     let data = data(&[("acme/chart", "0.4.12", "9.9.9")]);
     run(&stage, Some(&data)).exit(0).stderr(str![[r#"
 the catalog lists what 0.4.12 offers
-
 metalmark.lock: 3 kept, 0 added, 0 updated, 0 dropped; unchanged
 
 "#]]);
@@ -265,7 +267,6 @@ Node pools left without an image
 
 - edge-a/control-plane: ubuntu-noble-plain-rke2-1-31-8:0.4.12 → no image
 - edge-a/md0: ubuntu-noble-plain-rke2-1-31-8:0.4.12 → no image
-
 metalmark.lock: 0 kept, 4 added, 0 updated, 3 dropped; written
 what was written is undone, because of the errors above
 help: correct them and run this again

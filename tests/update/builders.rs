@@ -1,108 +1,28 @@
-//! Two builders of images, each with a version of its own, and names without a patch: locked facts say what moves.
+//! Several builders of images, each with a version of its own, and names without a patch: the facts of locked images say what moves.
 
 use snapbox::str;
 
-use crate::support::registry::Registry;
-use crate::support::stage::{Run, Stage, assert_text, project};
+use super::sylva::{DIB, KIWI, Sylva};
+use super::{of_values, written};
+use crate::support::stage::{assert_text, table};
 
-const DIB: &str = "ubuntu-noble-hardened-rke2-1-33";
-const KIWI: &str = "leapmicro-6-0-plain-rke2-1-33";
-
-/// A registry with an image of each builder at two versions, whose Kubernetes versions are given.
-fn registry(dib: &str, kiwi: &str) -> Registry {
-    let registry = Registry::plain();
-    for (path, tag, version) in [
-        (format!("dib/{DIB}"), "0.7.4", "1.33.5+rke2r1"),
-        (format!("dib/{DIB}"), "0.7.6", dib),
-        (format!("kiwi/{KIWI}"), "0.4.1", "1.33.5+rke2r1"),
-        (format!("kiwi/{KIWI}"), "0.4.2", kiwi),
-    ] {
-        let os = path.split(['/', '-']).nth(1).expect("a system").to_owned();
-        let sha256 = format!("{:0>64}", tag.replace('.', ""));
-        let facts = [
-            ("k8s-version", version),
-            ("k8s-flavor", "rke2"),
-            ("os", &os),
-            ("image-format", "raw"),
-            ("sha256", &sha256),
-            ("filename", "image.raw"),
-            ("size", "1000"),
-        ];
-        let facts = facts.map(|(name, fact)| (format!("sylvaproject.org/diskimage/{name}"), fact));
-        let facts: Vec<(&str, &str)> = facts.iter().map(|(name, fact)| (&**name, *fact)).collect();
-        registry.image(&path, tag, &facts);
-    }
-    registry
-}
-
-/// A cluster of each builder's image, locked and rendered at the first versions, and committed.
-fn fleet(registry: &Registry) -> Option<Stage> {
-    let host = registry.host();
-    let cluster = |os: &str| {
-        format!(
-            "cluster:\n  capi_providers: {{infra_provider: capm3, bootstrap_provider: cabpr}}\n  capm3: {{os_image_selector: {{os: {os}}}}}\n"
-        )
-    };
-    let values = format!(
-        "sylva_diskimagebuilder_version: 0.7.4\n\
-         acme_kiwi: 0.4.1\n\
-         os_images_oci_registries:\n\
-        \x20 sylva: {{url: 'oci://{host}/dib', tag: '{{{{ .Values.sylva_diskimagebuilder_version }}}}', cosign_publickey: ''}}\n\
-        \x20 kiwi: {{url: 'oci://{host}/kiwi', tag: '{{{{ .Values.acme_kiwi }}}}', cosign_publickey: ''}}\n\
-         sylva_diskimagebuilder_images:\n\
-        \x20 {DIB}: {{os_images_oci_registry: sylva}}\n\
-        \x20 {KIWI}: {{os_images_oci_registry: kiwi}}\n\
-         _internal:\n\
-        \x20 k8s_version_map:\n\
-        \x20   '1.33': >-\n\
-        \x20     {{{{- $v := \"v1.33.5\" -}}}}\n\
-        \x20     {{{{- if eq .Values.cluster.capi_providers.bootstrap_provider \"cabpr\" -}}}}{{{{- $v = \"v1.33.5+rke2r1\" -}}}}{{{{- end -}}}}\n\
-        \x20     {{{{- $v -}}}}\n\
-         k8s_version_short: '1.33'\n\
-         cluster:\n\
-        \x20 k8s_version: '{{{{ index .Values._internal.k8s_version_map .Values.k8s_version_short }}}}'\n"
-    );
-    let stage = project()
-        .cluster("rke", &cluster("ubuntu"))
-        .cluster("leap", &cluster("leapmicro"))
-        .settings(&format!(
-            "values: [values.yaml]\nregistries: {{hosts: {{\"{host}\": {{plain-http: true}}}}}}\n"
-        ))
-        .file("values.yaml", values);
-    stage.run("lock").exit(0);
-    stage.run("check").exit(0);
-    stage.commit("Base")
-}
-
-fn bot(stage: &Stage) -> Run {
-    stage.run("update --from-renovate")
-}
-
-/// What a run says, without what differs from run to run.
-fn said(run: &Run, registry: &Registry) -> String {
-    let lines = run.outcome.stderr.lines();
-    let lines = lines.filter(|line| !line.starts_with("dropped ") && !line.starts_with("added "));
-    lines
-        .map(|line| line.replace(&registry.host(), "HOST") + "\n")
-        .collect()
-}
+const HARDENED: &str = "ubuntu-noble-hardened-rke2-1-33";
+const LEAP: &str = "leapmicro-6-0-plain-rke2-1-33";
 
 #[test]
 fn both_builders_raised_together_take_the_map_with_them() {
-    let registry = registry("1.33.7+rke2r3", "1.33.7+rke2r3");
-    let Some(stage) = fleet(&registry) else {
+    let Some(mut sylva) = Sylva::new() else {
         return;
     };
-    stage
-        .edit("values.yaml", ": 0.7.4", ": 0.7.6")
-        .edit("values.yaml", ": 0.4.1", ": 0.4.2");
-    let run = bot(&stage).exit(0).stdout("");
+    sylva.release(DIB, "0.7.6", &[(HARDENED, "1.33.7+rke2r3")]);
+    sylva.release(KIWI, "0.4.2", &[(LEAP, "1.33.7+rke2r3")]);
+    let run = sylva.run_bot().exit(0).stdout("");
     assert_text(
-        &said(&run, &registry),
+        &sylva.said(&run),
         str![[r#"
-the catalog lists what 0.7.6 and 0.4.2 offers
+the catalog lists what 0.7.6 and 0.4.2 offer
 OS images: sylva 0.7.4 → 0.7.6, kiwi 0.4.1 → 0.4.2
-2 node pools in 2 clusters will be re-provisioned, compared with the last commit.
+3 node pools in 3 clusters will be re-provisioned, compared with the last commit.
 
 Kubernetes versions
 
@@ -110,95 +30,253 @@ Kubernetes versions
 
 Node pools whose machines will be re-provisioned
 
+- kadm/control-plane: ubuntu-noble-plain-kubeadm-1-33:0.7.4 → ubuntu-noble-plain-kubeadm-1-33:0.7.6
 - leap/control-plane: leapmicro-6-0-plain-rke2-1-33:0.4.1 → leapmicro-6-0-plain-rke2-1-33:0.4.2
 - rke/control-plane: ubuntu-noble-hardened-rke2-1-33:0.7.4 → ubuntu-noble-hardened-rke2-1-33:0.7.6
-
-metalmark.lock: 0 kept, 2 added, 0 updated, 2 dropped; written
-fixed values.yaml:13:88: `_internal.k8s_version_map.1.33: v1.33.7+rke2r3`
+fixed values.yaml:22:88: `_internal.k8s_version_map.1.33: v1.33.7+rke2r3`
 changed values.yaml
 
 "#]],
     );
-    let values = stage.read("values.yaml");
+    let values = sylva.stage.read("values.yaml");
     assert!(
         values.contains("\"v1.33.7+rke2r3\"") && values.contains("\"v1.33.5\""),
         "{values}"
     );
-    stage.run("check --frozen").exit(0);
-    let once = stage.texts();
-    bot(&stage).exit(0);
-    assert_eq!(stage.texts(), once);
 }
 
 #[test]
 fn one_builder_alone_fails_with_the_reason_first() {
-    let registry = registry("1.33.7+rke2r3", "1.33.7+rke2r3");
-    let Some(stage) = fleet(&registry) else {
+    let Some(mut sylva) = Sylva::new() else {
         return;
     };
-    stage.edit("values.yaml", ": 0.7.4", ": 0.7.6");
-    let before = stage.texts();
-    let run = bot(&stage).exit(1).stdout("");
+    sylva.release(DIB, "0.7.6", &[(HARDENED, "1.33.7+rke2r3")]);
+    let before = sylva.stage.texts();
+    let run = sylva.run_bot().exit(1).stdout("");
     assert_text(
-        &said(&run, &registry),
+        &sylva.said(&run),
         str![[r#"
 a Kubernetes version stays: images of Kubernetes 1.33 for `rke2` hold `1.33.5+rke2r1` and `1.33.7+rke2r3`, and `_internal.k8s_version_map.1.33` is `v1.33.5+rke2r1`; raise the versions of the builders together, to releases with one version of Kubernetes
-rke.yaml:3:30: error[no-image-matches]: no image matches the selector
-  help: `leapmicro-6-0-plain-rke2-1-33` is near: it has `os: leapmicro`, not `ubuntu`
-the catalog lists what 0.7.6 and 0.4.1 offers
-OS images: sylva 0.7.4 → 0.7.6, kiwi 0.4.1
+rke.yaml:4:30: error[no-image-matches]: no image matches the selector
+  help: `ubuntu-noble-hardened-rke2-1-32` is near: it has `k8s-version: 1.32.9+rke2r1`, not `1.33.5\+rke2r1`
+the catalog lists what 0.7.6 offers
+OS images: 0.7.4 → 0.7.6
 Nothing is written, because of errors. It would do this:
+
+Node pools whose machines will be re-provisioned
+
+- kadm/control-plane: ubuntu-noble-plain-kubeadm-1-33:0.7.4 → ubuntu-noble-plain-kubeadm-1-33:0.7.6
 
 Node pools left without an image
 
 - rke/control-plane: ubuntu-noble-hardened-rke2-1-33:0.7.4 → no image
-
-metalmark.lock: 1 kept, 1 added, 0 updated, 1 dropped; written
 what was written is undone, because of the errors above
 help: correct them and run this again
 help: `metalmark render CLUSTER…` renders clusters alone, without the update
 
 "#]],
     );
-    assert_eq!(stage.texts(), before);
-}
+    assert_eq!(sylva.stage.texts(), before);
+    // For a merge request, the reason is in the summary.
+    let _ = sylva
+        .stage
+        .run("update --k8s-versions --summary summary.md")
+        .exit(1);
+    assert_text(
+        &sylva.stage.read("summary.md"),
+        str![[r#"
+## OS images: sylva 0.7.4 → 0.7.6, kiwi 0.4.1
 
-#[test]
-fn a_builder_is_named_by_its_registry() {
-    let registry = registry("1.33.5+rke2r1", "1.33.5+rke2r1");
-    let Some(stage) = fleet(&registry) else {
-        return;
-    };
-    stage.run("update 0.7.6").exit(2).stderr(str![[r#"
-error: `0.7.6` may be a version of several builders
-help: name one by its registry: `REGISTRY=0.7.6`; there are images of sylva; kiwi
+Nothing is written, because of errors. It would do this:
 
-"#]]);
-    stage.run("update kiwi=0.4.2 sylva=0.7.6").exit(0);
-    let values = stage.read("values.yaml");
-    assert!(
-        values.contains("acme_kiwi: 0.4.2\n") && values.contains("builder_version: 0.7.6\n"),
-        "{values}"
+### Kubernetes versions that stay
+
+- images of Kubernetes 1.33 for `rke2` hold `1.33.5+rke2r1` and `1.33.7+rke2r3`, and `_internal.k8s_version_map.1.33` is `v1.33.5+rke2r1`; raise the versions of the builders together, to releases with one version of Kubernetes
+
+### Node pools whose machines will be re-provisioned
+
+- kadm/control-plane: `ubuntu-noble-plain-kubeadm-1-33:0.7.4` → `ubuntu-noble-plain-kubeadm-1-33:0.7.6`
+
+### Node pools left without an image
+
+- rke/control-plane: `ubuntu-noble-hardened-rke2-1-33:0.7.4` → no image
+
+"#]],
     );
-    stage.run("update acme_kiwi=0.4.1").exit(0);
-    assert!(stage.read("values.yaml").contains("acme_kiwi: 0.4.1\n"));
-    stage.run("update dib=1").exit(2).stderr(str![[r#"
-error: the catalog has no images of a builder `dib`
-help: there are images of sylva; kiwi
-
-"#]]);
 }
 
 #[test]
-fn a_minor_comes_and_goes_with_its_builder() {
-    let registry = registry("1.33.5+rke2r1", "1.33.5+rke2r1");
-    registry.image("kiwi/leapmicro-6-0-plain-rke2-1-34", "0.4.2", &[]);
-    let Some(stage) = fleet(&registry) else {
+fn versions_that_clusters_and_pools_write_themselves_follow_the_facts() {
+    let Some(mut sylva) = Sylva::new() else {
         return;
     };
-    let added = "leapmicro-6-0-plain-rke2-1-34: {os_images_oci_registry: kiwi}";
-    let _ = stage.run("update kiwi=0.4.2");
-    assert!(stage.read("values.yaml").contains(added));
-    stage.run("update kiwi=0.4.1").exit(0);
-    assert!(!stage.read("values.yaml").contains(added));
+    let own = |version: &str| {
+        format!(
+            "cluster:\n  k8s_version: {version}\n  capi_providers: {{infra_provider: capm3, bootstrap_provider: cabpr}}\n  \
+             capm3: {{os_image_selector: {{os: ubuntu, hardened: true}}}}\n  machine_deployments: {{md0: {{k8s_version: '{version}'}}}}\n"
+        )
+    };
+    sylva.stage.write("rke.yaml", own("v1.33.5+rke2r1"));
+    sylva.release(DIB, "0.7.6", &[(HARDENED, "1.33.7+rke2r3")]);
+    sylva.release(KIWI, "0.4.2", &[(LEAP, "1.33.7+rke2r3")]);
+    sylva.run_bot().exit(0);
+    assert_eq!(sylva.stage.read("rke.yaml"), own("v1.33.7+rke2r3"));
+}
+
+#[test]
+fn a_builder_is_named_by_its_registry_or_its_value() {
+    let Some(mut sylva) = Sylva::new() else {
+        return;
+    };
+    sylva.release(DIB, "0.7.6", &[]);
+    sylva.release(KIWI, "0.4.2", &[]);
+    let stage = &sylva.stage;
+    let versions = || -> Vec<String> {
+        let values = stage.read("values.yaml");
+        let lines = values.lines().filter(|line| line.contains("_version: "));
+        lines.take(2).map(str::to_owned).collect()
+    };
+    let cases = [
+        "update kiwi=0.4.1 sylva=0.7.4",
+        "update acme_kiwi_version=0.4.2",
+        "update 0.7.6",
+        "update dib=1",
+        "plan --to-builder 0.7.6",
+        "plan --to-builder sylva=0.7.6",
+    ];
+    let results = table(cases, |words| {
+        let outcome = stage.run(words).outcome;
+        match outcome.status {
+            0 => versions(),
+            _ => outcome.stderr.lines().map(str::to_owned).collect(),
+        }
+    });
+    assert_text(
+        &results,
+        str![[r#"
+update kiwi=0.4.1 sylva=0.7.4
+    sylva_diskimagebuilder_version: 0.7.4 # sylva
+    acme_kiwi_version: 0.4.1 # kiwi
+update acme_kiwi_version=0.4.2
+    sylva_diskimagebuilder_version: 0.7.4 # sylva
+    acme_kiwi_version: 0.4.2 # kiwi
+update 0.7.6
+    error: `0.7.6` may be a version of several builders
+    help: name one by its registry: `REGISTRY=0.7.6`; there are images of sylva; kiwi
+update dib=1
+    error: the catalog has no images of a builder `dib`
+    help: there are images of sylva; kiwi
+plan --to-builder 0.7.6
+    error: `0.7.6` may be a version of several builders
+    help: name one by its registry: `REGISTRY=0.7.6`; there are images of sylva; kiwi
+plan --to-builder sylva=0.7.6
+    sylva_diskimagebuilder_version: 0.7.4 # sylva
+    acme_kiwi_version: 0.4.2 # kiwi
+
+"#]],
+    );
+}
+
+/// A catalog with an older generation, whose registry has a version of its own.
+const GENERATIONS: &str = "\
+sylva_diskimagebuilder_version: 0.11.13
+os_images_oci_registries:
+  sylva: {url: 'oci://registry.example.org/dib', tag: '{{ .Values.sylva_diskimagebuilder_version }}'}
+  sylva-n-1: {url: 'oci://registry.example.org/dib', tag: 0.7.14}
+sylva_diskimagebuilder_images:
+  ubuntu-noble-plain-rke2-1-35: {os_images_oci_registry: sylva}
+  ubuntu-noble-plain-rke2-1-33: {os_images_oci_registry: sylva-n-1}
+";
+
+#[test]
+fn an_older_generation_is_raised_by_its_name_alone() {
+    let cases = ["0.11.14", "sylva-n-1=0.7.15"];
+    let results = table(cases, |words| {
+        let name = if words.contains("n-1") {
+            "1-33"
+        } else {
+            "1-35"
+        };
+        let stage = of_values(GENERATIONS, &[&format!("ubuntu-noble-plain-rke2-{name}")]);
+        let text = written(&stage, words);
+        text.lines().map(str::to_owned).collect()
+    });
+    assert_text(
+        &results,
+        str![[r#"
+0.11.14
+    values.yaml:1
+    -sylva_diskimagebuilder_version: 0.11.13
+    +sylva_diskimagebuilder_version: 0.11.14
+sylva-n-1=0.7.15
+    values.yaml:4
+    -  sylva-n-1: {url: 'oci://registry.example.org/dib', tag: 0.7.14}
+    +  sylva-n-1: {url: 'oci://registry.example.org/dib', tag: 0.7.15}
+
+"#]],
+    );
+    let alone = GENERATIONS
+        .replace("sylva_diskimagebuilder_version: 0.11.13", "")
+        .replace("'{{ .Values.sylva_diskimagebuilder_version }}'", "0.7.14");
+    let stage = of_values(&alone, &["ubuntu-noble-plain-rke2-1-33"]);
+    assert!(
+        written(&stage, "0.7.15")
+            .starts_with("error: `0.7.15` may be a version of several builders")
+    );
+}
+
+#[test]
+fn a_version_is_raised_where_it_is_written_or_not_at_all() {
+    let cases = [
+        "{{ .Values.version }}",
+        "{{ .Values.passed }}",
+        "{{ printf \"%s\" .Values.version }}",
+        "{{ .Values.minor }}.1",
+        "{{ printf \"%s.%s\" .Values.minor .Values.patch }}",
+        "{{ \"0.4.1\" }}{{/* .Values.circle */}}",
+        "0.4.1",
+    ];
+    let results = table(cases, |tag| {
+        let stage = of_values(
+            &format!(
+                "version: 0.4.1\npassed: '{{{{ .Values.version }}}}'\nminor: '0.4'\npatch: '1'\ncircle: '{{{{ .Values.circle }}}}'\n\
+                 os_images_oci_registries: {{kiwi: {{url: 'oci://registry.example.org/kiwi', tag: '{tag}'}}}}\n\
+                 sylva_diskimagebuilder_images: {{leapmicro-6-0-plain-rke2-1-33: {{os_images_oci_registry: kiwi}}}}\n"
+            ),
+            &["leapmicro-6-0-plain-rke2-1-33"],
+        );
+        let text = written(&stage, "kiwi=0.4.2");
+        text.lines().map(str::to_owned).collect()
+    });
+    assert_text(
+        &results,
+        str![[r#"
+{{ .Values.version }}
+    values.yaml:1
+    -version: 0.4.1
+    +version: 0.4.2
+{{ .Values.passed }}
+    values.yaml:1
+    -version: 0.4.1
+    +version: 0.4.2
+{{ printf "%s" .Values.version }}
+    values.yaml:1
+    -version: 0.4.1
+    +version: 0.4.2
+{{ .Values.minor }}.1
+    error: no value is `0.4.1` literally, the version of kiwi
+    help: raise it where the values compute it, then run `metalmark update` without a version
+{{ printf "%s.%s" .Values.minor .Values.patch }}
+    error: no value is `0.4.1` literally, the version of kiwi
+    help: raise it where the values compute it, then run `metalmark update` without a version
+{{ "0.4.1" }}{{/* .Values.circle */}}
+    error: no value is `0.4.1` literally, the version of kiwi
+    help: raise it where the values compute it, then run `metalmark update` without a version
+0.4.1
+    values.yaml:6
+    -os_images_oci_registries: {kiwi: {url: 'oci://registry.example.org/kiwi', tag: '0.4.1'}}
+    +os_images_oci_registries: {kiwi: {url: 'oci://registry.example.org/kiwi', tag: '0.4.2'}}
+
+"#]],
+    );
 }

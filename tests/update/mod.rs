@@ -2,7 +2,10 @@
 
 mod bot;
 mod builders;
+mod notes;
+mod sylva;
 mod world;
+mod year;
 
 use std::fs;
 
@@ -842,7 +845,7 @@ fn two_catalogs(values: &str, offered: &[&str]) -> Stage {
 /// What an update writes into the values that clusters share, or why it writes nothing.
 fn written(stage: &Stage, words: &str) -> String {
     let before = stage.texts();
-    let run = stage.run(&format!("update 0.4.13 --images offered.txt {words}"));
+    let run = stage.run(&format!("update {words} --images offered.txt"));
     let changes = changes(&before, &stage.texts());
     if changes.is_empty() {
         run.outcome.stderr
@@ -859,7 +862,7 @@ fn an_entry_of_two_catalogs_is_renamed_and_reported_once() {
     )
     .settings(LENIENT);
     assert_text(
-        &written(&stage, ""),
+        &written(&stage, "0.4.13"),
         str![[r#"
 values.yaml:1
 -sylva_diskimagebuilder_version: 0.4.12
@@ -875,7 +878,7 @@ values.yaml:1
         &["ubuntu-noble-plain-rke2-1-31-9"],
     );
     assert_text(
-        &written(&stage, ""),
+        &written(&stage, "0.4.13"),
         str![[r#"
 values.yaml:3:33: an expression names the entry `ubuntu-noble-plain-rke2-1-31-8`, and it is left as it is
 OS images: 0.4.12 → 0.4.13
@@ -902,7 +905,7 @@ fn an_entry_that_an_expression_names_by_the_version_is_not_added_beside_it() {
         &["ubuntu-noble-plain-rke2-1-31-3"],
     );
     assert_text(
-        &written(&stage, ""),
+        &written(&stage, "0.4.13"),
         str![[r#"
 values.yaml:1
 -sylva_diskimagebuilder_version: 0.4.12

@@ -339,6 +339,21 @@ help: `metalmark check` shows where
 
 "#]],
     );
+    let stage = project_of(
+        &registry,
+        "update: {releases: {kiwi: 'oci://r.example/VERSION'}}\n",
+        BEFORE,
+    );
+    assert_refused(
+        &stage,
+        &registry,
+        "0.4.13",
+        str![[r#"
+error: the project file cannot be relied on: `releases.kiwi` is no address of a release with `VERSION` in its version's place
+help: `metalmark check` shows where
+
+"#]],
+    );
     assert_eq!(registry.count(), 0);
 }
 

@@ -107,9 +107,7 @@ pub fn update(
         std::mem::swap(&mut terminal.out, &mut terminal.err);
         Ok(())
     })?;
-    if !said.is_empty() {
-        write!(terminal.err, "\n{said}")?;
-    }
+    write!(terminal.err, "{said}")?;
     verdict
 }
 
@@ -347,15 +345,14 @@ fn lock_again(
     if !has_lock {
         return Ok(Verdict::Clean);
     }
-    std::mem::swap(&mut terminal.out, &mut terminal.err);
-    let verdict = lock::run_held(
-        request,
-        &LockOptions::default(),
-        today,
-        Some(held),
-        terminal,
-    );
-    std::mem::swap(&mut terminal.out, &mut terminal.err);
+    let (options, mut verdict) = (LockOptions::default(), Ok(Verdict::Clean));
+    let lines = Printer::print_to_string(Color::Never, |kept| {
+        std::mem::swap(&mut terminal.out, kept);
+        verdict = lock::run_held(request, &options, today, Some(held), terminal);
+        std::mem::swap(&mut terminal.out, kept);
+        Ok(())
+    })?;
+    write!(terminal.err, "{lines}")?;
     verdict
 }
 

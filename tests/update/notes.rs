@@ -1,0 +1,113 @@
+//! Release notes as Sylva's builders write them: several tags a line, foreign words, snapshots, releases without a text.
+
+use snapbox::str;
+
+use crate::support::stage::{Stage, assert_text, changes, project, table};
+
+fn stage() -> Stage {
+    project().folder("fixtures/sylva-2026/release-notes")
+}
+
+/// What an update changes, or why it changes nothing.
+fn result(stage: &Stage, words: &str) -> Vec<String> {
+    let before = stage.texts();
+    let run = stage.run(&format!("update {words}"));
+    let changes = changes(&before, &stage.texts());
+    let text = match run.outcome.status {
+        0 => changes,
+        status => {
+            assert_eq!(changes, "", "{words}");
+            format!("exit {status}: {}", run.outcome.stderr)
+        }
+    };
+    text.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn an_image_stays_where_any_tag_of_its_line_is_the_version() {
+    let cases = [
+        "sylva=0.6.1 --release-notes notes-dib-0.6.1.md",
+        "sylva=0.5.11 --release-notes notes-dib-0.6.1.md",
+        "sylva=0.5.3 --release-notes notes-dib-0.5.3.md",
+        "kiwi=0.4.0 --release-notes notes-kiwi-0.4.0.md",
+        "kiwi=0.4 --release-notes notes-kiwi-0.4.0.md",
+        // Another builder's notes say nothing of its images.
+        "kiwi=0.6.1 --release-notes notes-dib-0.6.1.md",
+    ];
+    let results = table(cases, |words| result(&stage(), words));
+    assert_text(
+        &results,
+        str![[r#"
+sylva=0.6.1 --release-notes notes-dib-0.6.1.md
+    values.yaml:2
+    -sylva_diskimagebuilder_version: 0.6.0
+    +sylva_diskimagebuilder_version: 0.6.1
+    values.yaml:11
+    -  ubuntu-noble-plain-kubeadm-1-32: {os_images_oci_registry: sylva}
+sylva=0.5.11 --release-notes notes-dib-0.6.1.md
+    values.yaml:2
+    -sylva_diskimagebuilder_version: 0.6.0
+    +sylva_diskimagebuilder_version: 0.5.11
+    values.yaml:8
+    -  ubuntu-noble-plain-rke2-1-30: {os_images_oci_registry: sylva}
+    -  ubuntu-noble-hardened-rke2-1-32: {os_images_oci_registry: sylva}
+    values.yaml:9
+    -  ubuntu-noble-plain-kubeadm-1-32: {os_images_oci_registry: sylva}
+    -  opensuse-15-6-plain-rke2-1-32: {os_images_oci_registry: sylva}
+sylva=0.5.3 --release-notes notes-dib-0.5.3.md
+    exit 2: error: `notes-dib-0.5.3.md` names no image of version `0.5.3`
+    help: it is to hold lines such as `oci://REGISTRY/…/NAME:VERSION`, or names
+kiwi=0.4.0 --release-notes notes-kiwi-0.4.0.md
+    exit 2: error: `notes-kiwi-0.4.0.md` names no image of version `0.4.0`
+    help: there are images of 0.4
+kiwi=0.4 --release-notes notes-kiwi-0.4.0.md
+    values.yaml:3
+    -acme_kiwi_version: 0.3.1
+    +acme_kiwi_version: "0.4"
+    values.yaml:13
+    -  leapmicro-6-0-plain-rke2-1-32: {os_images_oci_registry: kiwi}
+    +  leapmicro-5-5-plain-rke2-1-27-16: {os_images_oci_registry: kiwi}
+    +  leapmicro-5-5-plain-rke2-1-28-12: {os_images_oci_registry: kiwi}
+kiwi=0.6.1 --release-notes notes-dib-0.6.1.md
+    exit 2: error: `notes-dib-0.6.1.md` names no image of version `0.6.1`
+    help: it is to hold lines such as `oci://REGISTRY/…/NAME:VERSION`, or names
+
+"#]],
+    );
+}
+
+#[test]
+fn a_line_that_cannot_be_read_stops_the_update() {
+    let good = "Image: \"oci://registry.example.org/acme/builders/dib/ubuntu-noble-plain-rke2-1-30:0.6.1\"\n";
+    let cases = [
+        "oci://registry.example.org/acme/builders/dib/opensuse-15-6-plain-rke2-1-32:latest",
+        "oci://registry.example.org/acme/builders/dib/Opensuse_15:0.6.1",
+        "oci://registry.example.org/acme/tools/cosign:latest and oci://registry.example.org/acme/builders/kiwi/leapmicro:latest",
+    ];
+    let results = table(cases, |line| {
+        let stage = stage();
+        stage.write("notes.md", format!("{good}{line}\n"));
+        result(&stage, "sylva=0.6.1 --release-notes notes.md")
+    });
+    assert_text(
+        &results,
+        str![[r#"
+oci://registry.example.org/acme/builders/dib/opensuse-15-6-plain-rke2-1-32:latest
+    exit 2: error: `notes.md` names `oci://registry.example.org/acme/builders/dib/opensuse-15-6-plain-rke2-1-32:latest`, and not whether that is an image of version `0.6.1`
+    help: say what the version offers with `--images FILE`; in names are lower-case letters, digits, `-` and `.`
+oci://registry.example.org/acme/builders/dib/Opensuse_15:0.6.1
+    exit 2: error: `notes.md` names `oci://registry.example.org/acme/builders/dib/Opensuse_15:0.6.1`, and not whether that is an image of version `0.6.1`
+    help: say what the version offers with `--images FILE`; in names are lower-case letters, digits, `-` and `.`
+oci://registry.example.org/acme/tools/cosign:latest and oci://registry.example.org/acme/builders/kiwi/leapmicro:latest
+    values.yaml:2
+    -sylva_diskimagebuilder_version: 0.6.0
+    +sylva_diskimagebuilder_version: 0.6.1
+    values.yaml:9
+    -  ubuntu-noble-hardened-rke2-1-32: {os_images_oci_registry: sylva}
+    -  ubuntu-noble-plain-ck8s-1-31: {os_images_oci_registry: sylva}
+    -  ubuntu-noble-plain-kubeadm-1-32: {os_images_oci_registry: sylva}
+    -  opensuse-15-6-plain-rke2-1-32: {os_images_oci_registry: sylva}
+
+"#]],
+    );
+}

@@ -1,0 +1,400 @@
+//! A year of releases: each is one run of the bot's command, and main is green after it, or stays as it was with the reason.
+
+use snapbox::str;
+
+use super::sylva::{DIB, KIWI, Sylva};
+use crate::support::stage::assert_text;
+
+const HARDENED: &str = "ubuntu-noble-hardened-rke2-1-33";
+const KUBEADM: &str = "ubuntu-noble-plain-kubeadm-1-33";
+const LEAP: &str = "leapmicro-6-0-plain-rke2-1-33";
+
+#[test]
+fn a_year_of_releases_is_one_run_of_the_bot_each() {
+    let Some(mut sylva) = Sylva::new() else {
+        return;
+    };
+    let mut year = String::new();
+    let mut note = |month: &str, said: String| year += &format!("## {month}\n{said}\n");
+
+    sylva.release(DIB, "0.7.5", &[]);
+    note(
+        "January: the same Kubernetes, of one builder",
+        sylva.merge(),
+    );
+
+    sylva.release(
+        DIB,
+        "0.7.6",
+        &[(HARDENED, "1.33.6+rke2r1"), (KUBEADM, "1.33.6")],
+    );
+    sylva.release(KIWI, "0.4.2", &[(LEAP, "1.33.6+rke2r1")]);
+    note("February: a patch, of both", sylva.merge());
+
+    sylva.release(DIB, "0.7.7", &[(HARDENED, "1.33.6+rke2r2")]);
+    sylva.release(KIWI, "0.4.3", &[(LEAP, "1.33.6+rke2r2")]);
+    note("March: another build of it", sylva.merge());
+
+    sylva.release(DIB, "0.7.8", &[(HARDENED, "1.33.7+rke2r1")]);
+    note("April: a patch, of one alone", sylva.refuse(1));
+    sylva.release(KIWI, "0.4.4", &[(LEAP, "1.33.7+rke2r3")]);
+    note("April: the other has another build", sylva.refuse(1));
+    sylva.release(KIWI, "0.4.5", &[(LEAP, "1.33.7+rke2r1")]);
+    note("April: both agree", sylva.merge());
+
+    sylva.release(DIB, "0.7.9", &[(KUBEADM, "1.33.7")]);
+    note("May: a patch of one flavor", sylva.merge());
+
+    sylva.announce(DIB, "0.8.0");
+    note("June: nothing is published yet", sylva.refuse(2));
+    sylva.publish(
+        DIB,
+        &[
+            ("ubuntu-noble-hardened-rke2-1-34", "1.34.2+rke2r1"),
+            ("ubuntu-noble-plain-kubeadm-1-34", "1.34.2"),
+        ],
+    );
+    sylva.release(
+        KIWI,
+        "0.5.0",
+        &[("leapmicro-6-0-plain-rke2-1-34", "1.34.2+rke2r1")],
+    );
+    note("June: a minor that comes", sylva.merge());
+
+    sylva.release(DIB, "0.8.1", &[("ubuntu-noble-hardened-rke2-1-32", "")]);
+    note("July: a minor that goes, of one", sylva.merge());
+    sylva.release(KIWI, "0.5.1", &[("leapmicro-6-0-plain-rke2-1-32", "")]);
+    note("August: and of the other", sylva.merge());
+
+    sylva.release(
+        DIB,
+        "0.8.2",
+        &[("opensuse-15-6-plain-rke2-1-34", "1.34.2+rke2r1")],
+    );
+    note("September: another system", sylva.merge());
+
+    sylva.release(KIWI, "0.5.2", &[(LEAP, "")]);
+    note("October: a minor goes that a cluster runs", sylva.refuse(1));
+    sylva.stage.edit("leap.yaml", "'1.33'", "'1.34'");
+    note("October: with that cluster moved", sylva.merge());
+
+    sylva.release(
+        KIWI,
+        "0.5.3",
+        &[
+            ("leapmicro-6-0-plain-rke2-1-34", ""),
+            ("leapmicro-6-1-plain-rke2-1-34", "1.34.2+rke2r1"),
+        ],
+    );
+    sylva.serve(KIWI, "leapmicro-6-1-plain-rke2-1-34", false);
+    note("November: one of its images is missing", sylva.refuse(1));
+    sylva.serve(KIWI, "leapmicro-6-1-plain-rke2-1-34", true);
+    note("November: another release of a system", sylva.merge());
+
+    sylva.release(DIB, "0.8.3", &[]);
+    sylva.release(KIWI, "0.5.4", &[]);
+    note("December: the same Kubernetes, of both", sylva.merge());
+    assert_text(
+        &year,
+        str![[r###"
+## January: the same Kubernetes, of one builder
+the catalog lists what 0.7.5 offers
+OS images: 0.7.4 → 0.7.5
+2 node pools in 2 clusters will be re-provisioned, compared with the last commit.
+
+Node pools whose machines will be re-provisioned
+
+- kadm/control-plane: ubuntu-noble-plain-kubeadm-1-33:0.7.4 → ubuntu-noble-plain-kubeadm-1-33:0.7.5
+- rke/control-plane: ubuntu-noble-hardened-rke2-1-33:0.7.4 → ubuntu-noble-hardened-rke2-1-33:0.7.5
+values.yaml:2
+-sylva_diskimagebuilder_version: 0.7.4 # sylva
++sylva_diskimagebuilder_version: 0.7.5 # sylva
+
+## February: a patch, of both
+the catalog lists what 0.7.6 and 0.4.2 offer
+OS images: sylva 0.7.5 → 0.7.6, kiwi 0.4.1 → 0.4.2
+3 node pools in 3 clusters will be re-provisioned, compared with the last commit.
+
+Kubernetes versions
+
+- v1.33.5+rke2r1 → v1.33.6+rke2r1
+- v1.33.5 → v1.33.6
+
+Node pools whose machines will be re-provisioned
+
+- kadm/control-plane: ubuntu-noble-plain-kubeadm-1-33:0.7.5 → ubuntu-noble-plain-kubeadm-1-33:0.7.6
+- leap/control-plane: leapmicro-6-0-plain-rke2-1-33:0.4.1 → leapmicro-6-0-plain-rke2-1-33:0.4.2
+- rke/control-plane: ubuntu-noble-hardened-rke2-1-33:0.7.5 → ubuntu-noble-hardened-rke2-1-33:0.7.6
+fixed values.yaml:21:18: `_internal.k8s_version_map.1.33: v1.33.6`
+fixed values.yaml:22:88: `_internal.k8s_version_map.1.33: v1.33.6+rke2r1`
+changed values.yaml
+values.yaml:2
+-sylva_diskimagebuilder_version: 0.7.5 # sylva
++sylva_diskimagebuilder_version: 0.7.6 # sylva
+values.yaml:4
+-acme_kiwi_version: 0.4.1 # kiwi
++acme_kiwi_version: 0.4.2 # kiwi
+values.yaml:21
+-      {{- $v := "v1.33.5" -}}
+-      {{- if eq .Values.cluster.capi_providers.bootstrap_provider "cabpr" -}}{{- $v = "v1.33.5+rke2r1" -}}{{- end -}}
++      {{- $v := "v1.33.6" -}}
++      {{- if eq .Values.cluster.capi_providers.bootstrap_provider "cabpr" -}}{{- $v = "v1.33.6+rke2r1" -}}{{- end -}}
+
+## March: another build of it
+the catalog lists what 0.7.7 and 0.4.3 offer
+OS images: sylva 0.7.6 → 0.7.7, kiwi 0.4.2 → 0.4.3
+3 node pools in 3 clusters will be re-provisioned, compared with the last commit.
+
+Kubernetes versions
+
+- v1.33.6+rke2r1 → v1.33.6+rke2r2
+
+Node pools whose machines will be re-provisioned
+
+- kadm/control-plane: ubuntu-noble-plain-kubeadm-1-33:0.7.6 → ubuntu-noble-plain-kubeadm-1-33:0.7.7
+- leap/control-plane: leapmicro-6-0-plain-rke2-1-33:0.4.2 → leapmicro-6-0-plain-rke2-1-33:0.4.3
+- rke/control-plane: ubuntu-noble-hardened-rke2-1-33:0.7.6 → ubuntu-noble-hardened-rke2-1-33:0.7.7
+fixed values.yaml:22:88: `_internal.k8s_version_map.1.33: v1.33.6+rke2r2`
+changed values.yaml
+values.yaml:2
+-sylva_diskimagebuilder_version: 0.7.6 # sylva
++sylva_diskimagebuilder_version: 0.7.7 # sylva
+values.yaml:4
+-acme_kiwi_version: 0.4.2 # kiwi
++acme_kiwi_version: 0.4.3 # kiwi
+values.yaml:22
+-      {{- if eq .Values.cluster.capi_providers.bootstrap_provider "cabpr" -}}{{- $v = "v1.33.6+rke2r1" -}}{{- end -}}
++      {{- if eq .Values.cluster.capi_providers.bootstrap_provider "cabpr" -}}{{- $v = "v1.33.6+rke2r2" -}}{{- end -}}
+
+## April: a patch, of one alone
+a Kubernetes version stays: images of Kubernetes 1.33 for `rke2` hold `1.33.6+rke2r2` and `1.33.7+rke2r1`, and `_internal.k8s_version_map.1.33` is `v1.33.6+rke2r2`; raise the versions of the builders together, to releases with one version of Kubernetes
+rke.yaml:4:30: error[no-image-matches]: no image matches the selector
+  help: `ubuntu-noble-hardened-rke2-1-32` is near: it has `k8s-version: 1.32.9+rke2r1`, not `1.33.6\+rke2r2`
+
+## April: the other has another build
+a Kubernetes version stays: images of Kubernetes 1.33 for `rke2` hold `1.33.7+rke2r1` and `1.33.7+rke2r3`, and `_internal.k8s_version_map.1.33` is `v1.33.6+rke2r2`; raise the versions of the builders together, to releases with one version of Kubernetes
+leap.yaml:4:30: error[no-image-matches]: no image matches the selector
+  help: `leapmicro-6-0-plain-rke2-1-32` is near: it has `k8s-version: 1.32.9+rke2r1`, not `1.33.6\+rke2r2`
+
+## April: both agree
+the catalog lists what 0.7.8 and 0.4.5 offer
+OS images: sylva 0.7.7 → 0.7.8, kiwi 0.4.3 → 0.4.5
+3 node pools in 3 clusters will be re-provisioned, compared with the last commit.
+
+Kubernetes versions
+
+- v1.33.6+rke2r2 → v1.33.7+rke2r1
+
+Node pools whose machines will be re-provisioned
+
+- kadm/control-plane: ubuntu-noble-plain-kubeadm-1-33:0.7.7 → ubuntu-noble-plain-kubeadm-1-33:0.7.8
+- leap/control-plane: leapmicro-6-0-plain-rke2-1-33:0.4.3 → leapmicro-6-0-plain-rke2-1-33:0.4.5
+- rke/control-plane: ubuntu-noble-hardened-rke2-1-33:0.7.7 → ubuntu-noble-hardened-rke2-1-33:0.7.8
+fixed values.yaml:22:88: `_internal.k8s_version_map.1.33: v1.33.7+rke2r1`
+changed values.yaml
+values.yaml:2
+-sylva_diskimagebuilder_version: 0.7.7 # sylva
++sylva_diskimagebuilder_version: 0.7.8 # sylva
+values.yaml:4
+-acme_kiwi_version: 0.4.3 # kiwi
++acme_kiwi_version: 0.4.5 # kiwi
+values.yaml:22
+-      {{- if eq .Values.cluster.capi_providers.bootstrap_provider "cabpr" -}}{{- $v = "v1.33.6+rke2r2" -}}{{- end -}}
++      {{- if eq .Values.cluster.capi_providers.bootstrap_provider "cabpr" -}}{{- $v = "v1.33.7+rke2r1" -}}{{- end -}}
+
+## May: a patch of one flavor
+the catalog lists what 0.7.9 offers
+OS images: 0.7.8 → 0.7.9
+2 node pools in 2 clusters will be re-provisioned, compared with the last commit.
+
+Kubernetes versions
+
+- v1.33.6 → v1.33.7
+
+Node pools whose machines will be re-provisioned
+
+- kadm/control-plane: ubuntu-noble-plain-kubeadm-1-33:0.7.8 → ubuntu-noble-plain-kubeadm-1-33:0.7.9
+- rke/control-plane: ubuntu-noble-hardened-rke2-1-33:0.7.8 → ubuntu-noble-hardened-rke2-1-33:0.7.9
+fixed values.yaml:21:18: `_internal.k8s_version_map.1.33: v1.33.7`
+changed values.yaml
+values.yaml:2
+-sylva_diskimagebuilder_version: 0.7.8 # sylva
++sylva_diskimagebuilder_version: 0.7.9 # sylva
+values.yaml:21
+-      {{- $v := "v1.33.6" -}}
++      {{- $v := "v1.33.7" -}}
+
+## June: nothing is published yet
+error: http://HOST/releases/sylva/0.8.0: `HOST` answered 404 (not found)
+  help: check the version `0.8.0` and the address; a project that is not public answers the same; with several builders, the project file has an address for each: `update: {releases: {REGISTRY: URL}}`
+  help: say what the version offers: `--releases URL`, `--release-notes FILE` or `--images FILE`
+
+## June: a minor that comes
+OS images: sylva 0.7.9 → 0.8.0, kiwi 0.4.5 → 0.5.0
+3 node pools in 3 clusters will be re-provisioned, compared with the last commit.
+
+Added
+
+- ubuntu-noble-hardened-rke2-1-34
+- ubuntu-noble-plain-kubeadm-1-34
+- leapmicro-6-0-plain-rke2-1-34
+
+Kubernetes versions
+
+- v1.34.0+rke2r1 → v1.34.2+rke2r1
+- v1.34.0 → v1.34.2
+
+Node pools whose machines will be re-provisioned
+
+- kadm/control-plane: ubuntu-noble-plain-kubeadm-1-33:0.7.9 → ubuntu-noble-plain-kubeadm-1-33:0.8.0
+- leap/control-plane: leapmicro-6-0-plain-rke2-1-33:0.4.5 → leapmicro-6-0-plain-rke2-1-33:0.5.0
+- rke/control-plane: ubuntu-noble-hardened-rke2-1-33:0.7.9 → ubuntu-noble-hardened-rke2-1-33:0.8.0
+fixed values.yaml:28:18: `_internal.k8s_version_map.1.34: v1.34.2`
+fixed values.yaml:29:88: `_internal.k8s_version_map.1.34: v1.34.2+rke2r1`
+changed values.yaml
+values.yaml:2
+-sylva_diskimagebuilder_version: 0.7.9 # sylva
++sylva_diskimagebuilder_version: 0.8.0 # sylva
+values.yaml:4
+-acme_kiwi_version: 0.4.5 # kiwi
++acme_kiwi_version: 0.5.0 # kiwi
+values.yaml:11
++  ubuntu-noble-hardened-rke2-1-34: {os_images_oci_registry: sylva}
+values.yaml:13
++  ubuntu-noble-plain-kubeadm-1-34: {os_images_oci_registry: sylva}
+values.yaml:16
++  leapmicro-6-0-plain-rke2-1-34: {os_images_oci_registry: kiwi}
+values.yaml:28
+-      {{- $v := "v1.34.0" -}}
+-      {{- if eq .Values.cluster.capi_providers.bootstrap_provider "cabpr" -}}{{- $v = "v1.34.0+rke2r1" -}}{{- end -}}
++      {{- $v := "v1.34.2" -}}
++      {{- if eq .Values.cluster.capi_providers.bootstrap_provider "cabpr" -}}{{- $v = "v1.34.2+rke2r1" -}}{{- end -}}
+
+## July: a minor that goes, of one
+OS images: 0.8.0 → 0.8.1
+2 node pools in 2 clusters will be re-provisioned, compared with the last commit.
+
+Removed
+
+- ubuntu-noble-hardened-rke2-1-32
+
+Node pools whose machines will be re-provisioned
+
+- kadm/control-plane: ubuntu-noble-plain-kubeadm-1-33:0.8.0 → ubuntu-noble-plain-kubeadm-1-33:0.8.1
+- rke/control-plane: ubuntu-noble-hardened-rke2-1-33:0.8.0 → ubuntu-noble-hardened-rke2-1-33:0.8.1
+changed values.yaml
+values.yaml:2
+-sylva_diskimagebuilder_version: 0.8.0 # sylva
++sylva_diskimagebuilder_version: 0.8.1 # sylva
+values.yaml:10
+-  ubuntu-noble-hardened-rke2-1-32: {os_images_oci_registry: sylva}
+
+## August: and of the other
+OS images: 0.5.0 → 0.5.1
+1 node pool in 1 cluster will be re-provisioned, compared with the last commit.
+
+Removed
+
+- leapmicro-6-0-plain-rke2-1-32
+
+Node pools whose machines will be re-provisioned
+
+- leap/control-plane: leapmicro-6-0-plain-rke2-1-33:0.5.0 → leapmicro-6-0-plain-rke2-1-33:0.5.1
+changed values.yaml
+values.yaml:4
+-acme_kiwi_version: 0.5.0 # kiwi
++acme_kiwi_version: 0.5.1 # kiwi
+values.yaml:14
+-  leapmicro-6-0-plain-rke2-1-32: {os_images_oci_registry: kiwi}
+
+## September: another system
+OS images: 0.8.1 → 0.8.2
+2 node pools in 2 clusters will be re-provisioned, compared with the last commit.
+
+Added
+
+- opensuse-15-6-plain-rke2-1-34
+
+Node pools whose machines will be re-provisioned
+
+- kadm/control-plane: ubuntu-noble-plain-kubeadm-1-33:0.8.1 → ubuntu-noble-plain-kubeadm-1-33:0.8.2
+- rke/control-plane: ubuntu-noble-hardened-rke2-1-33:0.8.1 → ubuntu-noble-hardened-rke2-1-33:0.8.2
+changed values.yaml
+values.yaml:2
+-sylva_diskimagebuilder_version: 0.8.1 # sylva
++sylva_diskimagebuilder_version: 0.8.2 # sylva
+values.yaml:13
++  opensuse-15-6-plain-rke2-1-34: {os_images_oci_registry: sylva}
+
+## October: a minor goes that a cluster runs
+leap.yaml:4:30: error[no-image-matches]: no image matches the selector
+  help: to boot `leapmicro-6-0-plain-rke2-1-34`: `cluster.k8s_version: v1.34.2+rke2r1`
+OS images: 0.5.1 → 0.5.2
+
+## October: with that cluster moved
+OS images: 0.5.1 → 0.5.2
+1 node pool in 1 cluster will be re-provisioned, compared with the last commit.
+
+Removed
+
+- leapmicro-6-0-plain-rke2-1-33
+
+Node pools whose machines will be re-provisioned
+
+- leap/control-plane: leapmicro-6-0-plain-rke2-1-33:0.5.1 → leapmicro-6-0-plain-rke2-1-34:0.5.2
+changed values.yaml
+values.yaml:4
+-acme_kiwi_version: 0.5.1 # kiwi
++acme_kiwi_version: 0.5.2 # kiwi
+values.yaml:14
+-  leapmicro-6-0-plain-rke2-1-33: {os_images_oci_registry: kiwi}
+
+## November: one of its images is missing
+error[catalog-drift]: the catalog names image `leapmicro-6-1-plain-rke2-1-34`, and `HOST` answered 404 (not found)
+  --> values.yaml:14:3
+   |
+
+## November: another release of a system
+OS images: 0.5.2 → 0.5.3
+1 node pool in 1 cluster will be re-provisioned, compared with the last commit.
+
+Added
+
+- leapmicro-6-1-plain-rke2-1-34
+
+Removed
+
+- leapmicro-6-0-plain-rke2-1-34
+
+Node pools whose machines will be re-provisioned
+
+- leap/control-plane: leapmicro-6-0-plain-rke2-1-34:0.5.2 → leapmicro-6-1-plain-rke2-1-34:0.5.3
+changed values.yaml
+values.yaml:4
+-acme_kiwi_version: 0.5.2 # kiwi
++acme_kiwi_version: 0.5.3 # kiwi
+values.yaml:14
+-  leapmicro-6-0-plain-rke2-1-34: {os_images_oci_registry: kiwi}
++  leapmicro-6-1-plain-rke2-1-34: {os_images_oci_registry: kiwi}
+
+## December: the same Kubernetes, of both
+the catalog lists what 0.8.3 and 0.5.4 offer
+OS images: sylva 0.8.2 → 0.8.3, kiwi 0.5.3 → 0.5.4
+3 node pools in 3 clusters will be re-provisioned, compared with the last commit.
+
+Node pools whose machines will be re-provisioned
+
+- kadm/control-plane: ubuntu-noble-plain-kubeadm-1-33:0.8.2 → ubuntu-noble-plain-kubeadm-1-33:0.8.3
+- leap/control-plane: leapmicro-6-1-plain-rke2-1-34:0.5.3 → leapmicro-6-1-plain-rke2-1-34:0.5.4
+- rke/control-plane: ubuntu-noble-hardened-rke2-1-33:0.8.2 → ubuntu-noble-hardened-rke2-1-33:0.8.3
+values.yaml:2
+-sylva_diskimagebuilder_version: 0.8.2 # sylva
++sylva_diskimagebuilder_version: 0.8.3 # sylva
+values.yaml:4
+-acme_kiwi_version: 0.5.3 # kiwi
++acme_kiwi_version: 0.5.4 # kiwi
+
+
+"###]],
+    );
+}
