@@ -30,10 +30,12 @@ pub(crate) fn annotations<'a>(reference: &'a str, version: &'a str) -> Vec<(&'a 
     let (name, tag) = name.split_once(':').expect("a tag");
     let flavor = ["rke2", "kubeadm", "ck8s"];
     let flavor = flavor.into_iter().find(|flavor| name.contains(flavor));
-    let (os, release) = match name.split_once('-').expect("a system").0 {
-        "ubuntu" => ("ubuntu", "noble"),
-        "opensuse" => ("opensuse", "15.6"),
-        os => (os, "6.0"),
+    let mut parts = name.split('-');
+    let mut part = || parts.next().expect("a system and its release");
+    let (os, major) = (part(), part());
+    let release: &str = match os {
+        "ubuntu" => major,
+        _ => Box::leak(format!("{major}.{}", part()).into_boxed_str()),
     };
     let hardened = if name.contains("hardened") {
         "true"

@@ -107,15 +107,15 @@ fn releases(
     releases.retain(|name, address| {
         let is_address = address.starts_with("http") && address.contains(RELEASE);
         if !is_address {
-            let path = ["update", "releases", name.as_str()];
-            let path = path.split(|part| part.is_empty()).next().unwrap_or(&path);
+            let mut path = vec!["update", "releases"];
+            path.extend(Some(name.as_str()).filter(|name| !name.is_empty()));
             let message = format!(
                 "`{}` is no address of a release with `{RELEASE}` in its version's place",
                 path[1..].join(".")
             );
             findings.push(
                 Finding::new(RuleId::ProjectFile, message)
-                    .with_label(places.spot(path), "")
+                    .with_label(places.spot(&path), "")
                     .help(format!(
                         "write the address with the word {RELEASE}: `https://gitlab.com/api/v4/projects/ID/releases/{RELEASE}`"
                     )),

@@ -143,9 +143,18 @@ fn what_runs_after_an_upgrade_needs_no_shell() {
         );
     }
     assert_eq!(tasks["executionMode"], "branch");
+    // The page allows what the preset runs, and no more.
+    let page = fs::read_to_string(repository().join("docs/hosts/renovate.md")).expect("the page");
+    let allowed = "allowedCommands: [\"^metalmark update --from-renovate$\"]";
+    assert!(page.contains(allowed), "{page}");
+    assert_eq!(
+        tasks["commands"],
+        serde_json::json!(["metalmark update --from-renovate"])
+    );
     // A second manager that finds the version, such as sylva-core's own, must not make a second merge request.
     let rule = &preset["packageRules"][0];
-    assert_eq!(rule["matchDepNames"][0], "**/diskimage-builder");
+    let names = serde_json::json!(["**/diskimage-builder", "**/kiwi-imagebuilder"]);
+    assert_eq!(rule["matchDepNames"], names);
     let matchers = rule.as_object().expect("a map").keys();
     assert_eq!(matchers.filter(|key| key.starts_with("match")).count(), 1);
 }

@@ -226,6 +226,21 @@ sylva-n-1=0.7.15
 }
 
 #[test]
+fn a_builder_without_a_registry_has_a_name() {
+    let stage = of_values(
+        "sylva_diskimagebuilder_version: 0.4.12\nkiwi_version: 0.4.1\n\
+         os_images_oci_registries: {kiwi: {url: 'oci://registry.example.org/kiwi', tag: '{{ .Values.kiwi_version }}'}}\n\
+         sylva_diskimagebuilder_images: {own: {}, leapmicro-6-0-plain-rke2-1-33: {os_images_oci_registry: kiwi}}\n",
+        &[],
+    );
+    assert_text(&written(&stage, "0.4.13"), str![[r#"
+error: `0.4.13` may be a version of several builders
+help: name one by its registry: `REGISTRY=0.4.13`; there are images of the image builder; kiwi
+
+"#]]);
+}
+
+#[test]
 fn a_version_is_raised_where_it_is_written_or_not_at_all() {
     let cases = [
         "{{ .Values.version }}",

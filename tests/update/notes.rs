@@ -77,6 +77,28 @@ kiwi=0.6.1 --release-notes notes-dib-0.6.1.md
 }
 
 #[test]
+fn notes_of_several_builders_are_read_from_one_text() {
+    let stage = stage();
+    let notes =
+        "oci://registry.example.org/acme/builders/kiwi/leapmicro-6-0-plain-rke2-1-32:0.4.1\n";
+    let notes = stage.read("notes-dib-0.6.1.md") + notes;
+    let before = stage.texts();
+    stage
+        .feed("update sylva=0.6.1 kiwi=0.4.1 --release-notes -", &notes)
+        .exit(0);
+    assert_text(&changes(&before, &stage.texts()), str![[r#"
+values.yaml:2
+-sylva_diskimagebuilder_version: 0.6.0
+-acme_kiwi_version: 0.3.1
++sylva_diskimagebuilder_version: 0.6.1
++acme_kiwi_version: 0.4.1
+values.yaml:11
+-  ubuntu-noble-plain-kubeadm-1-32: {os_images_oci_registry: sylva}
+
+"#]]);
+}
+
+#[test]
 fn a_line_that_cannot_be_read_stops_the_update() {
     let good = "Image: \"oci://registry.example.org/acme/builders/dib/ubuntu-noble-plain-rke2-1-30:0.6.1\"\n";
     let cases = [

@@ -85,7 +85,7 @@ impl Builder {
     pub fn is_of(&self, catalog: &Catalog, entry: &CatalogEntry) -> bool {
         let of = Self::from_entry(catalog, entry);
         let has_tag = entry_registry(catalog, entry).is_some_and(|registry| registry.tag.is_some());
-        of.value == self.value && (!has_tag || self.version.is_none() || of.version == self.version)
+        of.value == self.value && (!has_tag || of.version == self.version)
     }
 
     /// Where the values write its version: the value itself, and tags that repeat it.
@@ -126,13 +126,13 @@ impl Builder {
         sites
     }
 
-    /// What people call it: the names of its registries, else its value's.
+    /// What people call it: by its registries, if the catalog names any.
     pub fn name(&self) -> String {
-        let names: Vec<&str> = self.registries.iter().map(|name| &**name).collect();
-        match (names.as_slice(), &self.value) {
-            ([], Some(value)) => value.to_string(),
-            _ => names.join(", "),
+        if self.registries.is_empty() {
+            return "the image builder".to_owned();
         }
+        let names: Vec<&str> = self.registries.iter().map(|name| &**name).collect();
+        names.join(", ")
     }
 
     /// Whether a word names it: a registry, or its value.

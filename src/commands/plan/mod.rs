@@ -192,7 +192,14 @@ fn read_offer(
 ) -> Result<Offered, Error> {
     let (workspace, catalogs) = (&fleet.workspace, fleet.catalogs()?);
     let target = update::parse_target(version, &Builder::find(&catalogs))?;
-    let offer = update::offer(options, &target, workspace, &catalogs, terminal)?;
+    let offer = update::offer(
+        options,
+        options.text()?.as_ref(),
+        &target,
+        workspace,
+        &catalogs,
+        terminal,
+    )?;
     report::update::gaps(&offer, &mut terminal.err)?;
     let mut plan = update::Plan::new(request, fleet);
     plan.add_offer(&catalogs, &target, &offer)?;

@@ -124,10 +124,18 @@ fn run(
     let fleet = Fleet::open(read::workspace(request)?, today)?;
     let workspace = &fleet.workspace;
     let targets = target::targets(options, renovate, &fleet.catalogs()?)?;
+    let text = options.offer.text()?;
     let mut plan = Plan::new(request, &fleet);
     for target in &targets {
         let catalogs = plan.fleet().catalogs()?;
-        let offer = offer(&options.offer, target, workspace, &catalogs, terminal)?;
+        let offer = offer(
+            &options.offer,
+            text.as_ref(),
+            target,
+            workspace,
+            &catalogs,
+            terminal,
+        )?;
         plan.add_offer(&catalogs, target, &offer)?;
         report::update::gaps(&offer, &mut terminal.err)?;
     }

@@ -28,10 +28,31 @@ pub struct OfferOptions {
 }
 
 impl OfferOptions {
+    /// The text that is typed, and what it is called. It may be the standard input, which is read once for all builders.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub(in crate::commands) fn text(&self) -> Result<Option<OfferText>, Error> {
+        let path = self.images.as_ref().or(self.release_notes.as_ref());
+        let text = path.map(|path| {
+            Ok(OfferText {
+                name: path.display().to_string(),
+                text: read::argument_text(path)?,
+            })
+        });
+        text.transpose()
+    }
+
     /// Whether one of them is typed.
     pub(in crate::commands) fn is_given(&self) -> bool {
         self.images.is_some() || self.release_notes.is_some() || self.releases.is_some()
     }
+}
+
+/// A text that names images.
+pub(in crate::commands) struct OfferText {
+    name: String,
+    text: String,
 }
 
 /// What the version offers. An empty list would empty the catalog, and so is refused.
@@ -40,6 +61,7 @@ impl OfferOptions {
 /// It cannot be read or fetched; it names no image of the version.
 pub(in crate::commands) fn offer(
     options: &OfferOptions,
+    text: Option<&OfferText>,
     target: &UpdateTarget,
     workspace: &Workspace,
     catalogs: &[ReadCatalog],
@@ -47,10 +69,9 @@ pub(in crate::commands) fn offer(
 ) -> Result<Offer, Error> {
     let version = target.to.as_str();
     let sites = target.builder.sites(catalogs);
-    let text = options.images.as_ref().or(options.release_notes.as_ref());
-    let (offer, place, form) = if let Some(path) = text {
-        let offer = offers::parse_offer(&read::argument_text(path)?, version, &sites);
-        (offer, format!("`{}` names", path.display()), offers::LINES)
+    let (offer, place, form) = if let Some(OfferText { name, text }) = text {
+        let offer = offers::parse_offer(text, version, &sites);
+        (offer, format!("`{name}` names"), offers::LINES)
     } else {
         let stores = pipeline::open_stores(workspace, terminal)?;
         let releases = &workspace.settings.releases;
