@@ -162,13 +162,13 @@ update acme_kiwi_version=0.4.2
     acme_kiwi_version: 0.4.2 # kiwi
 update 0.7.6
     error: `0.7.6` may be a version of several builders
-    help: name one by its registry: `REGISTRY=0.7.6`; there are images of sylva; kiwi
+    help: name one by its registry or its value: `NAME=0.7.6`; there are images of sylva; kiwi
 update dib=1
     error: the catalog has no images of a builder `dib`
     help: there are images of sylva; kiwi
 plan --to-builder 0.7.6
     error: `0.7.6` may be a version of several builders
-    help: name one by its registry: `REGISTRY=0.7.6`; there are images of sylva; kiwi
+    help: name one by its registry or its value: `NAME=0.7.6`; there are images of sylva; kiwi
 plan --to-builder sylva=0.7.6
     sylva_diskimagebuilder_version: 0.7.4 # sylva
     acme_kiwi_version: 0.4.2 # kiwi
@@ -231,13 +231,28 @@ fn a_builder_without_a_registry_has_a_name() {
         "sylva_diskimagebuilder_version: 0.4.12\nkiwi_version: 0.4.1\n\
          os_images_oci_registries: {kiwi: {url: 'oci://registry.example.org/kiwi', tag: '{{ .Values.kiwi_version }}'}}\n\
          sylva_diskimagebuilder_images: {own: {}, leapmicro-6-0-plain-rke2-1-33: {os_images_oci_registry: kiwi}}\n",
-        &[],
+        &["oci://registry.example.org/images/own:0.4.13"],
     );
-    assert_text(&written(&stage, "0.4.13"), str![[r#"
-error: `0.4.13` may be a version of several builders
-help: name one by its registry: `REGISTRY=0.4.13`; there are images of the image builder; kiwi
+    let results = table(
+        ["0.4.13", "sylva_diskimagebuilder_version=0.4.13"],
+        |words| {
+            let text = written(&stage, words);
+            text.lines().map(str::to_owned).collect()
+        },
+    );
+    assert_text(
+        &results,
+        str![[r#"
+0.4.13
+    error: `0.4.13` may be a version of several builders
+    help: name one by its registry or its value: `NAME=0.4.13`; there are images of sylva_diskimagebuilder_version; kiwi
+sylva_diskimagebuilder_version=0.4.13
+    values.yaml:1
+    -sylva_diskimagebuilder_version: 0.4.12
+    +sylva_diskimagebuilder_version: 0.4.13
 
-"#]]);
+"#]],
+    );
 }
 
 #[test]

@@ -86,7 +86,9 @@ fn notes_of_several_builders_are_read_from_one_text() {
     stage
         .feed("update sylva=0.6.1 kiwi=0.4.1 --release-notes -", &notes)
         .exit(0);
-    assert_text(&changes(&before, &stage.texts()), str![[r#"
+    assert_text(
+        &changes(&before, &stage.texts()),
+        str![[r#"
 values.yaml:2
 -sylva_diskimagebuilder_version: 0.6.0
 -acme_kiwi_version: 0.3.1
@@ -95,7 +97,8 @@ values.yaml:2
 values.yaml:11
 -  ubuntu-noble-plain-kubeadm-1-32: {os_images_oci_registry: sylva}
 
-"#]]);
+"#]],
+    );
 }
 
 #[test]

@@ -9,6 +9,9 @@ use yaml_tree::place::Located;
 use crate::catalog::resolve;
 use crate::model::catalog::{Catalog, CatalogEntry, ReadCatalog, Registry};
 
+/// The value with the version of the first builder.
+const FIRST: &str = "sylva_diskimagebuilder_version";
+
 /// A builder, whose images have one version.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Builder {
@@ -129,7 +132,7 @@ impl Builder {
     /// What people call it: by its registries, if the catalog names any.
     pub fn name(&self) -> String {
         if self.registries.is_empty() {
-            return "the image builder".to_owned();
+            return FIRST.to_owned();
         }
         let names: Vec<&str> = self.registries.iter().map(|name| &**name).collect();
         names.join(", ")
@@ -137,7 +140,7 @@ impl Builder {
 
     /// Whether a word names it: a registry, or its value.
     pub fn has_name(&self, name: &str) -> bool {
-        self.registries.contains(name) || self.value.as_deref() == Some(name)
+        self.registries.contains(name) || self.value.as_deref().unwrap_or(FIRST) == name
     }
 }
 

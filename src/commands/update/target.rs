@@ -89,7 +89,7 @@ pub(in crate::commands) fn parse_target(
             let names: Vec<String> = default_builders(builders).map(Builder::name).collect();
             if names.len() > 1 {
                 return Err(Error::usage(format!(
-                    "`{word}` may be a version of several builders\nhelp: name one by its registry: `REGISTRY={word}`; there are images of {}",
+                    "`{word}` may be a version of several builders\nhelp: name one by its registry or its value: `NAME={word}`; there are images of {}",
                     names.join("; ")
                 )));
             }
