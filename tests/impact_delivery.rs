@@ -61,8 +61,11 @@ fn impact(stage: &Stage) -> String {
     lines.map(|line| format!("{line}\n")).collect()
 }
 
+/// Changes of a repository, by their names.
+type Changes<'c> = &'c [(&'c str, &'c dyn Fn(&Stage))];
+
 /// What `impact` says of each change of a fleet.
-fn impacts(before: impl Fn() -> Stage, changes: &[(&str, &dyn Fn(&Stage))]) -> Option<String> {
+fn impacts(before: impl Fn() -> Stage, changes: Changes<'_>) -> Option<String> {
     let mut shown = String::new();
     for (name, change) in changes {
         let stage = before().commit("before")?;
@@ -75,7 +78,7 @@ fn impacts(before: impl Fn() -> Stage, changes: &[(&str, &dyn Fn(&Stage))]) -> O
 
 #[test]
 fn what_is_no_longer_deployed_is_deleted_where_it_is_pruned() {
-    let changes: &[(&str, &dyn Fn(&Stage))] = &[
+    let changes: Changes<'_> = &[
         ("a resource dropped", &|stage: &Stage| {
             stage.write("apps/kustomization.yaml", "resources: []\n");
         }),
@@ -96,9 +99,7 @@ fn what_is_no_longer_deployed_is_deleted_where_it_is_pruned() {
     let Some(pruned) = impacts(|| fleet("prune: true"), changes) else {
         return;
     };
-    assert_text(
-        &pruned,
-        str![[r#"
+    assert_text(&pruned, str![[r#"
 a resource dropped
     edge (gone)
       control-plane  3 machines deleted
@@ -142,16 +143,14 @@ the first of all removed
     edge
       whole cluster  not known: its objects are deployed by something else, or by nothing
                        deployed by  Kustomization flux-system/apps → nothing
+                       deployed by  Kustomization flux-system/root → nothing
     not known of 1 whole cluster, 1 cluster as before
 
-"#]],
-    );
+"#]]);
     let Some(left) = impacts(|| fleet("prune: false"), &changes[..2]) else {
         return;
     };
-    assert_text(
-        &left,
-        str![[r#"
+    assert_text(&left, str![[r#"
 a resource dropped
     edge
       whole cluster  not known: its objects are deployed by something else, or by nothing
@@ -163,8 +162,7 @@ what deploys it removed
                        deployed by  Kustomization flux-system/apps → nothing
     not known of 1 whole cluster, 1 cluster as before
 
-"#]],
-    );
+"#]]);
     for mark in [
         "annotations: {kustomize.toolkit.fluxcd.io/prune: disabled}",
         "annotations: {argocd.argoproj.io/sync-options: Prune=false}",
@@ -188,7 +186,7 @@ what deploys it removed
 
 #[test]
 fn what_deploys_objects_is_compared_field_by_field() {
-    let changes: &[(&str, &dyn Fn(&Stage))] = &[
+    let changes: Changes<'_> = &[
         ("suspended", &|stage: &Stage| {
             stage.edit("flux/apps.yaml", "interval", "suspend: true, interval");
         }),
@@ -211,13 +209,14 @@ fn what_deploys_objects_is_compared_field_by_field() {
         ("another name", &|stage| {
             stage.edit("flux/apps.yaml", "name: apps", "name: apps-2");
         }),
+        ("another name of the first of all", &|stage| {
+            stage.edit("root/root.yaml", "name: root", "name: first");
+        }),
     ];
     let Some(shown) = impacts(|| fleet("prune: true"), changes) else {
         return;
     };
-    assert_text(
-        &shown,
-        str![[r#"
+    assert_text(&shown, str![[r#"
 suspended
     edge
       whole cluster  no machine is re-provisioned
@@ -247,9 +246,13 @@ another name
       whole cluster  not known: its objects are deployed by something else, or by nothing
                        deployed by  Kustomization flux-system/apps → Kustomization flux-system/apps-2
     not known of 1 whole cluster, 1 cluster as before
+another name of the first of all
+    edge
+      whole cluster  not known: its objects are deployed by something else, or by nothing
+                       deployed by  Kustomization flux-system/root → Kustomization flux-system/first
+    not known of 1 whole cluster, 1 cluster as before
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -259,7 +262,7 @@ fn what_was_suspended_or_not_deployed_is_not_known() {
         stage.edit("flux/apps.yaml", "interval", "suspend: true, interval");
         stage
     };
-    let resumed: &[(&str, &dyn Fn(&Stage))] = &[("resumed", &|stage: &Stage| {
+    let resumed: Changes<'_> = &[("resumed", &|stage: &Stage| {
         stage.edit("flux/apps.yaml", "suspend: true, ", "");
     })];
     let missing = || {
@@ -267,15 +270,13 @@ fn what_was_suspended_or_not_deployed_is_not_known() {
         stage.write("apps/kustomization.yaml", "resources: []\n");
         stage
     };
-    let deployed: &[(&str, &dyn Fn(&Stage))] = &[("newly deployed", &|stage: &Stage| {
+    let deployed: Changes<'_> = &[("newly deployed", &|stage: &Stage| {
         stage.write("apps/kustomization.yaml", "resources: [edge.yaml]\n");
     })];
     let (Some(one), Some(other)) = (impacts(suspended, resumed), impacts(missing, deployed)) else {
         return;
     };
-    assert_text(
-        &(one + &other),
-        str![[r#"
+    assert_text(&(one + &other), str![[r#"
 resumed
     edge
       whole cluster  not known whether machines are re-provisioned
@@ -287,8 +288,7 @@ newly deployed
                        deployed by  nothing → Kustomization flux-system/apps
     not known of 1 whole cluster, 1 cluster as before
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -298,7 +298,7 @@ fn without_flux_a_kustomization_deploys() {
             .file("apps/kustomization.yaml", "resources: [edge.yaml]\n")
             .file("apps/edge.yaml", cluster("v1.31.8", GOOD))
     };
-    let changes: &[(&str, &dyn Fn(&Stage))] = &[
+    let changes: Changes<'_> = &[
         ("dropped", &|stage: &Stage| {
             stage.write("apps/kustomization.yaml", "namePrefix: x-\n");
         }),
@@ -349,10 +349,10 @@ fn argo_cd_prunes_where_it_is_automated_and_deletes_by_a_finalizer() {
             .file("apps/edge.yaml", cluster("v1.31.8", GOOD))
     };
     let finalizer = "resources-finalizer.argocd.argoproj.io";
-    let remove: &[(&str, &dyn Fn(&Stage))] = &[("removed", &|stage: &Stage| {
+    let remove: Changes<'_> = &[("removed", &|stage: &Stage| {
         stage.remove("argo/apps.yaml");
     })];
-    let others: &[(&str, &dyn Fn(&Stage))] = &[
+    let others: Changes<'_> = &[
         ("another revision", &|stage: &Stage| {
             stage.edit(
                 "argo/apps.yaml",
@@ -422,17 +422,17 @@ fn what_was_not_read_is_not_denied() {
                 cluster("v1.31.8", GOOD).replace("edge", "other"),
             )
     };
-    let fixed: &[(&str, &dyn Fn(&Stage))] = &[("fixed", &|stage: &Stage| {
+    let fixed: Changes<'_> = &[("fixed", &|stage: &Stage| {
         stage.write("edge.yaml", cluster("v1.31.8", GOOD));
     })];
-    let same: &[(&str, &dyn Fn(&Stage))] = &[("as before", &|_: &Stage| {})];
+    let same: Changes<'_> = &[("as before", &|_: &Stage| {})];
     let whole = || {
         project().file("edge.yaml", cluster("v1.31.8", GOOD)).file(
             "other.yaml",
             cluster("v1.31.8", GOOD).replace("edge", "other"),
         )
     };
-    let breaks: &[(&str, &dyn Fn(&Stage))] = &[("broken", &|stage: &Stage| {
+    let breaks: Changes<'_> = &[("broken", &|stage: &Stage| {
         stage.write(
             "edge.yaml",
             "apiVersion: cluster.x-k8s.io/v1beta1\nkind: Cluster\na: [\n",
@@ -494,7 +494,7 @@ fn an_overlay_that_does_not_build_is_not_denied() {
             .file("prod/patch.yaml", "a: 1\n")
             .file("elsewhere.txt", "1\n")
     };
-    let changes: &[(&str, &dyn Fn(&Stage))] = &[
+    let changes: Changes<'_> = &[
         ("as before", &|stage: &Stage| {
             stage.write("elsewhere.txt", "2\n");
         }),
@@ -568,7 +568,7 @@ fn what_is_elsewhere_is_known_by_what_deploys_it() {
                 "resources: ['https://git.example.org/x?ref=v1']\n",
             )
     };
-    let changes: &[(&str, &dyn Fn(&Stage))] = &[
+    let changes: Changes<'_> = &[
         ("as before", &|_: &Stage| {}),
         ("another version", &|stage| {
             stage.edit("podinfo.yaml", "1.0.0", "2.0.0");
@@ -620,7 +620,7 @@ fn a_cluster_of_values_is_deployed_by_what_deploys_its_folder() {
             )
             .file("flux/root.yaml", flux("root", "path: flux, prune: true"))
     };
-    let changes: &[(&str, &dyn Fn(&Stage))] = &[
+    let changes: Changes<'_> = &[
         ("another version of its chart", &|stage: &Stage| {
             stage.edit("clusters/edge/release.yaml", "1.0.0", "2.0.0");
         }),
@@ -668,11 +668,11 @@ fn values_that_were_not_read_are_not_denied() {
         }
     };
     let good = "cluster: {k8s_version: v1.31.8+rke2r1, capm3: {image_key: noble-31}}";
-    let fixed: &[(&str, &dyn Fn(&Stage))] = &[("fixed", &|stage: &Stage| {
+    let fixed: Changes<'_> = &[("fixed", &|stage: &Stage| {
         stage.write("edge.yaml", good);
     })];
-    let same: &[(&str, &dyn Fn(&Stage))] = &[("as before", &|_: &Stage| {})];
-    let input: &[(&str, &dyn Fn(&Stage))] = &[("another input of what fails", &|stage: &Stage| {
+    let same: Changes<'_> = &[("as before", &|_: &Stage| {})];
+    let input: Changes<'_> = &[("another input of what fails", &|stage: &Stage| {
         stage.edit("edge.yaml", "hidden: 1", "hidden: 2");
     })];
     let fails = "hidden: 1\ncluster: {k8s_version: v1.31.8+rke2r1, other: '{{ .Values.hidden | fail }}', capm3: {image_key: noble-31}}";
@@ -752,7 +752,7 @@ fn an_application_of_a_set_goes_with_its_element() {
                 )
         }
     };
-    let dropped: &[(&str, &dyn Fn(&Stage))] = &[("dropped", &|stage: &Stage| {
+    let dropped: Changes<'_> = &[("dropped", &|stage: &Stage| {
         stage.edit("argo/set.yaml", "{folder: apps}, ", "");
     })];
     let preserved = "syncPolicy: {preserveResourcesOnDeletion: true}";
@@ -844,10 +844,10 @@ fn a_cluster_that_the_project_no_longer_names_is_not_denied() {
     let named =
         "clusters: [{name: a, values: [a/values.yaml]}, {name: b, values: [b/values.yaml]}]\n";
     let rendered = "clusters: [{name: a, values: [a/values.yaml]}, {name: b, values: [b/values.yaml]}]\noutputs: [{target: helm-values, path: out}]\n";
-    let of_manifests: &[(&str, &dyn Fn(&Stage))] = &[("manifests", &|stage: &Stage| {
+    let of_manifests: Changes<'_> = &[("manifests", &|stage: &Stage| {
         stage.edit("metalmark.yaml", "[apps, other]", "[other]");
     })];
-    let of_values: &[(&str, &dyn Fn(&Stage))] = &[
+    let of_values: Changes<'_> = &[
         ("values", &|stage: &Stage| {
             stage.edit("metalmark.yaml", ", {name: b, values: [b/values.yaml]}", "");
         }),
@@ -902,7 +902,7 @@ fn a_file_that_cannot_be_read_is_one_that_is_not_read() {
             "cluster: {k8s_version: v1.31.8+rke2r1, capm3: {image_key: noble-31}}",
         )
     };
-    let large: &[(&str, &dyn Fn(&Stage))] = &[("too large", &|stage: &Stage| {
+    let large: Changes<'_> = &[("too large", &|stage: &Stage| {
         stage.shell("truncate -s 1G flux.yaml").exit(0);
     })];
     let Some(shown) = impacts(stage, large) else {

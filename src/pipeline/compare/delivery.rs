@@ -20,8 +20,11 @@ pub(super) struct Deliveries {
     pub(super) before: Delivery,
     pub(super) after: Delivery,
     /// What objects that are not known are made of, by the side and the file that declares them.
-    inputs: Mutex<BTreeMap<(bool, Arc<str>), Arc<Inputs>>>,
+    inputs: Mutex<KnownInputs>,
 }
+
+/// What objects are made of, by the side and the file.
+type KnownInputs = BTreeMap<(bool, Arc<str>), Arc<Inputs>>;
 
 /// Digests of files.
 type Inputs = BTreeMap<PathBuf, Vec<u8>>;
@@ -45,6 +48,20 @@ pub(super) struct DeliveryChange {
 struct Deliverers<'d> {
     before: Vec<&'d Deliverer>,
     after: Vec<&'d Deliverer>,
+}
+
+/// The titles of what deploys one thing.
+struct Titles {
+    before: BTreeSet<String>,
+    after: BTreeSet<String>,
+}
+
+impl Titles {
+    /// Whether none is on both sides, and there are some.
+    fn are_others(&self) -> bool {
+        let count = self.before.len() + self.after.len();
+        count > 0 && self.before.is_disjoint(&self.after)
+    }
 }
 
 impl Deliveries {
@@ -112,6 +129,14 @@ impl Deliveries {
         })
     }
 
+    /// The titles of those that deploy something and are deployed themselves.
+    fn titles(&self, both: &Deliverers<'_>) -> Titles {
+        Titles {
+            before: live(&self.before, &self.after, &both.before, &[]),
+            after: live(&self.after, &self.before, &both.after, &[]),
+        }
+    }
+
     /// Adds what becomes of one thing. `is_left` means that no kustomization names it any more, and `is_kept` that it is not deleted.
     fn compare_deliverers<'d>(
         &'d self,
@@ -120,14 +145,12 @@ impl Deliveries {
         is_kept: bool,
         found: &mut Found,
     ) {
-        let before = live(&self.before, &self.after, &both.before, &[]);
-        let after = live(&self.after, &self.before, &both.after, &[]);
-        let is_common = before.iter().any(|title| after.contains(title));
+        let titles = self.titles(both);
         let mut is_deleted = false;
-        if !is_common && !(before.is_empty() && after.is_empty()) {
-            is_deleted = after.is_empty() && !is_kept && self.deletes(&both.before, &[]);
-            found.add_move(&names(&before), &names(&after));
-        } else if before.is_empty() && is_left {
+        if titles.are_others() {
+            is_deleted = titles.after.is_empty() && !is_kept && self.deletes(&both.before, &[]);
+            found.add_move(&names(&titles.before), &names(&titles.after));
+        } else if titles.before.is_empty() && is_left {
             found.add_move("a kustomization", NOTHING);
         }
         if is_deleted {
@@ -148,6 +171,13 @@ impl Deliveries {
             let Some(new) = self.after.find(&old.title) else {
                 continue;
             };
+            let titles = self.titles(&Deliverers {
+                before: self.before.find_above(old),
+                after: self.after.find_above(new),
+            });
+            if titles.are_others() {
+                found.add_move(&names(&titles.before), &names(&titles.after));
+            }
             add_fields(&old.title, [&old.object, &new.object], found);
             let sources = [self.before.source(old), self.after.source(new)];
             match sources {

@@ -529,11 +529,14 @@ fn kustomizations(reader: &mut LayerReader<'_>, folder: &Path) -> Result<Vec<Nod
     }
 }
 
+/// The paths that a kustomization in a folder names.
+type NamedBy<'n> = &'n dyn Fn(&mut LayerReader<'_>, &Path, &Node) -> Result<Vec<PathBuf>, Error>;
+
 /// A folder with a kustomization, and what that leads to.
 fn closure(
     reader: &mut LayerReader<'_>,
     folder: &Path,
-    named_by: &dyn Fn(&mut LayerReader<'_>, &Path, &Node) -> Result<Vec<PathBuf>, Error>,
+    named_by: NamedBy<'_>,
 ) -> Result<BTreeSet<PathBuf>, Error> {
     let mut found = BTreeSet::from([folder.to_owned()]);
     let mut open = vec![folder.to_owned()];
