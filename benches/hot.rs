@@ -193,6 +193,7 @@ fn catalog() -> Images {
         }
         let key: Arc<str> = built.name.into();
         let image = Image {
+            name: Arc::clone(&key),
             artifact: Arc::clone(&key),
             key: Arc::clone(&key),
             place: Place::NONE,

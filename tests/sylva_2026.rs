@@ -604,7 +604,9 @@ Add to its values: os&#95;image&#95;server&#95;additional&#95;selectors.ubuntu-k
     let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
     assert_text(
         &json["servers"][0]["stages"][2]["images"][2].to_string(),
-        str![[r#"{"clusters":["mgmt"],"image":"ubuntu-noble-plain-kubeadm-1-34:0.11.13","key":"sylva--ubuntu-noble-plain-kubeadm-1-34","need":"ends","served":false}"#]],
+        str![[
+            r#"{"clusters":["mgmt"],"image":"ubuntu-noble-plain-kubeadm-1-34:0.11.13","key":"sylva--ubuntu-noble-plain-kubeadm-1-34","need":"ends","served":false}"#
+        ]],
     );
     let page = stage.run("page --plan 1.34").exit(0).outcome.stdout;
     let (_, servers) = page.split_once(r#""servers":"#).expect("servers");
