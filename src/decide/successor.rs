@@ -17,7 +17,7 @@ use crate::model::version::Version;
 pub fn successor<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let line = Line::parse(name)?;
     let others = candidates.into_iter().filter(|other| *other != name);
-    let others: Vec<(Line, &str)> = others
+    let others: Vec<(Line<'_>, &str)> = others
         .filter_map(|other| Some((Line::parse(other)?, other)))
         .collect();
     newest(&line, others.iter().map(|(line, other)| (line, *other)))
@@ -29,11 +29,11 @@ pub fn successors(names: &[&str]) -> Vec<Option<usize>> {
     for (index, name) in names.iter().enumerate() {
         indexes.entry(*name).or_insert(index);
     }
-    let read: Vec<(&str, Option<Line>)> = names
+    let read: Vec<(&str, Option<Line<'_>>)> = names
         .iter()
         .map(|name| (*name, Line::parse(name)))
         .collect();
-    let follows = |(name, line): &(&str, Option<Line>)| {
+    let follows = |(name, line): &(&str, Option<Line<'_>>)| {
         let others = read.iter().filter(|(other, _)| other != name);
         let others = others.filter_map(|(other, line)| Some((line.as_ref()?, *other)));
         indexes.get(newest(line.as_ref()?, others)?).copied()
@@ -43,13 +43,13 @@ pub fn successors(names: &[&str]) -> Vec<Option<usize>> {
 
 /// The newest of those that follow a name.
 fn newest<'l, 'a>(
-    line: &Line,
-    others: impl Iterator<Item = (&'l Line, &'a str)>,
+    line: &Line<'_>,
+    others: impl Iterator<Item = (&'l Line<'l>, &'a str)>,
 ) -> Option<&'a str> {
     let newest = others
         .filter(|(other, _)| line.is_followed_by(other))
         .max_by(|(a, first), (b, second)| {
-            let rank = |line: &Line| (line.patch().is_some(), line.patch());
+            let rank = |line: &Line<'_>| (line.patch().is_some(), line.patch());
             rank(a).cmp(&rank(b)).then(second.cmp(first))
         });
     newest.map(|(_, candidate)| candidate)
@@ -64,18 +64,22 @@ pub fn same_line(one: &str, other: &str) -> bool {
 }
 
 /// What a name says, where it says enough to be followed.
-struct Line {
+struct Line<'a> {
+    /// The registry before `--`, which Sylva's chart puts before names: another release of the builder is another image.
+    registry: &'a str,
     scheme: &'static str,
     facts: Facts,
     version: Version,
 }
 
-impl Line {
-    fn parse(name: &str) -> Option<Self> {
+impl<'a> Line<'a> {
+    fn parse(name: &'a str) -> Option<Self> {
+        let (registry, name) = name.split_once("--").unwrap_or(("", name));
         let read = NameFacts::parse(name)?;
         let version = read.k8s_version.clone()?;
         read.os.as_ref()?;
         Some(Self {
+            registry,
             scheme: read.scheme,
             facts: read.into(),
             version,
@@ -87,13 +91,15 @@ impl Line {
     }
 
     fn is_beside(&self, other: &Self) -> bool {
-        self.scheme == other.scheme && replacement::is_one_line(&self.facts, &other.facts)
+        let of_one = self.registry == other.registry && self.scheme == other.scheme;
+        of_one && replacement::is_one_line(&self.facts, &other.facts)
     }
 
     /// Within one minor version: the next minor is an upgrade of the cluster.
     fn is_followed_by(&self, other: &Self) -> bool {
         let minor = |line: &Self| (line.version.major, line.version.minor);
-        self.scheme == other.scheme
+        self.registry == other.registry
+            && self.scheme == other.scheme
             && minor(self) == minor(other)
             && replacement::fact_obstacles(&self.facts, &other.facts).is_empty()
     }
@@ -158,6 +164,18 @@ mod tests {
             successor("ubuntu-noble-hardened-rke2-1-35-3", both),
             Some("ubuntu-noble-hardened-rke2-1-35-6")
         );
+    }
+
+    #[test]
+    fn an_image_of_one_registry_follows_none_of_another() {
+        let keys = [
+            "sylva--ubuntu-noble-plain-rke2-1-31-9",
+            "ubuntu-noble-plain-rke2-1-31-10",
+        ];
+        let next = |registry| successor(registry, keys);
+        assert_eq!(next("sylva--ubuntu-noble-plain-rke2-1-31-8"), Some(keys[0]));
+        assert_eq!(next("sylva-n-1--ubuntu-noble-plain-rke2-1-31-8"), None);
+        assert!(!same_line(keys[0], keys[1]));
     }
 
     #[test]
