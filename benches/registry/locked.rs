@@ -1,13 +1,12 @@
 //! A lock with the evidence of signed images, read and verified as every gate does it: on one core, so that time is CPU time.
 
 use std::fs;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use metalmark::catalog::sources;
 use metalmark::files::Disk;
 use oci_artifacts::signature::{self, PublicKey, Verdict};
-use oci_artifacts::{Digest, Reference};
+use oci_artifacts::{Digest, Platform, Reference};
 use rcgen::SigningKey;
 use serde_json::json;
 use yaml_tree::bytes::BASE64;
@@ -67,8 +66,8 @@ impl Locked {
         let started = Instant::now();
         let tree = Disk::new(root).unwrap();
         let paths = ["metalmark.lock".into()];
-        let (architecture, mut found) = (Arc::from("amd64"), Vec::new());
-        let facts = sources::facts(root, &tree, &paths, &architecture, &mut found).unwrap();
+        let (platform, mut found) = (Platform::default(), Vec::new());
+        let facts = sources::facts(root, &tree, &paths, &platform, &mut found).unwrap();
         assert!(found.is_empty(), "{}", found[0].message);
         for image in facts.lock.unwrap().images() {
             let evidence = image.evidence.as_ref().unwrap();

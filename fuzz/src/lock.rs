@@ -28,7 +28,8 @@ pub(super) fn run(data: &[u8]) -> bool {
 fn written(data: &[u8]) -> Option<(String, usize)> {
     let files = Memory::default().with(NAME, data);
     let paths = [PathBuf::from(NAME)];
-    let (root, architecture, mut faults) = (Path::new("/nonexistent"), "amd64".into(), Vec::new());
+    let (root, architecture, mut faults) =
+        (Path::new("/nonexistent"), Default::default(), Vec::new());
     let facts = sources::facts(root, &files, &paths, &architecture, &mut faults).ok()?;
     Some((lock_text(facts.lock.as_deref()?), faults.len()))
 }

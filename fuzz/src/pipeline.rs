@@ -48,7 +48,7 @@ pub(super) fn open(files: Memory) -> Option<Open> {
         &settings.root,
         &*workspace.files,
         &workspace.facts,
-        &settings.registries.architecture,
+        &settings.registries.platform,
         &mut workspace.findings,
     )
     .ok()?;

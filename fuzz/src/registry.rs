@@ -79,6 +79,7 @@ fn request(what: u8) -> bool {
                 size: 2,
                 annotations: Default::default(),
                 architecture: None,
+                os: None,
                 artifact_type: None,
             };
             let _ = registries.sizes(&[(reference.clone(), digest)]);

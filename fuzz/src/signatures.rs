@@ -111,6 +111,7 @@ impl Store for Parts {
             size: bytes.len() as u64,
             annotations: Default::default(),
             architecture: None,
+            os: None,
             artifact_type: None,
         });
         wanted

@@ -123,8 +123,8 @@ fn facts(
         }
         None => Box::new(sources::stores(&root, &settings, None)),
     };
-    let oci_artifacts::Chosen { manifest, chain } =
-        oci_artifacts::image(&*store, &reference, &settings.architecture)?;
+    let oci_artifacts::Chosen { manifest, index } =
+        oci_artifacts::image(&*store, &reference, &settings.platform)?;
     let empty = BTreeMap::new();
     let annotated = annotations::facts(match &manifest.content {
         Content::Image { annotations, .. } => annotations,
@@ -137,7 +137,7 @@ fn facts(
     let image = RegistryImage {
         reference: reference.to_string(),
         digest: manifest.digest.to_string(),
-        index: (chain.len() > 1).then(|| chain[0].to_string()),
+        index: index.map(|index| index.digest.to_string()),
         mirror: manifest.mirror,
         facts: annotated.facts,
     };

@@ -48,7 +48,6 @@ pub fn verify(
     let required = lock::requirements(&fleet)?;
     let mut found = required.findings;
     found.extend(workspace.findings.iter().cloned());
-    let architecture = pipeline::architecture(workspace);
     let store = pipeline::open_stores(workspace, terminal)?;
     let sources = fleet.lock_sources();
     let answers = lock::pages(workspace, &store);
@@ -57,7 +56,7 @@ pub fn verify(
         &sources,
         &required.requirements,
         &fleet.keyring,
-        &architecture,
+        &workspace.settings.registries.platform,
         &answers.pages,
         &store,
     );

@@ -49,6 +49,16 @@ pub enum Oddity {
         /// The length of its value.
         bytes: usize,
     },
+    /// The index says another thing than its part, which counts.
+    #[error("the index says `{index}` for `{name}`, and its part `{part}`, which counts")]
+    OfIndex {
+        /// The fact's name.
+        name: String,
+        /// What the index says.
+        index: String,
+        /// What its part says.
+        part: String,
+    },
     /// Two keys end in the same name and say different things; the first in the alphabet counts.
     #[error(
         "annotations `{first}` and `{second}` give different values for `{name}`; the first one counts"

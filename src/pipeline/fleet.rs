@@ -63,7 +63,7 @@ impl Fleet {
             &workspace.settings.root,
             &*workspace.files,
             &workspace.facts,
-            &workspace.settings.registries.architecture,
+            &workspace.settings.registries.platform,
             &mut workspace.findings,
         )?;
         let files = Sources::default().with_facts(&facts.files);

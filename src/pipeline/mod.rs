@@ -11,7 +11,6 @@ pub(crate) mod rendered;
 pub(crate) mod reporting;
 
 use std::io::Write as _;
-use std::sync::Arc;
 
 use oci_artifacts::registry::Progress;
 
@@ -104,11 +103,6 @@ pub(crate) fn open_stores(workspace: &Workspace, terminal: &Terminal) -> Result<
         &settings.registries,
         terminal.progress.clone(),
     ))
-}
-
-/// The architecture whose manifest is taken of an index.
-pub(crate) fn architecture(workspace: &Workspace) -> Arc<str> {
-    Arc::clone(&workspace.settings.registries.architecture)
 }
 
 /// Where a command prints.

@@ -242,6 +242,12 @@ pub(super) struct RegistryOptions {
     /// The architecture whose manifest is taken of an index; `amd64` unless given.
     #[serde(default)]
     pub architecture: Option<String>,
+    /// The operating system whose manifest is taken of an index; `linux` unless given.
+    #[serde(default)]
+    pub os: Option<String>,
+    /// The annotation `disktype` of the manifest that is taken of an index with several forms of one image: `raw`, `qcow2`.
+    #[serde(default)]
+    pub disktype: Option<String>,
     /// How many requests are under way at once; 16 unless given.
     #[serde(default)]
     pub concurrency: Option<u32>,

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
-use oci_artifacts::registries::{ARCHITECTURE, CONCURRENCY, Host, Mirror, RegistrySettings};
-use oci_artifacts::{Reference, RegistryName};
+use oci_artifacts::registries::{CONCURRENCY, Host, Mirror, RegistrySettings};
+use oci_artifacts::{Platform, Reference, RegistryName};
 
 use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
@@ -35,15 +36,17 @@ pub(super) fn registries(
         let spot = places.spot(&["registries", "concurrency"]);
         findings.push(Finding::new(RuleId::ProjectFile, message).with_label(spot, ""));
     }
+    let usual = Platform::default();
+    let given = |text: &Option<String>| text.as_deref().map(Arc::from);
     RegistrySettings {
         mirrors,
         signed_as,
         hosts,
-        architecture: written
-            .architecture
-            .as_deref()
-            .unwrap_or(ARCHITECTURE)
-            .into(),
+        platform: Platform {
+            architecture: given(&written.architecture).unwrap_or(usual.architecture),
+            os: given(&written.os).unwrap_or(usual.os),
+            disktype: given(&written.disktype),
+        },
         concurrency: concurrency.clamp(1, MOST_AT_ONCE) as usize,
     }
 }

@@ -494,3 +494,80 @@ https://mirror.example/{{ image.digest }}.raw
         url,
     );
 }
+
+/// What `lock` says of an index: of its parts, each `ARCHITECTURE/OS/DISKTYPE`, where the last part is an index itself.
+#[test]
+fn an_index_that_can_be_read_in_two_ways_is_reported() {
+    let stage = project()
+        .settings("registries: {mirrors: {r.example: oci-layout:registry}}")
+        .cluster(
+            "edge",
+            "os_images: {img: {uri: 'oci://r.example/os/img:1'}}\ncluster: {k8s_version: v1.31.8}",
+        );
+    let file = stage.read("metalmark.yaml");
+    let mut story = story(&stage);
+    let mut lock = |parts: &[&str], settings: &str, index: &[(&str, &str)]| {
+        let mut layout = registry(&stage);
+        let describe = |part: &&str| {
+            let digest = layout.image(None, &[("sylva/os", "ubuntu"), ("sylva/form", part)]);
+            let words: Vec<&str> = part.split('/').collect();
+            let mut of = layout.describe(&digest, "application/vnd.oci.image.manifest.v1+json");
+            of["platform"] = json!({"architecture": words[0], "os": words[1]});
+            of["annotations"] = json!({"disktype": words[2]});
+            of
+        };
+        let parts: Vec<serde_json::Value> = parts.iter().map(describe).collect();
+        let annotations: serde_json::Map<_, _> = { index.iter() }
+            .map(|(name, value)| ((*name).to_owned(), json!(value)))
+            .collect();
+        layout.put_index(
+            "r.example/os/img:1",
+            json!({"schemaVersion": 2, "manifests": parts, "annotations": annotations}),
+        );
+        stage.write(
+            "metalmark.yaml",
+            file.replace("registries: {", &format!("registries: {{{settings}")),
+        );
+        stage.write("metalmark.lock", "version: 1\nimages: []\n");
+        story.note(&format!("{settings}{index:?}")).runs(&["lock"]);
+    };
+    let both = ["x86_64/linux/qcow2", "amd64/linux/raw", "amd64/windows/raw"];
+    lock(&both, "", &[]);
+    lock(&both, "disktype: raw, ", &[]);
+    lock(&both, "os: windows, ", &[]);
+    lock(&both, "architecture: arm64, ", &[]);
+    lock(&both[..1], "", &[("sylva/os", "debian")]);
+    lock(&both[..1], "", &[("sylva/os", "ubuntu")]);
+    story.is(str![[r##"
+# []
+$ lock => 2
+metalmark.lock: 0 kept, 0 added, 0 updated, 0 dropped; written
+error: oci://r.example/os/img:1: its index has 2 manifests for `linux/amd64` --> edge.yaml:1:13 (`img`)
+# disktype: raw, []
+$ lock => 0
+added   img sha256:195b8da5e718… oci://r.example/os/img:1
+metalmark.lock: 0 kept, 1 added, 0 updated, 0 dropped; written
+warning[fact-conflict]: image `img`: the value of annotation `sylva/form` holds a `/`: Sylva's own job keeps only what follows the last one --> edge.yaml:1:13
+# os: windows, []
+$ lock => 0
+added   img sha256:195b8da5e718… oci://r.example/os/img:1
+metalmark.lock: 0 kept, 1 added, 0 updated, 0 dropped; written
+warning[fact-conflict]: image `img`: the value of annotation `sylva/form` holds a `/`: Sylva's own job keeps only what follows the last one --> edge.yaml:1:13
+# architecture: arm64, []
+$ lock => 2
+metalmark.lock: 0 kept, 0 added, 0 updated, 0 dropped; written
+error: oci://r.example/os/img:1: its index has no manifest for `linux/arm64` --> edge.yaml:1:13 (`img`)
+# [("sylva/os", "debian")]
+$ lock => 0
+added   img sha256:51f0b38bf7e7… oci://r.example/os/img:1
+metalmark.lock: 0 kept, 1 added, 0 updated, 0 dropped; written
+warning[fact-conflict]: image `img`: the index says `debian` for `os`, and its part `ubuntu`, which counts --> edge.yaml:1:13
+warning[fact-conflict]: image `img`: the value of annotation `sylva/form` holds a `/`: Sylva's own job keeps only what follows the last one --> edge.yaml:1:13
+# [("sylva/os", "ubuntu")]
+$ lock => 0
+added   img sha256:555092d7f1a1… oci://r.example/os/img:1
+metalmark.lock: 0 kept, 1 added, 0 updated, 0 dropped; written
+warning[fact-conflict]: image `img`: the value of annotation `sylva/form` holds a `/`: Sylva's own job keeps only what follows the last one --> edge.yaml:1:13
+
+"##]]);
+}

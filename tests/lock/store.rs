@@ -11,7 +11,7 @@ use metalmark::catalog::sources::Artifact;
 use metalmark::model::lock::{Lock, LockOrigin};
 use metalmark::model::rule::RuleId;
 use oci_artifacts::evidence::Evidence;
-use oci_artifacts::{Address, Digest, FailureKind};
+use oci_artifacts::{Address, Digest, FailureKind, Platform};
 use serde_json::{Value, json};
 use yaml_tree::place::Sources;
 
@@ -50,7 +50,7 @@ fn keyring() -> Keyring {
 
 fn locked(old: &Lock, requirements: &Requirements, store: &Stub) -> Locked {
     let request = LockRequest {
-        architecture: "amd64".into(),
+        platform: Platform::default(),
         ..LockRequest::default()
     };
     lock(
@@ -71,7 +71,7 @@ fn verified(lock: &Lock, store: &Stub) -> Verification {
         &sources,
         &requirements,
         &keyring(),
-        "amd64",
+        &Platform::default(),
         &pages,
         store,
     )
@@ -106,7 +106,7 @@ fn an_index_has_the_facts_of_its_own_and_of_the_wanted_part_which_count_first() 
         |store: &mut Stub, value: &str| store.put("", json!({"annotations": {"sylva/a": value}}));
     let (amd, arm) = (of(&mut store, "amd"), of(&mut store, "arm"));
     let gone = Digest::compute(b"gone");
-    let own = json!({"sylva/a": "index", "sylva/b": "index"});
+    let own = json!({"sylva/b": "index"});
     let [amd64, arm64, none] = [Some("amd64"), Some("arm64"), None];
     type Listed<'a> = Vec<(Option<&'a str>, Digest)>;
     let rows: [(&str, Listed<'_>, Result<&str, FailureKind>); 7] = [
@@ -365,7 +365,11 @@ fn the_evidence_of_an_index_is_its_bytes_and_those_of_its_part() {
     let image = &run.lock.images()[0];
     let whole = Evidence::clone(image.evidence.as_ref().expect("evidence"));
     let read = |evidence: &Evidence, architecture: &str| {
-        Artifact::from_evidence(evidence, &image.digest.value, architecture)
+        let platform = Platform {
+            architecture: architecture.into(),
+            ..Platform::default()
+        };
+        Artifact::from_evidence(evidence, &image.digest.value, &platform)
     };
     let facts_of = |artifact: Artifact| artifact.facts;
     let found = read(&whole, "amd64").map(facts_of).expect("facts");
@@ -390,7 +394,7 @@ fn the_evidence_of_an_index_is_its_bytes_and_those_of_its_part() {
         (
             whole.clone(),
             "s390x",
-            "it holds nothing for the architecture `s390x`",
+            "its index has no manifest for `linux/s390x`",
         ),
     ] {
         let found = read(&evidence, architecture).map(facts_of);

@@ -23,6 +23,7 @@ pub(crate) fn descriptor(media_type: &str, bytes: &[u8]) -> Descriptor {
         size: bytes.len() as u64,
         annotations: Default::default(),
         architecture: None,
+        os: None,
         artifact_type: None,
     }
 }

@@ -70,6 +70,11 @@ impl LayoutWriter {
         self.entry(name, INDEX, &index)
     }
 
+    /// An index with these fields.
+    pub(crate) fn put_index(&mut self, name: &str, index: Value) -> Digest {
+        self.entry(Some(name), INDEX, &index)
+    }
+
     /// The descriptor of what lies there.
     pub(crate) fn describe(&self, digest: &Digest, media_type: &str) -> Value {
         let bytes = fs::read(self.file(digest)).expect("a blob");

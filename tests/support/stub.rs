@@ -62,6 +62,7 @@ impl Stub {
             size: 1,
             annotations: BTreeMap::new(),
             architecture: None,
+            os: None,
             artifact_type: artifact_type.map(str::to_owned),
         };
         if let Some(Ok(list)) = self.referrers.get_mut(to) {

@@ -28,7 +28,7 @@ use std::io::Write;
 
 pub use address::{Address, is_oci};
 pub use artifact::{Artifact, Blob, Body, Digested, Digesting};
-pub use choose::{Chosen, image, images};
+pub use choose::{Chosen, NoPart, Platform, find_part, image, images};
 pub use digest::{Digest, DigestError, sha256};
 pub use failure::{Failure, FailureKind, write_failures};
 pub use manifest::{

@@ -102,6 +102,9 @@ pub struct Descriptor {
     /// `arm64`, `amd64` …, if the content is for one architecture. It is read from `platform`, and not written.
     #[serde(skip_serializing)]
     pub architecture: Option<String>,
+    /// `linux`, `windows` …, if the content is for one system. It is read from `platform`, and not written.
+    #[serde(skip_serializing)]
+    pub os: Option<String>,
     /// The type of artifact, in a list of referrers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub artifact_type: Option<String>,
@@ -116,6 +119,7 @@ impl Descriptor {
             size,
             annotations: BTreeMap::new(),
             architecture: None,
+            os: None,
             artifact_type: None,
         }
     }
@@ -138,7 +142,8 @@ pub enum ManifestError {
 }
 
 impl Manifest {
-    /// Parses a manifest or an index. Its fields determine which: some registries send a wrong media type.
+    /// Parses a manifest or an index. Its fields determine which: some registries send a wrong media type. One that calls itself the
+    /// other sort is refused, for another program may read it as that (CVE-2021-41190).
     ///
     /// # Errors
     /// There are too many bytes, or they are neither.
@@ -168,6 +173,12 @@ impl Manifest {
                 return Err(ManifestError::Malformed(reason));
             }
         };
+        let is_index = matches!(content, Content::Index { .. });
+        let other = if is_index { MANIFEST_TYPE } else { INDEX_TYPE };
+        if raw.media_type.is_some_and(|own| own == other) {
+            let reason = format!("it has not the fields of its media type `{other}`");
+            return Err(ManifestError::Malformed(reason));
+        }
         Ok(Self {
             digest: Digest::compute(&bytes),
             bytes,
@@ -180,6 +191,7 @@ impl Manifest {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct RawManifest {
+    media_type: Option<String>,
     manifests: Option<Vec<Descriptor>>,
     config: Option<Descriptor>,
     layers: Option<Vec<Descriptor>>,
@@ -202,18 +214,24 @@ struct RawDescriptor {
 #[derive(Deserialize)]
 struct RawPlatform {
     architecture: String,
+    os: Option<String>,
 }
 
 impl TryFrom<RawDescriptor> for Descriptor {
     type Error = super::digest::DigestError;
 
     fn try_from(raw: RawDescriptor) -> Result<Self, Self::Error> {
+        let (architecture, os) = match raw.platform {
+            Some(platform) => (Some(platform.architecture), platform.os),
+            None => (None, None),
+        };
         Ok(Self {
             media_type: raw.media_type,
             digest: Digest::parse(&raw.digest)?,
             size: raw.size,
             annotations: raw.annotations.unwrap_or_default(),
-            architecture: raw.platform.map(|platform| platform.architecture),
+            architecture,
+            os,
             artifact_type: raw.artifact_type,
         })
     }
@@ -257,7 +275,17 @@ mod tests {
 
     #[test]
     fn invalid_manifests_are_refused() {
-        for text in ["", "[]", "{}", r#"{"config":{"digest":"x"}}"#, "<html>"] {
+        let typed = |kind: &str| format!(r#"{{"mediaType":"{kind}","manifests":[]}}"#);
+        assert!(Manifest::read(typed(super::INDEX_TYPE).into()).is_ok());
+        let other = typed(super::MANIFEST_TYPE);
+        for text in [
+            "",
+            "[]",
+            "{}",
+            r#"{"config":{"digest":"x"}}"#,
+            "<html>",
+            &other,
+        ] {
             let read = Manifest::read(text.as_bytes().to_vec());
             assert!(matches!(read, Err(ManifestError::Malformed(_))), "{text}");
         }

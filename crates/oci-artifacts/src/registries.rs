@@ -4,13 +4,10 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::{Reference, RegistryName};
+use crate::{Platform, Reference, RegistryName};
 
 /// How many requests are under way at once unless the project file says otherwise.
 pub const CONCURRENCY: usize = 16;
-
-/// The architecture whose manifest is taken of an index unless the project file says otherwise.
-pub const ARCHITECTURE: &str = "amd64";
 
 /// How registries are queried.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,8 +18,8 @@ pub struct RegistrySettings {
     pub signed_as: BTreeMap<Reference, Reference>,
     /// What is special about a registry.
     pub hosts: BTreeMap<RegistryName, Host>,
-    /// The architecture whose manifest is taken of an index, as Go spells it: `amd64`, `arm64`.
-    pub architecture: Arc<str>,
+    /// Which manifest is taken of an index.
+    pub platform: Platform,
     /// How many requests are under way at once; at least 1.
     pub concurrency: usize,
 }
@@ -54,7 +51,7 @@ impl Default for RegistrySettings {
             mirrors: BTreeMap::new(),
             signed_as: BTreeMap::new(),
             hosts: BTreeMap::new(),
-            architecture: ARCHITECTURE.into(),
+            platform: Platform::default(),
             concurrency: CONCURRENCY,
         }
     }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use oci_artifacts::archive::{Limits, Reason, Refusal};
 use oci_artifacts::layout::{self, Layout};
-use oci_artifacts::{Digest, Failure, FailureKind, Reference, SCHEME, Store, Target};
+use oci_artifacts::{Digest, Failure, FailureKind, Platform, Reference, SCHEME, Store, Target};
 use yaml_tree::place::Spot;
 
 use crate::bundle::{self, Bundle, BundleKind, LayerType, MANIFESTS, ReceiveError, Received};
@@ -129,9 +129,9 @@ impl Input {
 fn load_layout(run: &Run<'_>, folder: &str, name: Option<&str>) -> Result<Loaded, Error> {
     let opened = Layout::open(run.folder(), folder)?;
     let picked = opened.pick(name)?;
-    let architecture = read::registries(run.request)?.1.architecture;
+    let platform = read::registries(run.request)?.1.platform;
     let shown = format!("{}{folder}", layout::SCHEME);
-    load_from_store(&opened, &picked, &architecture, shown)
+    load_from_store(&opened, &picked, &platform, shown)
 }
 
 fn load_registry(run: &Run<'_>, reference: &Reference) -> Result<Loaded, Error> {
@@ -146,21 +146,21 @@ fn load_registry(run: &Run<'_>, reference: &Reference) -> Result<Loaded, Error> 
     let (root, settings) = read::registries(run.request)?;
     let stores = sources::stores(&root, &settings, run.progress.clone());
     let shown = reference.to_string();
-    load_from_store(&stores, reference, &settings.architecture, shown)
+    load_from_store(&stores, reference, &settings.platform, shown)
 }
 
-/// The bundle that a store holds under a reference; of an index, that for the architecture.
+/// The bundle that a store holds under a reference; of an index, that for the platform.
 fn load_from_store(
     store: &dyn Store,
     reference: &Reference,
-    architecture: &str,
+    platform: &Platform,
     shown: String,
 ) -> Result<Loaded, Error> {
-    let chosen = oci_artifacts::image(store, reference, architecture)?;
+    let chosen = oci_artifacts::image(store, reference, platform)?;
     let digest = chosen.manifest.digest.clone();
     let of = reference.with_digest(&digest);
     let received = bundle::receive(store, &of, &chosen.manifest, Limits::default(), &|_| {});
-    let digest = chosen.chain.first().cloned().unwrap_or(digest);
+    let digest = chosen.index.map_or(digest, |index| index.digest);
     into_loaded(received, shown, Some(digest))
 }
 

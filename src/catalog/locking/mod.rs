@@ -15,7 +15,7 @@ mod verify;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use oci_artifacts::{Address, Failure, FailureKind, Reference, Store};
+use oci_artifacts::{Address, Failure, FailureKind, Platform, Reference, Store};
 use yaml_tree::place::{Sources, Spot};
 
 use crate::catalog::sources::{Artifact, artifacts};
@@ -49,8 +49,8 @@ pub struct LockRequest<'a> {
     pub accept_moved: BTreeSet<String>,
     /// Whether what no cluster requires stays locked: a cluster whose values cannot be read may require it.
     pub keep_unrequired: bool,
-    /// The architecture whose manifest is taken of an index.
-    pub architecture: Arc<str>,
+    /// Which manifest is taken of an index.
+    pub platform: Platform,
     /// What index pages list, which were queried already.
     pub pages: Pages,
     /// How names of images are read.
@@ -65,7 +65,7 @@ impl Default for LockRequest<'_> {
             upgrade: Upgrade::Nothing,
             accept_moved: BTreeSet::new(),
             keep_unrequired: false,
-            architecture: "amd64".into(),
+            platform: Platform::default(),
             pages: Pages::default(),
             schemes: NameSchemes::default(),
             accepts: &|_| None,
@@ -181,7 +181,7 @@ pub fn lock(
         let known = old.get(&requirement.key, &requirement.reference);
         let known = known.filter(|_| !request.is_renewed(&requirement.key));
         // An entry without evidence is fetched again by its tag: its digest may have been edited too.
-        match known.and_then(|known| requirement.rebuild_entry(known, &request.architecture)) {
+        match known.and_then(|known| requirement.rebuild_entry(known, &request.platform)) {
             Some(kept) => {
                 entries.insert(identity.clone(), kept);
             }
@@ -256,7 +256,7 @@ fn fetch<'a>(
     let mut answers: BTreeMap<&str, Result<Artifact, Failure>> = references
         .keys()
         .copied()
-        .zip(artifacts(&batch, &request.architecture, store))
+        .zip(artifacts(&batch, &request.platform, store))
         .collect();
     let mut fetched = Vec::new();
     let mut reported: BTreeSet<&str> = BTreeSet::new();

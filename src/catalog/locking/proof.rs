@@ -212,7 +212,7 @@ impl Run<'_> {
             entries.remove(&identity);
             return;
         };
-        let kept = requirement.rebuild_entry(known, &request.architecture);
+        let kept = requirement.rebuild_entry(known, &request.platform);
         entries.insert(
             identity,
             kept.unwrap_or_else(|| requirement.copy_entry(known)),

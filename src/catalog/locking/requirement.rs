@@ -5,7 +5,7 @@ use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
 use capi::image::{Image, ImageKey, fact};
-use oci_artifacts::{Address, Reference};
+use oci_artifacts::{Address, Platform, Reference};
 use yaml_tree::place::{Located, Place, Spot};
 
 use super::RequirementKind;
@@ -96,14 +96,14 @@ impl Requirement {
         (Arc::clone(&self.key), self.reference.clone())
     }
 
-    /// The old entry, rebuilt from its evidence; `None` if there is no evidence for this architecture.
+    /// The old entry, rebuilt from its evidence; `None` if there is no evidence for this platform.
     pub(super) fn rebuild_entry(
         &self,
         known: &LockedImage,
-        architecture: &str,
+        platform: &Platform,
     ) -> Option<LockedImage> {
         let evidence = known.evidence.as_ref()?;
-        let artifact = Artifact::from_evidence(evidence, &known.digest.value, architecture).ok()?;
+        let artifact = Artifact::from_evidence(evidence, &known.digest.value, platform).ok()?;
         Some(LockedImage {
             digest: known.digest.clone(),
             mirror: known.mirror.clone(),

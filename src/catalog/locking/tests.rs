@@ -97,7 +97,6 @@ fn requirements(list: &[(&str, &str)]) -> Requirements {
 
 fn request() -> LockRequest<'static> {
     LockRequest {
-        architecture: "amd64".into(),
         ..LockRequest::default()
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use capi::image::fact;
 use oci_artifacts::signature::{self, PublicKey, Verdict};
-use oci_artifacts::{Descriptor, Digest, Failure, FailureKind, Reference, Store};
+use oci_artifacts::{Descriptor, Digest, Failure, FailureKind, Platform, Reference, Store};
 use yaml_tree::place::Sources;
 
 use super::pages::Pages;
@@ -27,7 +27,7 @@ pub fn verify(
     sources: &Sources,
     requirements: &Requirements,
     keyring: &Keyring,
-    architecture: &str,
+    platform: &Platform,
     pages: &Pages,
     store: &dyn Store,
 ) -> Verification {
@@ -43,7 +43,7 @@ pub fn verify(
     let answers: BTreeMap<&str, Result<Artifact, Failure>> = references
         .keys()
         .copied()
-        .zip(artifacts(&batch, architecture, store))
+        .zip(artifacts(&batch, platform, store))
         .collect();
     let mut promised = Vec::new();
     for image in lock.images() {

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use capi::image::fact;
 use oci_artifacts::evidence::Evidence;
 use oci_artifacts::{
-    Content, Descriptor, Digest, Failure, FailureKind, Manifest, Reference, Store,
+    Content, Descriptor, Digest, Failure, FailureKind, Manifest, Platform, Reference, Store,
+    find_part, images,
 };
 use yaml_tree::place::{Located, Place};
 
@@ -54,11 +55,11 @@ impl Artifact {
     /// The artifact of some evidence of that digest. Makes no request.
     ///
     /// # Errors
-    /// Why the evidence is not that of the digest, or not for the architecture, in one clause.
+    /// Why the evidence is not that of the digest, or not for the platform, in one clause.
     pub fn from_evidence(
         evidence: &Evidence,
         digest: &Digest,
-        architecture: &str,
+        platform: &Platform,
     ) -> Result<Self, String> {
         if !digest.is_of(evidence.manifest.as_bytes()) {
             return Err(format!("its manifest has another digest than `{digest}`"));
@@ -69,15 +70,19 @@ impl Artifact {
         let whole = read(&evidence.manifest)?;
         let wanted = match &whole.content {
             Content::Index { manifests, .. } => {
-                let part = find_part(manifests, architecture);
-                Some(part.ok_or_else(|| nothing_for(architecture))?)
+                Some(find_part(manifests, platform).map_err(|why| why.message)?)
             }
             Content::Image { .. } => None,
         };
         let part = match (wanted, &evidence.part) {
             (None, None) => None,
             (Some(wanted), Some(part)) if wanted.digest.is_of(part.as_bytes()) => Some(read(part)?),
-            _ => return Err(format!("it has no manifest for `{architecture}`")),
+            _ => {
+                return Err(format!(
+                    "it has no manifest for `{}`",
+                    platform.architecture
+                ));
+            }
         };
         let mut artifact = from_manifests(&whole, part.as_ref())?;
         artifact.digest = digest.clone();
@@ -137,105 +142,60 @@ impl Difference<'_> {
     }
 }
 
-fn nothing_for(architecture: &str) -> String {
-    format!("it holds nothing for the architecture `{architecture}`")
-}
-
-/// Requests all of them; then the wanted architecture's manifest of those that are indexes.
+/// Requests all of them; then the manifest for the platform of those that are indexes.
 pub fn artifacts(
     wanted: &[Reference],
-    architecture: &str,
+    platform: &Platform,
     store: &dyn Store,
 ) -> Vec<Result<Artifact, Failure>> {
     if wanted.is_empty() {
         return Vec::new();
     }
-    let answers = store.manifests(wanted);
-    let mut parts: Vec<(usize, Reference)> = Vec::new();
-    let mut all: Vec<Result<(Manifest, Option<Manifest>), Failure>> = Vec::new();
-    for (index, (reference, answer)) in wanted.iter().zip(answers).enumerate() {
-        all.push(answer.and_then(|manifest| {
-            if let Content::Index { manifests, .. } = &manifest.content {
-                let part = find_part(manifests, architecture).ok_or_else(|| {
-                    let message = nothing_for(architecture);
-                    Failure::new(reference, FailureKind::Unsupported, message)
-                })?;
-                parts.push((index, reference.with_digest(&part.digest)));
-            }
-            Ok((manifest, None))
-        }));
-    }
-    let references: Vec<Reference> = parts.iter().map(|(_, part)| part.clone()).collect();
-    let answers = if references.is_empty() {
-        Vec::new()
-    } else {
-        store.manifests(&references)
-    };
-    for ((index, _), answer) in parts.into_iter().zip(answers) {
-        match (&mut all[index], answer) {
-            (Ok((_, part)), Ok(manifest)) => *part = Some(manifest),
-            (whole, Err(failure)) => *whole = Err(corrupt_index(failure)),
-            (Err(_), Ok(_)) => {}
-        }
-    }
-    let pairs = wanted.iter().zip(all);
+    let pairs = wanted.iter().zip(images(store, wanted, platform));
     pairs
         .map(|(reference, answer)| {
-            let (whole, part) = answer?;
-            from_manifests(&whole, part.as_ref())
+            let chosen = answer?;
+            let part = chosen.index.as_ref().map(|_| &chosen.manifest);
+            from_manifests(chosen.whole(), part)
                 .map_err(|error| Failure::new(reference, FailureKind::TooLarge, error))
         })
         .collect()
 }
 
-/// An index that names missing manifests is broken, which is not an error of the catalog.
-fn corrupt_index(failure: Failure) -> Failure {
-    Failure {
-        kind: match failure.kind {
-            FailureKind::NotFound => FailureKind::Corrupt,
-            kind => kind,
-        },
-        ..failure
-    }
-}
-
-fn find_part<'a>(parts: &'a [Descriptor], architecture: &str) -> Option<&'a Descriptor> {
-    let named = parts
-        .iter()
-        .find(|part| part.architecture.as_deref() == Some(architecture));
-    named.or(match parts {
-        [only] if only.architecture.is_none() => Some(only),
-        _ => None,
-    })
-}
-
 /// The part's annotations count before the index's.
 fn from_manifests(whole: &Manifest, part: Option<&Manifest>) -> Result<Artifact, String> {
-    let mut annotations = BTreeMap::new();
+    let mut facts: BTreeMap<Arc<str>, Arc<str>> = BTreeMap::new();
+    let mut oddities = Vec::new();
     let mut all_layers = Vec::new();
     for manifest in std::iter::once(whole).chain(part) {
-        match &manifest.content {
-            Content::Index {
-                annotations: own, ..
-            } => annotations.extend(own.clone()),
+        let own = match &manifest.content {
+            Content::Index { annotations, .. } => annotations,
             Content::Image {
-                annotations: own,
+                annotations,
                 layers,
                 ..
             } => {
-                annotations.extend(own.clone());
                 all_layers.clone_from(layers);
+                annotations
+            }
+        };
+        let annotated = annotations::facts(own).map_err(|error| error.to_string())?;
+        oddities.extend(annotated.oddities);
+        for (name, value) in annotated.facts {
+            let of_index = facts.insert(Arc::clone(&name), Arc::clone(&value));
+            if let Some(index) = of_index.filter(|index| *index != value) {
+                let (name, index, part) = (name.to_string(), index.to_string(), value.to_string());
+                oddities.push(Oddity::OfIndex { name, index, part });
             }
         }
     }
-    let annotated = annotations::facts(&annotations).map_err(|error| error.to_string())?;
     // A manifest that was read is UTF-8.
     let text = |manifest: &Manifest| String::from_utf8_lossy(&manifest.bytes).into();
     Ok(Artifact {
         digest: whole.digest.clone(),
         mirror: whole.mirror.as_deref().map(Arc::from),
-        facts: annotated.facts,
-        oddities: annotated.oddities,
+        facts,
+        oddities,
         layers: all_layers,
         evidence: Evidence {
             manifest: text(whole),

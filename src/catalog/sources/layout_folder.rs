@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use capi::image::{Facts, Origin};
 use oci_artifacts::layout::Layout;
-use oci_artifacts::{FailureKind, Reference, is_oci};
+use oci_artifacts::{FailureKind, Platform, Reference, is_oci};
 use yaml_tree::place::Place;
 
 use super::{ImageSource, Wanted, artifact};
@@ -15,25 +15,21 @@ use crate::model::catalog::Described;
 /// A layout as a source of facts.
 pub(super) struct LayoutFolder {
     layout: Layout,
-    /// The architecture whose annotations are read of an index.
-    architecture: Arc<str>,
+    /// Which manifest is read of an index.
+    platform: Platform,
 }
 
 /// Opens the layout in a folder below the root.
 ///
 /// # Errors
 /// The folder is not a layout.
-pub(super) fn open(
-    root: &Path,
-    folder: &str,
-    architecture: &Arc<str>,
-) -> Result<LayoutFolder, Error> {
+pub(super) fn open(root: &Path, folder: &str, platform: &Platform) -> Result<LayoutFolder, Error> {
     let layout = Layout::open(root, folder).map_err(|failure| Error::Fetch {
         failures: vec![failure],
     })?;
     Ok(LayoutFolder {
         layout,
-        architecture: Arc::clone(architecture),
+        platform: platform.clone(),
     })
 }
 
@@ -46,7 +42,7 @@ impl ImageSource for LayoutFolder {
         };
         let references: Vec<Option<Reference>> = wanted.iter().map(reference).collect();
         let requested: Vec<Reference> = references.iter().flatten().cloned().collect();
-        let answers = artifact::artifacts(&requested, &self.architecture, &self.layout);
+        let answers = artifact::artifacts(&requested, &self.platform, &self.layout);
         let mut answers = answers.into_iter();
         let answer = |(wanted, reference): (&Wanted<'_>, &Option<Reference>)| {
             let answer = reference.as_ref().and_then(|_| answers.next());

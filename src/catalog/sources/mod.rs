@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use capi::image::ImageKey;
-use oci_artifacts::{Address, layout};
+use oci_artifacts::{Address, Platform, layout};
 use yaml_tree::place::{Place, Source, Sources};
 
 use crate::budget;
@@ -90,7 +90,7 @@ pub fn facts(
     root: &Path,
     tree: &dyn Files,
     paths: &[PathBuf],
-    architecture: &Arc<str>,
+    platform: &Platform,
     findings: &mut Vec<Finding>,
 ) -> Result<ImageFacts, Error> {
     let (mut sources, mut files, mut faults) = (Vec::new(), Vec::new(), Vec::new());
@@ -103,7 +103,7 @@ pub fn facts(
         let _work = budget::enter(format!("the facts of `{shown}`"))?;
         let opened = match FactSource::parse(index, path, &shown, tree) {
             FactSource::Layout(folder) => {
-                let folder = layout_folder::open(root, folder, architecture)?;
+                let folder = layout_folder::open(root, folder, platform)?;
                 FactsFile::from_images(&shown, folder)
             }
             FactSource::Page => {
@@ -116,7 +116,7 @@ pub fn facts(
             }
             FactSource::Lock => {
                 let beside = Sources::facts_file(paths.len());
-                let read = lock_file::read(tree, path, file, beside, architecture)?;
+                let read = lock_file::read(tree, path, file, beside, platform)?;
                 lock = Some(read.lock);
                 evidence = Some(read.evidence);
                 read.file

@@ -158,7 +158,7 @@ pub(super) fn preview(
     let accepts = |finding: &Finding| acceptance(finding, workspace, fleet.today);
     let lock_request = LockRequest {
         keep_unrequired: true,
-        architecture: pipeline::architecture(workspace),
+        platform: workspace.settings.registries.platform.clone(),
         schemes: workspace.settings.schemes.clone(),
         accepts: &accepts,
         ..LockRequest::default()
@@ -284,7 +284,7 @@ fn lock_request<'a>(
             Some(keys) => Upgrade::Keys(keys.iter().cloned().collect()),
         },
         accept_moved: options.accept_moved.iter().cloned().collect(),
-        architecture: pipeline::architecture(workspace),
+        platform: workspace.settings.registries.platform.clone(),
         schemes: workspace.settings.schemes.clone(),
         ..LockRequest::default()
     })

@@ -184,9 +184,9 @@ fn answers(folder: &Path) -> Vec<Answers> {
     assert!(workspace.findings.is_empty(), "{:?}", workspace.findings);
     let templates = TemplateCache::default();
     let shared = read::read_shared_catalog(&workspace, &templates);
-    let architecture = &workspace.settings.registries.architecture;
+    let platform = &workspace.settings.registries.platform;
     let (files, mut found) = (&*workspace.files, Vec::new());
-    let facts = sources::facts(folder, files, &workspace.facts, architecture, &mut found);
+    let facts = sources::facts(folder, files, &workspace.facts, platform, &mut found);
     let facts = facts.expect("the facts are there");
     let (catalogs, patterns) = (
         Catalogs::new(facts, Default::default()),

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use oci_artifacts::evidence::{Evidence, Witness};
-use oci_artifacts::{Content, Descriptor, Digest, Manifest};
+use oci_artifacts::{Content, Descriptor, Digest, Manifest, Platform};
 use serde::{Deserialize, Serialize};
 use yaml_tree::place::{FileId, Place};
 
@@ -64,12 +64,12 @@ pub fn text(lock: &Lock) -> Option<String> {
     Some(text)
 }
 
-/// Attaches the evidence with the same digest and architecture to the entries of a lock, and compares their facts.
+/// Attaches the evidence with the same digest and platform to the entries of a lock, and compares their facts.
 pub(super) fn attach(
     images: &[LockedImage],
     text: &str,
     file: FileId,
-    architecture: &str,
+    platform: &Platform,
 ) -> (Lock, Vec<Fault>) {
     let mut faults = Vec::new();
     let known = lines(text, file, &mut faults);
@@ -84,7 +84,7 @@ pub(super) fn attach(
                 part: part.clone(),
                 ..lines.joined.clone()
             };
-            Artifact::from_evidence(&evidence, &image.digest.value, architecture).ok()
+            Artifact::from_evidence(&evidence, &image.digest.value, platform).ok()
         };
         if let Some(artifact) = lines.parts.iter().find_map(read) {
             faults.extend(find_tampering(image, &artifact));
@@ -205,7 +205,7 @@ mod tests {
     use super::{SIGNATURES, attach, text};
     use crate::model::lock::{Lock, LockOrigin, LockedImage};
     use oci_artifacts::evidence::{Evidence, Witness};
-    use oci_artifacts::{Address, Digest};
+    use oci_artifacts::{Address, Digest, Platform};
     use std::sync::Arc;
     use yaml_tree::place::{FileId, Located, Place};
 
@@ -237,7 +237,7 @@ mod tests {
             evidence: None,
             ..image(os, &[])
         };
-        let (lock, faults) = attach(&[bare], text, FileId(0), "amd64");
+        let (lock, faults) = attach(&[bare], text, FileId(0), &Platform::default());
         let reported = faults.into_iter();
         let reported = reported.map(|fault| format!("{}: {}", fault.rule, fault.message));
         (lock, reported.collect())

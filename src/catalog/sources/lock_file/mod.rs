@@ -8,6 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use capi::image::{Facts, Origin};
+use oci_artifacts::Platform;
 use yaml_tree::engine::Engine;
 use yaml_tree::place::{FileId, Place, Source};
 use yaml_tree::value::{Entry, Map, Node, Value};
@@ -88,7 +89,7 @@ pub(super) fn read(
     path: &Path,
     file: FileId,
     evidence_file: FileId,
-    architecture: &str,
+    platform: &Platform,
 ) -> Result<Read, Error> {
     let shown = path.to_string_lossy().replace('\\', "/");
     let bytes = bytes(tree, path)?.unwrap_or_default();
@@ -112,7 +113,7 @@ pub(super) fn read(
     let witnessed = self::bytes(tree, &beside)?.unwrap_or_default();
     // What is not UTF-8 in it is a fault of its line.
     let witnessed = String::from_utf8_lossy(&witnessed);
-    let (lock, found) = evidence::attach(lock.images(), &witnessed, evidence_file, architecture);
+    let (lock, found) = evidence::attach(lock.images(), &witnessed, evidence_file, platform);
     faults.extend(found);
     let lock = Arc::new(lock);
     Ok(Read {
