@@ -460,6 +460,18 @@ fn machines_pull_what_is_locked() {
     );
     push(&mut layout, JAMMY, "0.4.12", "a");
     let _ = stage.run("lock").exit(0);
+    // What is stamped by digest is the catalog's image.
+    let values = stage.read("values.yaml");
+    let own = format!(
+        "{{machine_image_url: 'oci://mirror.example/a@{part}', machine_image_format: raw}}"
+    );
+    stage.write(
+        "values.yaml",
+        values.replace(&format!("{{image_key: {NOBLE}}}"), &own),
+    );
+    let said = stage.run("check").exit(0).outcome.stdout;
+    assert!(said.contains("1 node pool checked: 1 proven"), "{said}");
+    stage.write("values.yaml", &values);
     let url = |template: &str| {
         stage.write(
             "metalmark.yaml",
@@ -509,7 +521,13 @@ fn an_index_that_can_be_read_in_two_ways_is_reported() {
     let mut lock = |parts: &[&str], settings: &str, index: &[(&str, &str)]| {
         let mut layout = registry(&stage);
         let describe = |part: &&str| {
-            let digest = layout.image(None, &[("sylva/os", "ubuntu"), ("sylva/form", part)]);
+            let digest = layout.image(
+                None,
+                &[
+                    ("sylva/os", "ubuntu"),
+                    ("sylva/form", &part.replace('/', "-")),
+                ],
+            );
             let words: Vec<&str> = part.split('/').collect();
             let mut of = layout.describe(&digest, "application/vnd.oci.image.manifest.v1+json");
             of["platform"] = json!({"architecture": words[0], "os": words[1]});
@@ -545,29 +563,25 @@ metalmark.lock: 0 kept, 0 added, 0 updated, 0 dropped; written
 error: oci://r.example/os/img:1: its index has 2 manifests for `linux/amd64` --> edge.yaml:1:13 (`img`)
 # disktype: raw, []
 $ lock => 0
-added   img sha256:195b8da5e718… oci://r.example/os/img:1
+added   img sha256:1fa5de63fd83… oci://r.example/os/img:1
 metalmark.lock: 0 kept, 1 added, 0 updated, 0 dropped; written
-warning[fact-conflict]: image `img`: the value of annotation `sylva/form` holds a `/`: Sylva's own job keeps only what follows the last one --> edge.yaml:1:13
 # os: windows, []
 $ lock => 0
-added   img sha256:195b8da5e718… oci://r.example/os/img:1
+added   img sha256:1fa5de63fd83… oci://r.example/os/img:1
 metalmark.lock: 0 kept, 1 added, 0 updated, 0 dropped; written
-warning[fact-conflict]: image `img`: the value of annotation `sylva/form` holds a `/`: Sylva's own job keeps only what follows the last one --> edge.yaml:1:13
 # architecture: arm64, []
 $ lock => 2
 metalmark.lock: 0 kept, 0 added, 0 updated, 0 dropped; written
 error: oci://r.example/os/img:1: its index has no manifest for `linux/arm64` --> edge.yaml:1:13 (`img`)
 # [("sylva/os", "debian")]
 $ lock => 0
-added   img sha256:51f0b38bf7e7… oci://r.example/os/img:1
+added   img sha256:e08a575aea21… oci://r.example/os/img:1
 metalmark.lock: 0 kept, 1 added, 0 updated, 0 dropped; written
 warning[fact-conflict]: image `img`: the index says `debian` for `os`, and its part `ubuntu`, which counts --> edge.yaml:1:13
-warning[fact-conflict]: image `img`: the value of annotation `sylva/form` holds a `/`: Sylva's own job keeps only what follows the last one --> edge.yaml:1:13
 # [("sylva/os", "ubuntu")]
 $ lock => 0
-added   img sha256:555092d7f1a1… oci://r.example/os/img:1
+added   img sha256:1e510585a4a0… oci://r.example/os/img:1
 metalmark.lock: 0 kept, 1 added, 0 updated, 0 dropped; written
-warning[fact-conflict]: image `img`: the value of annotation `sylva/form` holds a `/`: Sylva's own job keeps only what follows the last one --> edge.yaml:1:13
 
 "##]]);
 }
