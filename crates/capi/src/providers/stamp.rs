@@ -109,6 +109,7 @@ impl Stamp {
 pub(super) mod tests {
     use super::Stamp;
     use crate::image::{Facts, Origin};
+    use oci_artifacts::Digest;
     use yaml_tree::place::Place;
 
     /// A stamp with facts.
@@ -164,5 +165,13 @@ pub(super) mod tests {
             stamp.container().as_deref(),
             Some("registry.example.org/img:1")
         );
+        let digest = Digest::compute(b"");
+        let locked = Stamp {
+            digest: Some(digest.clone()),
+            url: "https://h/f".into(),
+            ..stamp
+        };
+        let pinned = format!("registry.example.org/img@{digest}");
+        assert_eq!(locked.container(), Some(pinned));
     }
 }
