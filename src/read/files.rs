@@ -17,6 +17,8 @@ use crate::files::{Content, Files, read_argument};
 use crate::model::finding::Finding;
 use crate::model::rule::{Level, RuleId};
 
+use super::host_objects;
+
 /// A file as text, with its secrets marked.
 ///
 /// # Errors
@@ -54,12 +56,11 @@ pub(super) fn values(
     let tree = source(file, &content, engine).and_then(|source| {
         let source = Arc::new(source);
         let id = sources.add(Arc::clone(&source));
-        values_of(
-            secrets::documents(&source, id, engine),
-            None,
-            sources,
-            findings,
-        )
+        if let Some(inventory) = host_objects::inventory(&source, id) {
+            return Ok(inventory);
+        }
+        let read = secrets::documents(&source, id, engine);
+        values_of(read, None, sources, findings)
     });
     Ok(tree.unwrap_or_else(|finding| {
         findings.push(*finding);

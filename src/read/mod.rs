@@ -17,6 +17,7 @@ mod fleet;
 pub mod gitops;
 mod graph;
 mod helm_charts;
+mod host_objects;
 mod layers;
 mod location;
 mod management;

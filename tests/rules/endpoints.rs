@@ -546,3 +546,92 @@ error[selectors-overlap]: the control plane and pool `md0` both claim the same h
     );
     passes("selectors-overlap", &project, "check --allow-empty");
 }
+
+const OBJECTS: &str = "\
+apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
+kind: ElementalHost
+metadata: {name: m-1, labels: {control-plane: 'true'}, annotations: {metalmark.dev/address.vpn: 10.8.0.1, metalmark.dev/address.public: m-1.example.org}}
+---
+apiVersion: elemental.cattle.io/v1beta1
+kind: MachineInventory
+metadata: {name: m-2, labels: {control-plane: 'true'}, annotations: {elemental.cattle.io/registration-ip: 192.0.2.12}}
+---
+apiVersion: v1
+kind: List
+items:
+- apiVersion: metal3.io/v1alpha1
+  kind: BareMetalHost
+  metadata: {name: m-3, labels: {control-plane: 'true'}}
+  status: {hardware: {nics: [{name: eno1, ip: 192.0.2.13}, {name: eno1, ip: '2001:db8::13'}, {name: eno2, mac: 'aa:bb'}]}}
+- apiVersion: metal3.io/v1alpha1
+  kind: BareMetalHost
+  metadata: {name: m-0}
+  status: {hardware: {nics: [{name: eno1, ip: 192.0.2.10}]}}
+";
+
+/// A project that renders the endpoint of a cluster whose control plane takes hosts by a label.
+fn with_hosts(endpoint: &str) -> Stage {
+    project()
+        .settings(&format!("values: [hosts.yaml]\nimages: {{url: 'oci://r.example/os:1'}}\n{ENDPOINTS}"))
+        .file("hosts.yaml", OBJECTS)
+        .cluster(
+            "edge",
+            &format!(
+                "{}os_images: {{base: {{uri: 'oci://r.example/os:1', image-format: container, k8s-version: 1.34.1}}}}\n",
+                values(&format!(
+                    "control_plane_replicas: 3\nelemental: {{image_key: base, selector: {{matchLabels: {{control-plane: 'true'}}}}}}\n{endpoint}"
+                ))
+            ),
+        )
+}
+
+/// Of the hosts in the repository, the lowest name with an address of the class that is asked for.
+#[test]
+fn a_blank_endpoint_is_a_host_of_the_control_plane() {
+    let endpoint = |settings: &str| {
+        let rendered = with_hosts(settings).run("render --stdout").outcome.stdout;
+        let lines = rendered
+            .lines()
+            .skip_while(|line| !line.contains("controlPlaneEndpoint"));
+        let lines: Vec<&str> = lines.skip(1).take(2).map(str::trim).collect();
+        vec![lines.join(", ")]
+    };
+    assert_cases(
+        str![[r#"
+control_plane_endpoint: {}
+    host: m-1.example.org, port: 6443
+control_plane_endpoint: {host: '', port: 443}
+    host: m-1.example.org, port: 443
+control_plane_endpoint: {host: {address: vpn}}
+    host: "10.8.0.1", port: 6443
+control_plane_endpoint: {host: {address: eno1}}
+    host: "192.0.2.13", port: 6443
+control_plane_endpoint: {host: {address: [registration, eno1]}}
+    host: "192.0.2.12", port: 6443
+control_plane_endpoint: {vip: 192.0.2.99}
+    host: "192.0.2.99", port: 6443
+
+"#]],
+        endpoint,
+    );
+}
+
+/// The next run says which host is the endpoint then.
+#[test]
+fn a_host_that_goes_leaves_the_endpoint_to_another() {
+    let stage = with_hosts("");
+    stage.check().is(str![[r#"
+warning[hosts-short] edge/control-plane edge.yaml:4:27 `3`
+warning[endpoint-single-host] edge/control-plane hosts.yaml:3:137 `m-1.example.org` edge.yaml:4:27 `3` => cluster.control_plane_endpoint.vip: …
+edge/control-plane v1.34.1 (edge.yaml:2:16): proven, base (edge.yaml:5:26) holds 1.34.1 (edge.yaml:7:87)
+
+"#]]);
+    stage.edit("hosts.yaml", "name: m-1,", "name: m-9,");
+    stage.edit("hosts.yaml", "address.public: m-1.example.org", "rack: a");
+    stage.check().is(str![[r#"
+warning[hosts-short] edge/control-plane edge.yaml:4:27 `3`
+warning[endpoint-single-host] edge/control-plane hosts.yaml:3:97 `10.8.0.1` edge.yaml:4:27 `3` => cluster.control_plane_endpoint.vip: …
+edge/control-plane v1.34.1 (edge.yaml:2:16): proven, base (edge.yaml:5:26) holds 1.34.1 (edge.yaml:7:87)
+
+"#]]);
+}

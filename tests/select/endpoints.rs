@@ -99,8 +99,8 @@ fn a_host_is_an_address_or_a_name() {
     each(
         "
         vip: '2001:db8::1' | 2001:db8::1:6443 |
-        vip: ' ' |  |
-        vip: null |  |
+        vip: ' ' | 192.0.2.12:6443 |
+        vip: null | 192.0.2.12:6443 |
         vip: 3 |  | 3
         vip: a_b |  | a_b
         explicit: a.b |  | a.b

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use capi::labels::LabelSelector;
 use capi::providers;
 use ipnet::IpNet;
-use yaml_tree::place::Located;
+use yaml_tree::place::{Located, Place};
 use yaml_tree::value::{Map, Node, Number, Value};
 
 use super::Scope;
@@ -22,7 +22,7 @@ const KEY: &str = "control_plane_endpoint";
 /// Sylva's: the chart's own, and the one that it hands to its cluster chart, which its schema holds to the first.
 const SYLVA: [&str; 2] = ["cluster_virtual_ip", "cluster.cluster_virtual_ip"];
 /// The classes of addresses that a host is reached by, the first that is there.
-const CLASSES: [&str; 4] = ["internal", "primary", "public", "vpn"];
+const CLASSES: [&str; 5] = ["internal", "primary", "public", "vpn", "registration"];
 
 /// What is said of the endpoint; nothing where the values have no word of metalmark's own on it and nothing requires it.
 pub(super) fn endpoint(
@@ -44,8 +44,20 @@ pub(super) fn endpoint(
     let empty = Map::default();
     let own = own.unwrap_or(&empty);
     found.hosts = hosts(branch, report);
-    read_own(own, cluster, &mut found, report);
+    let default = read_own(own, cluster, &mut found, report);
     sylva(root, branch, &mut found, report);
+    let is_blank = |node: &Node| match &node.value {
+        Value::String(text) => text.trim().is_empty(),
+        value => value.is_null(),
+    };
+    let mut said = ["explicit", "vip", "host", "kube_vip"].into_iter();
+    let is_blank = said.all(|key| own.get(key).is_none_or(is_blank));
+    if is_blank && found.endpoint.is_none() {
+        let derived = derive_host(&empty, found.place, cluster, &found, report);
+        if let Some((way, host)) = derived {
+            found.add(way, OWN, Some(host), None, default);
+        }
+    }
     found.subnets = subnets(own, branch, cluster, report);
     found.ranges = ranges(branch, report);
     found.kube_vip = own.get("kube_vip").and_then(|node| kube_vip(node, report));
@@ -60,13 +72,13 @@ pub(super) fn endpoint(
 }
 
 /// The endpoint in metalmark's own words: the first of `explicit`, `vip` and `host` that says one. The others are held
-/// against it.
+/// against it. Returns the port of one that names none.
 fn read_own(
     own: &Map,
     cluster: &Cluster,
     found: &mut ControlPlaneEndpoint,
     report: &mut Report<'_>,
-) {
+) -> u16 {
     let port_of = |map: &Map, path: &str, report: &mut Report<'_>| {
         map.get("port")
             .and_then(|node| port(&format!("{path}.port"), node, report))
@@ -95,7 +107,7 @@ fn read_own(
             found.add(Way::Explicit, path, host, None, default);
         }
         Some((node, Value::Map(map))) => {
-            if let Some((way, host)) = derive_host(map, node, cluster, found, report) {
+            if let Some((way, host)) = derive_host(map, node.place, cluster, found, report) {
                 found.add(way, path, Some(host), None, default);
             }
         }
@@ -114,12 +126,13 @@ fn read_own(
         let port = port_of(map, path, report);
         found.state(path, host, port);
     }
+    default
 }
 
 /// The host that the inventory gives: of the control plane's, by its own selector or the pool's.
 fn derive_host(
     map: &Map,
-    node: &Node,
+    fallback: Place,
     cluster: &Cluster,
     found: &ControlPlaneEndpoint,
     report: &mut Report<'_>,
@@ -160,7 +173,7 @@ fn derive_host(
     let place = if address.place.is_known() {
         address.place
     } else {
-        node.place
+        fallback
     };
     let located = Located::new(Arc::clone(&address.value), place);
     Some((Way::Host(Arc::clone(&host.name)), located))

@@ -1,0 +1,83 @@
+//! A layer of values that consists of objects of hosts: the inventory that they make. ElementalHosts have no address; a
+//! BareMetalHost has those that its inspection found, a MachineInventory that of its registration, and each the ones that its
+//! annotations say.
+//!
+//! <https://github.com/metal3-io/baremetal-operator>, `apis/metal3.io/v1alpha1`; <https://elemental.docs.rancher.com/machineinventory-reference>.
+
+use capi::secrets;
+use yaml_tree::engine::Engine;
+use yaml_tree::place::{FileId, Source};
+use yaml_tree::value::{Entry, Map, Node, Value};
+
+/// The kinds of hosts.
+const KINDS: [&str; 3] = ["BareMetalHost", "ElementalHost", "MachineInventory"];
+
+/// The annotation that says an address of a class: `metalmark.dev/address.internal: 192.0.2.11`.
+const ADDRESS: &str = "metalmark.dev/address.";
+
+/// Where Elemental's operator notes the address that a host registered from, and the class that it is here.
+const REGISTRATION: [&str; 2] = ["elemental.cattle.io/registration-ip", "registration"];
+
+/// The values that a file is where each of its documents is a host: `cluster.inventory`. None of another file.
+pub(super) fn inventory(source: &Source, file: FileId) -> Option<Node> {
+    KINDS.iter().find(|kind| source.text.contains(**kind))?;
+    // As objects are read, whatever Helm makes of values.
+    let read = secrets::documents(source, file, Engine::Kubectl).ok()?;
+    let mut hosts = Vec::new();
+    for document in &read.documents {
+        let is_list = document
+            .text(&["kind"])
+            .is_some_and(|kind| kind.ends_with("List"));
+        let items = document.items(&["items"]);
+        hosts.extend(if is_list {
+            items
+        } else {
+            std::slice::from_ref(document)
+        });
+    }
+    let entries = hosts
+        .iter()
+        .map(|host| entry(host))
+        .collect::<Option<Map>>();
+    let inventory = entries.filter(|map| map.iter().next().is_some())?;
+    let inventory = Entry::from_value("inventory", inventory);
+    let cluster = Entry::from_value("cluster", Map::from_iter([inventory]));
+    Some(Node::from_value(Map::from_iter([cluster])))
+}
+
+/// A host by its name, with its labels and addresses.
+fn entry(host: &Node) -> Option<Entry> {
+    host.text(&["kind"]).filter(|kind| KINDS.contains(kind))?;
+    let name = host.get_path(&["metadata", "name"])?;
+    let labels = host.get_path(&["metadata", "labels"]).cloned();
+    let labels = labels.map(|labels| Entry::holding("labels", labels));
+    let of_card = |card: &Node| {
+        let address = card.get_path(&["ip"])?.clone();
+        Some(Entry::holding(card.text(&["name"])?, address))
+    };
+    // A card with two addresses is there twice; the first counts.
+    let cards = host.items(&["status", "hardware", "nics"]).iter().rev();
+    let annotations = host.get_path(&["metadata", "annotations"]);
+    let annotations = annotations.into_iter().flat_map(|node| node.value.as_map());
+    let said = annotations.flat_map(|map| map.iter()).filter_map(|entry| {
+        let [key, registration] = REGISTRATION;
+        let class = if *entry.key == *key {
+            Some(registration)
+        } else {
+            entry.key.strip_prefix(ADDRESS)
+        };
+        Some(Entry::holding(class?, entry.node.clone()))
+    });
+    let addresses: Map = cards.filter_map(of_card).chain(said).collect();
+    let fields = labels
+        .into_iter()
+        .chain([Entry::from_value("addresses", addresses)]);
+    Some(Entry {
+        key: name.value.as_str()?.clone(),
+        key_place: name.place,
+        node: Node {
+            value: Value::from(fields.collect::<Map>()),
+            place: host.place,
+        },
+    })
+}
