@@ -99,7 +99,9 @@ fn what_is_no_longer_deployed_is_deleted_where_it_is_pruned() {
     let Some(pruned) = impacts(|| fleet("prune: true"), changes) else {
         return;
     };
-    assert_text(&pruned, str![[r#"
+    assert_text(
+        &pruned,
+        str![[r#"
 a resource dropped
     edge (gone)
       control-plane  3 machines deleted
@@ -146,11 +148,14 @@ the first of all removed
                        deployed by  Kustomization flux-system/root → nothing
     not known of 1 whole cluster, 1 cluster as before
 
-"#]]);
+"#]],
+    );
     let Some(left) = impacts(|| fleet("prune: false"), &changes[..2]) else {
         return;
     };
-    assert_text(&left, str![[r#"
+    assert_text(
+        &left,
+        str![[r#"
 a resource dropped
     edge
       whole cluster  not known: its objects are deployed by something else, or by nothing
@@ -162,7 +167,8 @@ what deploys it removed
                        deployed by  Kustomization flux-system/apps → nothing
     not known of 1 whole cluster, 1 cluster as before
 
-"#]]);
+"#]],
+    );
     for mark in [
         "annotations: {kustomize.toolkit.fluxcd.io/prune: disabled}",
         "annotations: {argocd.argoproj.io/sync-options: Prune=false}",
@@ -216,7 +222,9 @@ fn what_deploys_objects_is_compared_field_by_field() {
     let Some(shown) = impacts(|| fleet("prune: true"), changes) else {
         return;
     };
-    assert_text(&shown, str![[r#"
+    assert_text(
+        &shown,
+        str![[r#"
 suspended
     edge
       whole cluster  no machine is re-provisioned
@@ -252,7 +260,8 @@ another name of the first of all
                        deployed by  Kustomization flux-system/root → Kustomization flux-system/first
     not known of 1 whole cluster, 1 cluster as before
 
-"#]]);
+"#]],
+    );
 }
 
 #[test]
@@ -276,7 +285,9 @@ fn what_was_suspended_or_not_deployed_is_not_known() {
     let (Some(one), Some(other)) = (impacts(suspended, resumed), impacts(missing, deployed)) else {
         return;
     };
-    assert_text(&(one + &other), str![[r#"
+    assert_text(
+        &(one + &other),
+        str![[r#"
 resumed
     edge
       whole cluster  not known whether machines are re-provisioned
@@ -288,7 +299,8 @@ newly deployed
                        deployed by  nothing → Kustomization flux-system/apps
     not known of 1 whole cluster, 1 cluster as before
 
-"#]]);
+"#]],
+    );
 }
 
 #[test]

@@ -13,7 +13,7 @@ use super::identity::agree;
 use crate::model::finding::{Finding, Subject};
 use crate::model::lock::LockedImage;
 use crate::model::name::{NameSchemes, Release};
-use crate::model::rule::RuleId;
+use crate::model::rule::{Level, RuleId};
 
 /// The words that are compared, beside the version. Where both sides say whether they are hardened, the flavor says no more.
 const WORDS: [&str; 7] = [
@@ -60,11 +60,11 @@ pub fn other_image(image: &LockedImage, schemes: &NameSchemes) -> Option<Finding
         };
         said.iter().find_map(of)
     };
-    let version = said.iter().find_map(|said| said.other_version(tag));
-    let contradictions: Vec<String> = { WORDS.into_iter() }
-        .filter_map(contradiction)
-        .chain(version)
-        .collect();
+    let mut contradictions: Vec<String> = WORDS.into_iter().filter_map(contradiction).collect();
+    // A builder may give one artifact the tags of several of its releases (docs/sylva.md#updates-of-the-builder), and nobody can
+    // say of which it is then.
+    let may_be_meant = contradictions.is_empty();
+    contradictions.extend(said.iter().find_map(|said| said.other_version(tag)));
     if contradictions.is_empty() {
         return None;
     }
@@ -73,7 +73,10 @@ pub fn other_image(image: &LockedImage, schemes: &NameSchemes) -> Option<Finding
         "`{reference}` is another image than it is called: {}",
         contradictions.join("; ")
     );
-    let finding = Finding::new(RuleId::ArtifactOtherImage, message);
+    let mut finding = Finding::new(RuleId::ArtifactOtherImage, message);
+    if may_be_meant {
+        finding = finding.unless_set(Level::Warning);
+    }
     Some(finding.with_subject(Subject::image(key)).help(
         "find out who put it there, and use the image that its name says; where it is renamed on purpose, waive `artifact-other-image`",
     ))

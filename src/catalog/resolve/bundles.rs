@@ -103,10 +103,12 @@ fn bundle_by_reference(reference: &Reference, place: Place) -> Image {
     });
     Image {
         key: key_of(name).unwrap_or_else(|_| name.into()),
+        name: name.into(),
         artifact: name.into(),
         place,
         uri: Some(Located::new(Address::new(&*uri), place)),
         digest: None,
+        pulled: None,
         facts: Facts::new(Origin::Name, version),
         enabled: None,
         built: false,
