@@ -280,6 +280,7 @@ edge/control-plane v1.26.7+rke2r1 (edge.yaml:5:16): proven, base (edge.yaml:8:26
     );
     let with_digest = with_bundle(&host, &bundle, &entry);
     with_digest.check().is(str![[r#"
+warning[reference-unpinned] edge/control-plane edge.yaml:8:26 `base` edge.yaml:3:3 `base` => metalmark lock
 warning[manifest-invalid] edge out/edge.yaml:17:25 `` => schemas: FOLDER
 warning[manifest-invalid] edge/control-plane => component-bundles: secret | cloud-config
 edge/control-plane v1.26.7+rke2r1 (edge.yaml:5:16): proven, base (edge.yaml:8:26) holds 1.26.7+rke2r1 (edge.yaml:1:93)
@@ -318,6 +319,7 @@ fn the_bundle_of_an_image_without_kubernetes_is_judged_by_its_version() {
         (
             "",
             str![[r#"
+warning[reference-unpinned] edge/control-plane edge.yaml:8:26 `base` edge.yaml:3:3 `base` => metalmark lock
 error[nothing-checked] => cluster.capm3.image_key: … | --allow-empty
 edge/control-plane v1.26.7+rke2r1 (edge.yaml:5:16): unknown (its image brings no Kubernetes), base (edge.yaml:8:26)
 
@@ -326,6 +328,7 @@ edge/control-plane v1.26.7+rke2r1 (edge.yaml:5:16): unknown (its image brings no
         (
             "component_bundle_key: rke2",
             str![[r#"
+warning[reference-unpinned] edge/control-plane edge.yaml:8:26 `base` edge.yaml:3:3 `base` => metalmark lock
 warning[manifest-invalid] edge out/edge.yaml:17:25 `` => schemas: FOLDER
 warning[manifest-invalid] edge/control-plane => component-bundles: secret | cloud-config
 edge/control-plane v1.26.7+rke2r1 (edge.yaml:5:16): proven, base (edge.yaml:8:26) holds 1.26.7+rke2r1 (edge.yaml:1:142)
@@ -335,6 +338,7 @@ edge/control-plane v1.26.7+rke2r1 (edge.yaml:5:16): proven, base (edge.yaml:8:26
         (
             "component_bundle_selector: {}",
             str![[r#"
+warning[reference-unpinned] edge/control-plane edge.yaml:8:26 `base` edge.yaml:3:3 `base` => metalmark lock
 warning[manifest-invalid] edge out/edge.yaml:17:25 `` => schemas: FOLDER
 warning[manifest-invalid] edge/control-plane => component-bundles: secret | cloud-config
 edge/control-plane v1.26.7+rke2r1 (edge.yaml:5:16): proven, base (edge.yaml:8:26) holds 1.26.7+rke2r1 (edge.yaml:1:142)
@@ -352,6 +356,7 @@ edge/control-plane v1.26.7+rke2r1 (edge.yaml:5:16): proven, base (edge.yaml:8:26
     )
     .check()
     .is(str![[r#"
+warning[reference-unpinned] edge/control-plane edge.yaml:8:26 `base` edge.yaml:3:3 `base` => metalmark lock
 error[component-mismatch] edge/control-plane edge.yaml:8:54 `rke2` edge.yaml:1:21 `rke2`
 edge/control-plane v1.26.7+rke2r1 (edge.yaml:5:16): mismatched, base (edge.yaml:8:26) holds 1.27.7+rke2r1 (edge.yaml:1:142)
 

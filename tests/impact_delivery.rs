@@ -241,7 +241,7 @@ another interval
 another cluster
     edge
       whole cluster  not known whether machines are re-provisioned
-                       Kustomization flux-system/root spec.kubeConfig.secretRef.name  none → …
+                       Kustomization flux-system/root spec.kubeConfig.secretRef.name  none → x
     not known of 1 whole cluster, 1 cluster as before
 no source
     edge

@@ -31,8 +31,9 @@ fn push_facts(stage: &Stage, tag: &str, of: &str, build: &str, more: &[(&str, &s
 }
 
 #[test]
-fn yesterdays_bytes_under_todays_tag_are_refused() {
+fn yesterdays_bytes_under_todays_tag_are_refused_by_policy() {
     let stage = site();
+    append_settings(&stage, "policy: {rules: {artifact-other-image: error}}");
     write_registry(&stage, &[NOBLE, JAMMY], "0.4.12", "a");
     let mut story = story(&stage);
     story.runs(&["lock"]);
@@ -84,13 +85,8 @@ dropped JAMMY sha256:433d32059244… oci://registry.example.org/os/JAMMY:0.4.12
 added   JAMMY sha256:cc1b039914ce… oci://registry.example.org/os/JAMMY:0.4.13
 dropped NOBLE sha256:0d9d36ba8dac… oci://registry.example.org/os/NOBLE:0.4.12
 metalmark.lock: 0 kept, 1 added, 0 updated, 2 dropped; written
-the catalog lists what 0.4.13 offers
-OS images: 0.4.12 → 0.4.13
-Node pools whose machines will be re-provisioned
-- edge-1/control-plane: NOBLE:0.4.12 → NOBLE:0.4.13
-1 node pool in 1 cluster will be re-provisioned.
 what was written is undone, because of the errors above
-help: correct them and run this again; `--fix` moves selections to the new images, `--k8s-versions` Kubernetes with them
+help: correct them and run this again; `--k8s-versions` moves Kubernetes versions with them
 help: `metalmark render CLUSTER…` renders clusters alone, without the update
 
 "#]]);
@@ -99,6 +95,7 @@ help: `metalmark render CLUSTER…` renders clusters alone, without the update
 #[test]
 fn an_entry_that_was_replaced_by_that_of_another_version_is_refused_by_every_gate() {
     let stage = site();
+    append_settings(&stage, "policy: {rules: {artifact-other-image: error}}");
     let old = [("sylva/commit-tag", "0.4.11")];
     push_facts(&stage, "0.4.11", NOBLE, "0.4.11", &old);
     write_values(&stage, "0.4.11", &[NOBLE, JAMMY], "");
@@ -119,6 +116,28 @@ $ verify => 1
 error[artifact-other-image]: `oci://registry.example.org/os/JAMMY:0.4.12` is another image than it is called: `commit-tag` is `0.4.11` by its file's name, `0.4.12` by the tag
 error[tag-moved]: `oci://registry.example.org/os/JAMMY:0.4.12` has moved: it is `sha256:433d32059244eb502a9ddb6fd999fe3bc05d1638e7e36f02d8f1432f2640fa24` now
 error[artifact-other-image]: `oci://registry.example.org/os/NOBLE:0.4.12` is another image than it is called: `commit-tag` is `0.4.11` by its facts, `0.4.12` by the tag
+
+"#]]);
+}
+
+/// Sylva tags one artifact with several of its releases.
+#[test]
+fn an_artifact_of_several_releases_is_locked_with_a_warning() {
+    let stage = site();
+    push_facts(
+        &stage,
+        "0.4.12",
+        NOBLE,
+        "0.4.11",
+        &[("sylva/commit-tag", "0.4.11")],
+    );
+    story(&stage).runs(&["lock"]).is(str![[r#"
+$ lock => 0
+added   JAMMY sha256:433d32059244… oci://registry.example.org/os/JAMMY:0.4.12
+added   NOBLE sha256:b3b3e998d26a… oci://registry.example.org/os/NOBLE:0.4.12
+accepted NOBLE: artifact-other-image, the policy makes it no error
+metalmark.lock: 0 kept, 2 added, 0 updated, 0 dropped; written
+warning[artifact-other-image]: `oci://registry.example.org/os/NOBLE:0.4.12` is another image than it is called: `commit-tag` is `0.4.11` by its facts, `0.4.12` by the tag --> values.yaml:2:3
 
 "#]]);
 }

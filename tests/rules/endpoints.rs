@@ -622,6 +622,7 @@ fn a_host_that_goes_leaves_the_endpoint_to_another() {
     let stage = with_hosts("");
     stage.check().is(str![[r#"
 warning[hosts-short] edge/control-plane edge.yaml:4:27 `3`
+warning[reference-unpinned] edge/control-plane edge.yaml:5:26 `base` edge.yaml:7:13 `base` => metalmark lock
 warning[endpoint-single-host] edge/control-plane hosts.yaml:3:137 `m-1.example.org` edge.yaml:4:27 `3` => cluster.control_plane_endpoint.vip: …
 edge/control-plane v1.34.1 (edge.yaml:2:16): proven, base (edge.yaml:5:26) holds 1.34.1 (edge.yaml:7:87)
 
@@ -630,6 +631,7 @@ edge/control-plane v1.34.1 (edge.yaml:2:16): proven, base (edge.yaml:5:26) holds
     stage.edit("hosts.yaml", "address.public: m-1.example.org", "rack: a");
     stage.check().is(str![[r#"
 warning[hosts-short] edge/control-plane edge.yaml:4:27 `3`
+warning[reference-unpinned] edge/control-plane edge.yaml:5:26 `base` edge.yaml:7:13 `base` => metalmark lock
 warning[endpoint-single-host] edge/control-plane hosts.yaml:3:97 `10.8.0.1` edge.yaml:4:27 `3` => cluster.control_plane_endpoint.vip: …
 edge/control-plane v1.34.1 (edge.yaml:2:16): proven, base (edge.yaml:5:26) holds 1.34.1 (edge.yaml:7:87)
 

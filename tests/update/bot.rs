@@ -155,7 +155,7 @@ fn the_preset_s_command_does_what_the_bump_leaves_undone() {
     let data = data(&[(BUILDER, "0.4.12", "0.4.13")]);
     run(&stage, Some(&data)).exit(0).stdout("").stderr(str![[r#"
 OS images: 0.4.12 → 0.4.13
-3 node pools in 2 clusters will be re-provisioned, compared with the last commit.
+4 node pools in 2 clusters will be re-provisioned, compared with the last commit.
 
 Changed
 
@@ -174,8 +174,9 @@ Node pools whose machines will be re-provisioned
 - edge-a/control-plane: ubuntu-noble-plain-rke2-1-31-8:0.4.12 → ubuntu-noble-plain-rke2-1-31-9:0.4.13
 - edge-a/md0: ubuntu-noble-plain-rke2-1-31-8:0.4.12 → ubuntu-noble-plain-rke2-1-31-9:0.4.13
 - edge-b/control-plane: ubuntu-noble-hardened-rke2-1-30-12:0.4.12 → ubuntu-noble-hardened-rke2-1-30-12:0.4.13
+- edge-b/md0: opensuse-15-6-plain-rke2-1-30-12:0.4.12 → opensuse-15-6-plain-rke2-1-30-12:0.4.13
 dropped opensuse-15-6-plain-rke2-1-30-12 sha256:b04531d63b1a… oci://registry.example.org/sylva/diskimage-builder/opensuse-15-6-plain-rke2-1-30-12:0.4.12
-added   opensuse-15-6-plain-rke2-1-30-12 sha256:b04531d63b1a… oci://registry.example.org/sylva/diskimage-builder/opensuse-15-6-plain-rke2-1-30-12:0.4.13
+added   opensuse-15-6-plain-rke2-1-30-12 sha256:c56b9ba5469b… oci://registry.example.org/sylva/diskimage-builder/opensuse-15-6-plain-rke2-1-30-12:0.4.13
 dropped ubuntu-noble-hardened-rke2-1-30-12 sha256:5788f6cd1218… oci://registry.example.org/sylva/diskimage-builder/ubuntu-noble-hardened-rke2-1-30-12:0.4.12
 added   ubuntu-noble-hardened-rke2-1-30-12 sha256:9e5bf53c666e… oci://registry.example.org/sylva/diskimage-builder/ubuntu-noble-hardened-rke2-1-30-12:0.4.13
 dropped ubuntu-noble-plain-rke2-1-31-8 sha256:2aedbdb27902… oci://registry.example.org/sylva/diskimage-builder/ubuntu-noble-plain-rke2-1-31-8:0.4.12
@@ -262,6 +263,7 @@ Kubernetes versions
 Node pools whose machines will be re-provisioned
 
 - edge-b/control-plane: ubuntu-noble-hardened-rke2-1-30-12:0.4.12 → ubuntu-noble-hardened-rke2-1-30-12:0.4.13
+- edge-b/md0: opensuse-15-6-plain-rke2-1-30-12:0.4.12 → opensuse-15-6-plain-rke2-1-30-12:0.4.13
 
 Node pools left without an image
 

@@ -200,7 +200,7 @@ updated  rendered/edge-b/edge-b.yaml
 2 files rendered: 2 updated, 1 deleted
 fixed clusters/edge-a.yaml:6:16: `cluster.capm3.image_key: ubuntu-noble-plain-rke2-1-31-9`
 dropped opensuse-15-6-plain-rke2-1-30-12 sha256:b04531d63b1a… oci://registry.example.org/sylva/diskimage-builder/opensuse-15-6-plain-rke2-1-30-12:0.4.12
-added   opensuse-15-6-plain-rke2-1-30-12 sha256:b04531d63b1a… oci://registry.example.org/sylva/diskimage-builder/opensuse-15-6-plain-rke2-1-30-12:0.4.13
+added   opensuse-15-6-plain-rke2-1-30-12 sha256:c56b9ba5469b… oci://registry.example.org/sylva/diskimage-builder/opensuse-15-6-plain-rke2-1-30-12:0.4.13
 dropped ubuntu-noble-hardened-rke2-1-30-12 sha256:5788f6cd1218… oci://registry.example.org/sylva/diskimage-builder/ubuntu-noble-hardened-rke2-1-30-12:0.4.12
 added   ubuntu-noble-hardened-rke2-1-30-12 sha256:9e5bf53c666e… oci://registry.example.org/sylva/diskimage-builder/ubuntu-noble-hardened-rke2-1-30-12:0.4.13
 dropped ubuntu-noble-plain-rke2-1-31-8 sha256:2aedbdb27902… oci://registry.example.org/sylva/diskimage-builder/ubuntu-noble-plain-rke2-1-31-8:0.4.12
@@ -208,7 +208,7 @@ added   ubuntu-noble-plain-rke2-1-31-9 sha256:7125283f537f… oci://registry.exa
 added   ubuntu-noble-plain-rke2-1-32-5 sha256:baba8cb2ddea… oci://registry.example.org/sylva/diskimage-builder/ubuntu-noble-plain-rke2-1-32-5:0.4.13
 metalmark.lock: 0 kept, 4 added, 0 updated, 3 dropped; written
 OS images: 0.4.12 → 0.4.13
-3 node pools in 2 clusters will be re-provisioned.
+4 node pools in 2 clusters will be re-provisioned.
 
 Changed
 
@@ -227,6 +227,7 @@ Node pools whose machines will be re-provisioned
 - edge-a/control-plane: ubuntu-noble-plain-rke2-1-31-8:0.4.12 → ubuntu-noble-plain-rke2-1-31-9:0.4.13
 - edge-a/md0: ubuntu-noble-plain-rke2-1-31-8:0.4.12 → ubuntu-noble-plain-rke2-1-31-9:0.4.13
 - edge-b/control-plane: ubuntu-noble-hardened-rke2-1-30-12:0.4.12 → ubuntu-noble-hardened-rke2-1-30-12:0.4.13
+- edge-b/md0: opensuse-15-6-plain-rke2-1-30-12:0.4.12 → opensuse-15-6-plain-rke2-1-30-12:0.4.13
 changed clusters/edge-a.yaml
 changed values.yaml
 
