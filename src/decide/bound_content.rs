@@ -73,13 +73,17 @@ pub fn other_image(image: &LockedImage, schemes: &NameSchemes) -> Option<Finding
         "`{reference}` is another image than it is called: {}",
         contradictions.join("; ")
     );
-    let mut finding = Finding::new(RuleId::ArtifactOtherImage, message);
-    if may_be_meant {
-        finding = finding.unless_set(Level::Warning);
-    }
-    Some(finding.with_subject(Subject::image(key)).help(
-        "find out who put it there, and use the image that its name says; where it is renamed on purpose, waive `artifact-other-image`",
-    ))
+    let finding = Finding::new(RuleId::ArtifactOtherImage, message);
+    let finding = finding.with_subject(Subject::image(key));
+    Some(if may_be_meant {
+        finding.unless_set(Level::Warning).help(
+            "where the builder gives one artifact the tags of several releases, waive `artifact-other-image`; else find out who put it there",
+        )
+    } else {
+        finding.help(
+            "find out who put it there, and use the image that its name says; where it is renamed on purpose, waive `artifact-other-image`",
+        )
+    })
 }
 
 /// What one text or the manifest says of an image.

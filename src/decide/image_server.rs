@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use capi::image::{Image, ImageKey, fact};
+use capi::location::last_part;
 use go_template::regexp::quote_meta;
 use serde::Serialize;
 use yaml_tree::place::Place;
@@ -32,9 +33,8 @@ impl Artifact {
     /// The artifact of an image.
     pub fn from_image(image: &Image) -> Self {
         let uri = image.uri.as_ref().map(|uri| Arc::clone(uri.value.text()));
-        let last = uri.as_deref().and_then(|uri| uri.rsplit('/').next());
         Self {
-            name: last.map_or_else(|| Arc::clone(&image.key), Arc::from),
+            name: last_part(uri.as_deref().unwrap_or(&image.key)).into(),
             sha256: image.facts.text(fact::SHA256).map(Arc::from),
             uri,
         }
@@ -184,26 +184,29 @@ pub fn server_plan(server: &ClusterView, clusters: &[&Boots], settings: &Setting
     let catalog: Vec<_> = catalog.map(|it| (Artifact::from_image(it), it)).collect();
     let (mut needed, mut lacking) = (BTreeSet::new(), BTreeSet::new());
     let stages = [None].into_iter().chain(minors).map(|to| {
-        let mut needs: BTreeMap<Arc<str>, Need> = BTreeMap::new();
+        // Two registries may have files of one name.
+        let mut needs: BTreeMap<Arc<str>, Vec<Need>> = BTreeMap::new();
         let mut own = Vec::new();
         for boots in clusters {
             for need in boots.needs(to) {
                 if boots.cluster == server.cluster.name && need.is_after {
                     own.push(need.artifact.clone());
                 }
-                let known = needs.entry(Arc::clone(&need.artifact.name));
-                let known = known.or_insert_with(|| Need {
-                    artifact: need.artifact,
-                    is_before: false,
-                    is_after: false,
-                    clusters: BTreeSet::new(),
-                });
-                known.is_before |= need.is_before;
-                known.is_after |= need.is_after;
-                known.clusters.extend(need.clusters);
+                let known = needs.entry(Arc::clone(&need.artifact.name)).or_default();
+                let is_it = |it: &&mut Need| {
+                    it.artifact == need.artifact || it.artifact.is_same(&need.artifact)
+                };
+                match known.iter_mut().find(is_it) {
+                    Some(known) => {
+                        known.is_before |= need.is_before;
+                        known.is_after |= need.is_after;
+                        known.clusters.extend(need.clusters);
+                    }
+                    None => known.push(need),
+                }
             }
         }
-        let images = needs.into_values().map(|need| {
+        let images = needs.into_values().flatten().map(|need| {
             let listed = catalog.iter().find(|(it, _)| it.is_same(&need.artifact));
             let key = listed.map(|(_, image)| Arc::clone(&image.key));
             let is_own = own.iter().any(|own| own.is_same(&need.artifact));
@@ -318,5 +321,47 @@ impl ServerPlan {
                 terms.join(", ")
             )
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use oci_artifacts::Address;
+    use yaml_tree::place::{Located, Place};
+
+    use super::{Artifact, Boots, server_plan};
+    use crate::testing::Given;
+
+    #[test]
+    fn files_of_one_name_in_two_registries_are_two() {
+        let mut given = Given::new();
+        let mut boots = Vec::new();
+        for (cluster, key, registry) in [("a", "own", "r.example"), ("b", "older", "o.example")] {
+            let image = given.image(key, &[]);
+            let uri = Address::new(format!("oci://{registry}/noble:0.5"));
+            image.uri = Some(Located::new(uri, Place::NONE));
+            for cluster in [cluster.to_owned(), format!("{cluster}-2")] {
+                boots.push(Boots {
+                    cluster: cluster.into(),
+                    now: vec![Artifact::from_image(image)],
+                    ..Boots::default()
+                });
+            }
+        }
+        let boots: Vec<&Boots> = boots.iter().collect();
+        let plan = server_plan(&given.finished(), &boots, &given.settings);
+        let needs = plan.needs().map(|(_, needed)| {
+            let clusters: Vec<&str> = needed.clusters.iter().map(Arc::as_ref).collect();
+            format!("{} {:?} {}", needed.image, needed.key, clusters.join(" "))
+        });
+        assert_eq!(
+            needs.collect::<Vec<_>>(),
+            [
+                "noble:0.5 Some(\"own\") a a-2",
+                "noble:0.5 Some(\"older\") b b-2"
+            ]
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! What was requested is what the artifact says that it is, whoever signed it and in whatever form.
+//! An artifact that says of itself that it is another image than the requested one is refused, in every form of signature.
 
 use snapbox::str;
 

@@ -406,8 +406,8 @@ fn a_certificate_that_signs_itself_is_trusted_when_it_is_named_and_no_other_besi
     let stage = project();
     let others = stage.path().join("others");
     std::fs::create_dir(&others).expect("created");
-    let (registry, own) = Registry::tls_by_itself(stage.path());
-    let (_, other) = Registry::tls_by_itself(&others);
+    let (registry, own) = Registry::self_signed(stage.path());
+    let (_, other) = Registry::self_signed(&others);
     registry.image("a", "1", &[]);
     let answer = |ca: Option<&PathBuf>| {
         let host = Host {

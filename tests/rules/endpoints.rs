@@ -585,7 +585,7 @@ fn with_hosts(endpoint: &str) -> Stage {
         )
 }
 
-/// Of the hosts in the repository, the lowest name with an address of the class that is asked for.
+/// Of the hosts in the repository, the lowest name with an address of the requested class.
 #[test]
 fn a_blank_endpoint_is_a_host_of_the_control_plane() {
     let endpoint = |settings: &str| {

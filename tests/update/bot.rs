@@ -241,7 +241,7 @@ fn a_merge_request_shows_the_errors_first() {
     // One cluster's error keeps everything as the bot left it.
     assert_eq!(stage.texts(), before);
     assert_text(
-        &without_images(&run),
+        &text_without_images(&run),
         str![[r#"
 clusters/edge-a.yaml:6:16: error[unknown-image]: image `ubuntu-jammy-plain-rke2-1-31-8` is not in the catalog
   help: `ubuntu-noble-plain-rke2-1-31-9` is near
@@ -279,7 +279,7 @@ help: `metalmark render CLUSTER…` renders clusters alone, without the update
 }
 
 /// What a run says, without the line of each image that is locked or dropped.
-fn without_images(run: &Run) -> String {
+fn text_without_images(run: &Run) -> String {
     let lines = run.outcome.stderr.lines();
     let lines = lines.filter(|line| !line.starts_with("dropped ") && !line.starts_with("added "));
     lines.map(|line| format!("{line}\n")).collect()

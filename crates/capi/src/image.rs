@@ -307,10 +307,15 @@ pub struct Image {
 impl Image {
     /// Its reference by the digest that machines pull, where that is known.
     pub fn digest_reference(&self) -> Option<String> {
-        let reference = Reference::parse(&self.uri.as_ref()?.value).ok()?;
-        let digest = self.pulled.as_ref().or(reference.digest.as_ref())?;
-        Some(reference.pin(digest).to_string())
+        digest_reference(&self.uri.as_ref()?.value, self.pulled.as_ref())
     }
+}
+
+/// A reference by a digest without its tag: the one that machines pull, else its own.
+pub(crate) fn digest_reference(uri: &str, pulled: Option<&Digest>) -> Option<String> {
+    let reference = Reference::parse(uri).ok()?;
+    let digest = pulled.or(reference.digest.as_ref())?;
+    Some(reference.pin(digest).to_string())
 }
 
 /// The images of a cluster's catalog by key.

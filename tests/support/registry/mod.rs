@@ -88,8 +88,8 @@ impl Registry {
     }
 
     /// Over TLS, with a certificate that signs itself; and that certificate in a file.
-    pub(crate) fn tls_by_itself(folder: &Path) -> (Self, PathBuf) {
-        let (config, file) = tls::by_itself(folder);
+    pub(crate) fn self_signed(folder: &Path) -> (Self, PathBuf) {
+        let (config, file) = tls::self_signed(folder);
         (Self::start(Some(config)), file)
     }
 

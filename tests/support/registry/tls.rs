@@ -73,7 +73,7 @@ impl Authority {
 
 /// A server at 127.0.0.1 and localhost, whose certificate is an authority's, as `openssl req -x509` makes it; and that
 /// certificate in a file.
-pub(super) fn by_itself(folder: &Path) -> (Arc<rustls::ServerConfig>, PathBuf) {
+pub(super) fn self_signed(folder: &Path) -> (Arc<rustls::ServerConfig>, PathBuf) {
     let names = vec!["127.0.0.1".to_owned(), "localhost".to_owned()];
     let mut params = CertificateParams::new(names).expect("names");
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);

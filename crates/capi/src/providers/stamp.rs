@@ -2,11 +2,9 @@
 
 use std::sync::Arc;
 
-use oci_artifacts::{Digest, Reference};
+use oci_artifacts::{Digest, is_oci};
 
-use oci_artifacts::is_oci;
-
-use crate::image::{Facts, fact};
+use crate::image::{Facts, digest_reference, fact};
 
 /// An image for the fields of any provider.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -58,9 +56,7 @@ impl Stamp {
 
     /// The image's reference by digest without its tag, if both are known.
     pub(super) fn digest_reference(&self) -> Option<String> {
-        let reference = Reference::parse(self.facts.text(fact::URI)?).ok()?;
-        let digest = self.digest.as_ref().or(reference.digest.as_ref())?;
-        Some(reference.pin(digest).to_string())
+        digest_reference(self.facts.text(fact::URI)?, self.digest.as_ref())
     }
 
     /// A location of the image, by its name in the facts: `glance.name`, `vsphere.template`.
