@@ -1,4 +1,4 @@
-//! Each threat of docs/SECURITY.md and each limit of docs/limits.md has a guard in the code, and a test that fails without it.
+//! Each threat of docs/threats.md and each limit of docs/limits.md has a guard in the code, and a test that fails without it.
 //!
 //! tests/guards/threats.jsonl and limits.jsonl list them, one place in the code a line: the page's row, the guard's id, the
 //! test, and the text that is the guard with the one that takes it out. In that one, `ON` stands for the condition that the
@@ -32,7 +32,7 @@ struct Place {
     replace: String,
 }
 
-/// What gets past the guards of a row of docs/SECURITY.md.
+/// What gets past the guards of a row of docs/threats.md.
 #[derive(Deserialize, Debug)]
 #[serde(deny_unknown_fields)]
 struct Known {
@@ -72,7 +72,7 @@ fn rows(page: &str) -> BTreeMap<String, String> {
 
 const TABLES: [(&str, &str); 2] = [
     ("limits.md", "limits.jsonl"),
-    ("SECURITY.md", "threats.jsonl"),
+    ("threats.md", "threats.jsonl"),
 ];
 
 #[test]
@@ -127,7 +127,7 @@ fn every_guard_is_in_the_code_once_and_has_its_test() {
 
 #[test]
 fn what_gets_past_a_guard_is_of_a_row() {
-    let rows = rows("SECURITY.md");
+    let rows = rows("threats.md");
     for Known { row, finding, what } in lines("known.jsonl") {
         assert!(rows.contains_key(&row), "{row}");
         assert!(!finding.is_empty() && !what.is_empty(), "{row}");

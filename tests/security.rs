@@ -1,4 +1,4 @@
-//! Threats of docs/SECURITY.md that no other test is about. tests/guards.rs holds each row of the page to a test.
+//! Threats of docs/threats.md that no other test is about. tests/guards.rs holds each row of the page to a test.
 
 use std::os::unix::fs::symlink;
 use std::path::Path;

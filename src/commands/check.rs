@@ -12,7 +12,7 @@ use super::{FrozenOption, GateOption, PartOptions};
 use crate::edit::fix;
 use crate::pipeline::fleet::{Fleet, FleetCheck};
 use crate::pipeline::reporting::CheckReport;
-use crate::pipeline::{Reporting, Terminal, Verdict, recover, reporting};
+use crate::pipeline::{Reporting, Terminal, Verdict, recover};
 
 /// What `check` does.
 #[derive(Clone, Debug, Default, Args)]
@@ -23,6 +23,9 @@ pub struct CheckOptions {
     /// Accept a run that checks no node pool.
     #[arg(long)]
     pub allow_empty: bool,
+    /// Exit 0 even if there are errors; a run that cannot check exits 2 all the same.
+    #[arg(long)]
+    pub exit_zero: bool,
     /// Which judgments fail the run.
     #[command(flatten)]
     pub gate: GateOption,
@@ -64,10 +67,11 @@ pub fn check(
         pool_list: options.reporting.lists_pools().then_some(&pools),
         ..fleet_check.report()
     };
-    reporting.save(found, &fleet.workspace, Changes::None)?;
-    let findings = reporting::findings(found, &fleet.workspace, Changes::None, terminal.out.color);
-    reporting.output.findings(&findings, &mut terminal.out)?;
-    Ok(fleet_check.verdict())
+    reporting.print_to(&mut terminal.out, found, &fleet.workspace, Changes::None)?;
+    match fleet_check.verdict() {
+        Verdict::Findings if options.exit_zero => Ok(Verdict::Clean),
+        verdict => Ok(verdict),
+    }
 }
 
 fn read_and_check(

@@ -49,8 +49,9 @@ pub(super) fn grades(known: &'static [Grade]) -> impl TypedValueParser<Value = G
 /// Which part of the clusters is processed.
 #[derive(Clone, Debug, Default, Args)]
 pub struct PartOptions {
-    /// Look at these clusters alone: nothing of the others is read, and no file of theirs is written or deleted.
-    #[arg(value_name = "CLUSTER")]
+    /// Look at these clusters alone, by name, or by a file or folder of theirs: nothing of the others is read, and no file of
+    /// theirs is written or deleted.
+    #[arg(value_name = "CLUSTER|PATH")]
     pub selected: Vec<String>,
 }
 

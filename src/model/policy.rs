@@ -124,10 +124,15 @@ impl Policy {
         .unwrap_or(option.default)
     }
 
+    /// The level of a rule where no cluster, no pool and no case of its own has another.
+    pub fn rule_level(&self, rule: RuleId) -> Level {
+        let level = self.rules.get(&rule).and_then(|settings| settings.level);
+        level.unwrap_or(rule.level())
+    }
+
     /// Whether the rule is off everywhere, so that it need not run.
     pub fn is_off(&self, rule: RuleId) -> bool {
-        let level = self.rules.get(&rule).and_then(|settings| settings.level);
-        level.unwrap_or(rule.level()) == Level::Off
+        self.rule_level(rule) == Level::Off
             && !self
                 .scoped
                 .iter()

@@ -29,6 +29,17 @@ pub enum Level {
     Error,
 }
 
+impl Level {
+    /// The word for it in reports and settings.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::Warning => "warning",
+            Self::Error => "error",
+        }
+    }
+}
+
 /// The table of rules, as input of a macro. The columns: name, id, default level, scope, and for a rule with a check its file in
 /// `rules`, with the functions for each stage, and its options in brackets. A rule without a scope looks at clusters of values and
 /// of manifests; one for values only says why. The findings of the rules without a check are reported by the stages that read and

@@ -11,7 +11,9 @@ use crate::model::finding::Judged;
 use crate::output;
 use crate::printer::{Color, Printer};
 use crate::read::{self, Workspace};
-use crate::report::{self, Changes, Findings, JudgedPool, REPORTS, Report, Run};
+use crate::report::{
+    self, Changes, Detail, Findings, JudgedPool, REPORTS, Report, Run, WriteChanges,
+};
 
 use super::Terminal;
 
@@ -24,6 +26,12 @@ pub struct Reporting {
     /// Print how many findings each rule has, instead of the findings.
     #[arg(long, conflicts_with = "output")]
     pub statistics: bool,
+    /// Print errors only: no warnings, no summary, no list of files.
+    #[arg(short, long, conflicts_with = "verbose")]
+    pub quiet: bool,
+    /// Print each finding by itself, also where several have one cause.
+    #[arg(short, long)]
+    pub verbose: bool,
     /// Write a report to a file as well, in any format of --output; may be given several times.
     #[arg(long = "report", value_parser = report_file, value_name = "FORMAT=FILE")]
     pub files: Vec<ReportFile>,
@@ -68,6 +76,8 @@ impl Default for Reporting {
         Self {
             output: REPORTS[0],
             statistics: false,
+            quiet: false,
+            verbose: false,
             files: Vec::new(),
         }
     }
@@ -86,9 +96,14 @@ impl Reporting {
             } else {
                 self.output
             },
-            statistics: self.statistics,
             files: self.files.iter().map(below).collect(),
+            ..self.clone()
         }
+    }
+
+    /// How changes are listed apart from the findings; none where the format holds both, or people want errors only.
+    pub(crate) fn list_changes(&self) -> Option<WriteChanges> {
+        self.output.changes().filter(|_| !self.quiet)
     }
 
     /// Whether a format lists the node pools one by one.
@@ -114,10 +129,28 @@ impl Reporting {
         if self.output.changes().is_some() && !is_only_result {
             return self.print_beside(found, workspace, changes, terminal);
         }
+        self.print_to(&mut terminal.out, found, workspace, changes)
+    }
+
+    /// Writes the files, and prints the findings to a stream.
+    ///
+    /// # Errors
+    /// A file cannot be written, or nothing can be printed.
+    pub(crate) fn print_to(
+        &self,
+        stream: &mut Printer,
+        found: CheckReport<'_>,
+        workspace: &Workspace,
+        changes: Changes<'_>,
+    ) -> Result<(), Error> {
         self.save(found, workspace, changes)?;
-        let out = &mut terminal.out;
-        let findings = findings(found, workspace, changes, out.color);
-        Ok(self.output.findings(&findings, out)?)
+        let detail = match (self.quiet, self.verbose) {
+            (true, _) => Detail::Quiet,
+            (false, true) => Detail::Whole,
+            (false, false) => Detail::Folded,
+        };
+        let findings = findings(found, workspace, changes, stream.color).with_detail(detail);
+        Ok(self.output.findings(&findings, stream)?)
     }
 
     /// Writes the files, and prints findings, if there are any, to stderr.
@@ -131,20 +164,17 @@ impl Reporting {
         changes: Changes<'_>,
         terminal: &mut Terminal,
     ) -> Result<(), Error> {
-        self.save(found, workspace, changes)?;
-        if !found.judged.is_empty() {
-            let err = &mut terminal.err;
-            let findings = findings(found, workspace, changes, err.color);
-            self.output.findings(&findings, err)?;
+        if found.judged.is_empty() {
+            return self.save(found, workspace, changes);
         }
-        Ok(())
+        self.print_to(&mut terminal.err, found, workspace, changes)
     }
 
     /// Writes the files: each whole, whatever was found.
     ///
     /// # Errors
     /// One cannot be written.
-    pub(crate) fn save(
+    fn save(
         &self,
         found: CheckReport<'_>,
         workspace: &Workspace,

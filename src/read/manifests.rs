@@ -148,7 +148,7 @@ pub fn manifests(
         [] => workspace.manifests.clone(),
         typed => typed
             .iter()
-            .map(|path| path_from_root(workspace, request, path))
+            .map(|path| path_from_root(request, &workspace.settings.root, path))
             .collect::<Result<_, _>>()?,
     };
     collect(
@@ -253,10 +253,17 @@ fn is_hidden(path: &Path) -> bool {
         .any(|name| name.to_string_lossy().starts_with('.'))
 }
 
-/// A typed path as seen from the project's folder.
-fn path_from_root(workspace: &Workspace, request: &Request, path: &Path) -> Result<PathBuf, Error> {
+/// A typed path as seen from the project's folder, `.` for that folder itself.
+///
+/// # Errors
+/// There is nothing at the path.
+pub(super) fn path_from_root(
+    request: &Request,
+    root: &Path,
+    path: &Path,
+) -> Result<PathBuf, Error> {
     let start = request.directory.as_deref().unwrap_or(Path::new("."));
-    let (path, root) = (real(&start.join(path))?, real(&workspace.settings.root)?);
+    let (path, root) = (real(&start.join(path))?, real(root)?);
     Ok(path.strip_prefix(&root).map_or(path.clone(), |below| {
         let is_root = below.as_os_str().is_empty();
         PathBuf::from(if is_root { Path::new(".") } else { below })

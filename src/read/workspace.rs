@@ -24,6 +24,7 @@ use crate::model::stamping::StampEntry;
 use crate::model::written::WrittenImage;
 
 use super::management::Management;
+use super::manifests::path_from_root;
 use super::places::Places;
 use super::project::{HelmVersion, ProjectFile};
 use super::settings;
@@ -147,7 +148,7 @@ pub fn workspace_in(
     let templates = flags.templates.as_ref().or(project.file.templates.as_ref());
     let templates = templates.map(|folder| texts(&*tree, &location.root, folder, |_| true));
     let schemas = schemas(&*tree, &location.root, &stated, findings)?;
-    let mut part = part(flags, &fleet.clusters)?;
+    let mut part = part(request, &location.root, &fleet)?;
     let missed = tree.absent_paths();
     if !missed.is_empty() {
         // Objects of one cluster may be in any manifest.
@@ -260,18 +261,42 @@ fn clusters(
     })
 }
 
-/// The part of the clusters that the flags name.
-fn part(flags: &Flags, clusters: &[ClusterEntry]) -> Result<Part, Error> {
-    if flags.selected.is_empty() {
+/// The part of the clusters that the flags name: by name, or by a path below which a cluster has a file of its own.
+fn part(request: &Request, root: &Path, fleet: &Fleet) -> Result<Part, Error> {
+    if request.flags.selected.is_empty() {
         return Ok(Part::Whole);
     }
-    let find = |selected: &String| {
-        let known = clusters.iter().find(|entry| *entry.name == **selected);
-        let known = known.ok_or_else(|| no_cluster(selected, clusters))?;
-        Ok(Arc::clone(&known.name))
-    };
-    let selected = flags.selected.iter().map(find);
-    Ok(Part::Named(selected.collect::<Result<_, Error>>()?))
+    let mut part = BTreeSet::new();
+    for selected in &request.flags.selected {
+        let find = |entry: &&ClusterEntry| *entry.name == **selected;
+        if let Some(entry) = fleet.clusters.iter().find(find) {
+            part.insert(Arc::clone(&entry.name));
+            continue;
+        }
+        let Ok(path) = path_from_root(request, root, Path::new(selected)) else {
+            return Err(no_cluster(selected, &fleet.clusters));
+        };
+        let inside = { fleet.clusters.iter() }.filter(|entry| fleet.is_inside(entry, &path));
+        let inside: Vec<_> = inside.map(|entry| Arc::clone(&entry.name)).collect();
+        if inside.is_empty() {
+            return Err(Error::usage(format!(
+                "no cluster has a file in `{selected}`"
+            )));
+        }
+        part.extend(inside);
+    }
+    Ok(Part::Named(part))
+}
+
+impl Fleet {
+    /// Whether a file of the cluster's own is this one, or in this folder.
+    fn is_inside(&self, entry: &ClusterEntry, path: &Path) -> bool {
+        let is_inside = |file: &Path| path == Path::new(".") || file.starts_with(path);
+        let read = self.of_manifests.get(&entry.name);
+        let mut files = read.into_iter().flat_map(|read| read.sources.all());
+        entry.layers.iter().any(|layer| is_inside(layer))
+            || files.any(|source| is_inside(Path::new(&*source.path)))
+    }
 }
 
 /// The error for a name that is no cluster's.

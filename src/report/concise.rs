@@ -6,7 +6,6 @@ use super::drawing::address;
 use super::findings::subject;
 use super::lines::Lines;
 use super::{Findings, Report, WriteChanges, human};
-use crate::model::rule::Level;
 use crate::printer::Printer;
 
 /// For people and editors that want a line a finding.
@@ -29,15 +28,12 @@ impl Report for Concise {
                 let place = address(label, &findings.run.root, &mut lines);
                 write!(out, "{place}: ")?;
             }
-            let level = match group.judged.level {
-                Level::Error => "error",
-                Level::Warning | Level::Off => "warning",
-            };
+            let level = group.judged.level.as_str();
             let pool = finding.subject.pool.as_deref();
             let whom = subject(&finding.message, &group.clusters, pool);
             writeln!(out, "{level}[{}]: {}{whom}", finding.rule, finding.message)?;
         }
-        writeln!(out, "{}", findings.summary.text())
+        findings.write_summary(out)
     }
 
     fn changes(&self) -> Option<WriteChanges> {

@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 use std::collections::{BTreeSet, HashMap};
+use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -10,6 +11,7 @@ use crate::decide::pool_counts::PoolCounts;
 use crate::model::finding::{Judged, Label};
 use crate::model::manifest::ChangeSet;
 use crate::model::rule::Level;
+use crate::printer::Printer;
 
 /// What a [`super::Report`] is given.
 pub struct Findings<'a> {
@@ -19,6 +21,8 @@ pub struct Findings<'a> {
     pub summary: Summary,
     /// The node pools one by one, where the command lists them.
     pub pools: Option<&'a [JudgedPool]>,
+    /// How much of them people are shown.
+    pub detail: Detail,
     /// Whether the stream takes colors.
     pub color: Color,
     /// What else is known of the run.
@@ -36,6 +40,18 @@ pub struct Run<'a> {
     pub root: PathBuf,
     /// What became of the rendered files.
     pub changes: Changes<'a>,
+}
+
+/// How much of the findings people are shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Detail {
+    /// Errors, and no summary.
+    Quiet,
+    /// Findings of one cause together, then the summary.
+    #[default]
+    Folded,
+    /// Each finding by itself, then the summary.
+    Whole,
 }
 
 /// What a run does to its output folders.
@@ -166,13 +182,14 @@ impl<'a> Findings<'a> {
             groups,
             summary,
             pools: None,
+            detail: Detail::default(),
             color,
             run: Run::default(),
         }
     }
 
     /// The findings in their order, errors that others may follow from before them; those that report the same of different places
-    /// together, at the first of them. The other places that matter are the same ones, too.
+    /// together, at the first of them, unless people want each. The other places that matter are the same ones, too.
     pub fn group_by_cause(&self) -> Vec<Vec<&Group<'a>>> {
         let mut causes: Vec<Vec<&Group<'_>>> = Vec::new();
         let mut known: HashMap<_, usize> = HashMap::new();
@@ -182,7 +199,7 @@ impl<'a> Findings<'a> {
             let fault = finding.labels.first().map(|label| &label.text);
             let what = (group.judged.level, finding.rule, &finding.message);
             let cause = (what, &finding.help, fault, others);
-            let index = if finding.labels.is_empty() {
+            let index = if finding.labels.is_empty() || self.detail == Detail::Whole {
                 causes.len()
             } else {
                 *known.entry(cause).or_insert(causes.len())
@@ -197,6 +214,23 @@ impl<'a> Findings<'a> {
             !(first.level == Level::Error && first.finding.rule.is_cause())
         });
         causes
+    }
+
+    /// As much of them as people want.
+    pub fn with_detail(mut self, detail: Detail) -> Self {
+        if detail == Detail::Quiet {
+            self.groups
+                .retain(|group| group.judged.level == Level::Error);
+        }
+        Self { detail, ..self }
+    }
+
+    /// Writes the summary, unless people want errors only.
+    pub(super) fn write_summary(&self, out: &mut Printer) -> io::Result<()> {
+        if self.detail == Detail::Quiet {
+            return Ok(());
+        }
+        writeln!(out, "{}", self.summary.text())
     }
 
     /// With the node pools that were checked.

@@ -2,7 +2,7 @@
 //!
 //! GitHub shows ten errors and ten warnings a step; the log has them all.
 
-use std::io::{self, Write as _};
+use std::io;
 
 use super::issue::{self, Issue};
 use super::{Findings, Report};
@@ -25,7 +25,7 @@ impl Report for GitHub {
         for issue in &issue::issues(findings) {
             out.markup(&command(issue))?;
         }
-        writeln!(out, "{}", findings.summary.text())
+        findings.write_summary(out)
     }
 }
 

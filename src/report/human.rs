@@ -1,7 +1,7 @@
 //! Findings as a compiler prints them: the line, a caret under the fault, the other places that matter, what to do.
 
 use std::collections::BTreeSet;
-use std::io::{self, Write as _};
+use std::io;
 
 use annotate_snippets::{Element, Level as Severity, Renderer};
 
@@ -48,7 +48,7 @@ impl Report for Human {
             let drawn = draw(&alike, &findings.run, &mut lines, &mut advice, &renderer);
             out.drawing(&format!("{drawn}\n\n"))?;
         }
-        writeln!(out, "{}", findings.summary.text())
+        findings.write_summary(out)
     }
 
     fn changes(&self) -> Option<WriteChanges> {

@@ -146,10 +146,7 @@ fn outcome(code: &'static str, issues: &[&Issue<'_>]) -> Safe {
 }
 
 fn display(issue: &Issue<'_>) -> String {
-    let level = match issue.level {
-        Level::Error => "error",
-        Level::Warning | Level::Off => "warning",
-    };
+    let level = issue.level.as_str();
     let site = &issue.site;
     let column = site
         .range

@@ -48,7 +48,7 @@ pub use bundle::{
 pub use changes::{changes, changes_json, git_add_hint, shell_quote};
 pub use clusters::{ClusterRow, clusters};
 pub use diff::diff;
-pub use findings::{Changes, Findings, Group, Run, Summary};
+pub use findings::{Changes, Detail, Findings, Group, Run, Summary};
 pub use format::{CommentFormat, Format, ListFormat, print_findings};
 pub use judged_pool::JudgedPool;
 pub use lines::Lines;
@@ -58,7 +58,7 @@ pub use stamped::{skips, stamp_changes};
 pub use statistics::Statistics;
 pub use table::verification;
 pub use table::{ImageRow, images};
-pub use table::{RegistryImage, names, registry_image};
+pub use table::{RegistryImage, RuleRow, names, registry_image, rules};
 
 /// One format for findings. Its file's name is the word on the command line.
 pub trait Report: Sync {

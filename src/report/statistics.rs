@@ -2,11 +2,10 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
-use std::io::{self, Write as _};
+use std::io;
 
 use super::table::Table;
 use super::{Findings, Report, WriteChanges, human};
-use crate::model::rule::Level;
 use crate::printer::Printer;
 use crate::rules::rule;
 
@@ -33,16 +32,17 @@ impl Report for Statistics {
         if !counts.is_empty() {
             let mut table = Table::new(&["count", "level", "rule", "what it finds"]);
             for ((Reverse(level), id), count) in counts {
-                let level = match level {
-                    Level::Error => "error",
-                    Level::Warning | Level::Off => "warning",
-                };
-                let cells = [&*count.to_string(), level, id.as_str(), rule(id).summary()];
+                let cells = [
+                    &*count.to_string(),
+                    level.as_str(),
+                    id.as_str(),
+                    rule(id).summary(),
+                ];
                 table.row(cells.map(str::to_owned));
             }
             table.write(out)?;
         }
-        writeln!(out, "{}", findings.summary.text())
+        findings.write_summary(out)
     }
 
     fn changes(&self) -> Option<WriteChanges> {

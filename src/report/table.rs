@@ -11,6 +11,7 @@ use capi::image::{ImageKey, fact};
 use crate::catalog::locking::{Verification, VerifiedImage};
 use crate::model::cluster_view::{ClusterView, SelectedPool};
 use crate::model::judgment::Grade;
+use crate::model::rule::{Level, RuleId};
 use crate::printer::Printer;
 
 use super::format::{Format, ListFormat};
@@ -110,6 +111,30 @@ fn registry_table(image: &RegistryImage) -> Table {
         .iter()
         .for_each(|(name, value)| row(name, value));
     table
+}
+
+/// One rule, with its level in this project.
+#[derive(Debug, Serialize)]
+pub struct RuleRow {
+    /// Its id.
+    pub rule: RuleId,
+    /// The level of what it finds.
+    pub level: Level,
+    /// What it finds, in one line.
+    pub summary: &'static str,
+}
+
+/// Prints the rules, a line each.
+pub fn rules(rows: &[RuleRow], format: ListFormat, out: &mut Printer) -> io::Result<()> {
+    if format != ListFormat::Human {
+        return format.data(&rows, out);
+    }
+    let mut table = Table::new(&["rule", "level", "what it finds"]);
+    for row in rows {
+        let cells = [row.rule.as_str(), row.level.as_str(), row.summary];
+        table.row(cells.map(str::to_owned));
+    }
+    table.write(out)
 }
 
 /// One image of the catalog, over all clusters.

@@ -3,6 +3,7 @@
 mod changes;
 mod completions;
 mod help;
+mod part;
 
 use std::fs;
 use std::process::{Command, Stdio};

@@ -6,6 +6,12 @@ pub(super) const ALONE: &str = "Examples:
   metalmark check               every finding
   metalmark render              check, then write the manifests";
 
+/// What the exit status means, of every command.
+pub(super) const EXIT_STATUS: &str = "Exit status:
+  0  no error; warnings are allowed
+  1  findings at error level, drift, or nothing was checked
+  2  usage, I/O or network error, or the run took more than its budget";
+
 pub(super) const RENDER: &str = "Examples:
   metalmark render              check everything, then write the outputs
   metalmark render --check      for CI: exit 1 where the tree is out of date
@@ -68,6 +74,11 @@ pub(super) const EXPLAIN: &str = "Examples:
                                 a rule
   metalmark explain edge-1      a cluster
   metalmark explain edge-1/md0  why this node pool boots this image";
+
+pub(super) const RULES: &str = "Examples:
+  metalmark rules               every rule and its level here
+  metalmark explain version-skew
+                                the page of one";
 
 pub(super) const VALUES: &str = "Examples:
   metalmark values edge-1       merged and evaluated

@@ -13,8 +13,8 @@ use crate::budget::Limits;
 use crate::bundle::commands::BundleCommand;
 use crate::commands::{
     self, CheckOptions, ClustersOptions, ExplainOptions, ImagesOptions, ImpactOptions, InitOptions,
-    LockOptions, PageOptions, PlanOptions, RegistryCommand, RenderOptions, StampOptions,
-    UpdateOptions, ValuesOptions, VerifyOptions,
+    LockOptions, PageOptions, PlanOptions, RegistryCommand, RenderOptions, RulesOptions,
+    StampOptions, UpdateOptions, ValuesOptions, VerifyOptions,
 };
 use crate::error::Error;
 use crate::files::{sandbox, start_threads};
@@ -33,7 +33,7 @@ use workspace::{ProjectArguments, WorkspaceArguments};
 
 /// The command line.
 #[derive(Debug, Parser)]
-#[command(about, version, propagate_version = true, after_long_help = examples::ALONE)]
+#[command(about, version, propagate_version = true, after_long_help = format!("{}\n\n{}", examples::ALONE, examples::EXIT_STATUS))]
 pub(super) struct Arguments {
     #[command(flatten)]
     place: ProjectArguments,
@@ -97,6 +97,9 @@ enum Command {
     /// Explains a rule, an image key, a cluster or a pool (CLUSTER/POOL): why this image, selector by selector.
     #[command(after_long_help = examples::EXPLAIN)]
     Explain(WithWorkspace<ExplainOptions>),
+    /// Lists the rules with their levels in this project: what `check` looks for.
+    #[command(after_long_help = examples::RULES)]
+    Rules(RulesOptions),
     /// Prints the values of a cluster, merged and evaluated; where each comes from; why one is what it is.
     #[command(after_long_help = examples::VALUES)]
     Values(WithWorkspace<ValuesOptions>),
@@ -279,6 +282,7 @@ impl Arguments {
             Command::Explain(it) => {
                 commands::explain(&it.read_request(place), &it.options, today, terminal)
             }
+            Command::Rules(options) => commands::rules(&place.request(), options, terminal),
             Command::Values(it) => {
                 commands::values(&it.request(place), &it.options, today, terminal)
             }
@@ -340,7 +344,11 @@ fn print_manual(folder: Option<&Path>, terminal: &mut Terminal) -> Result<Verdic
 fn page(command: clap::Command) -> Result<Vec<u8>, Error> {
     let mut text = Vec::new();
     clap_mangen::Man::new(command).render(&mut text)?;
-    Ok(text)
+    let text = String::from_utf8_lossy(&text);
+    let text = text.replace("\n.SH EXTRA\nExamples:\n", "\n.SH EXAMPLES\n");
+    let text = text.replace(&format!("\n{}", examples::EXIT_STATUS), "");
+    let exit_status = examples::EXIT_STATUS.replace("Exit status:", ".SH EXIT STATUS");
+    Ok(format!("{text}{exit_status}\n").into_bytes())
 }
 
 /// The pages of a command and of those below it, by their names.

@@ -59,25 +59,25 @@ impl ProjectArguments {
 #[command(next_help_heading = "Workspace without a project file")]
 pub(super) struct WorkspaceArguments {
     /// A values file that every cluster shares, lowest first; the first one is the chart's own values.yaml.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, hide_short_help = true, value_name = "FILE")]
     values: Vec<String>,
     /// A pattern of values files: one cluster a match, named by the file's folder.
-    #[arg(long, value_name = "GLOB")]
+    #[arg(long, hide_short_help = true, value_name = "GLOB")]
     clusters: Vec<String>,
     /// A file with image facts, such as an os-images-info ConfigMap.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, hide_short_help = true, value_name = "FILE")]
     info: Vec<String>,
     /// The URL that machines fetch an image from; a template that knows `image` and `cluster`.
-    #[arg(long, value_name = "TEMPLATE")]
+    #[arg(long, hide_short_help = true, value_name = "TEMPLATE")]
     image_url: Option<String>,
     /// Stamp checksums as literals or as the URL of a checksum file.
-    #[arg(long, value_name = "STYLE", value_parser = checksum())]
+    #[arg(long, hide_short_help = true, value_name = "STYLE", value_parser = checksum())]
     checksum: Option<ChecksumStyle>,
     /// Serve every image of the catalog, used or not.
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     all_images: bool,
     /// How selectors compare Kubernetes versions.
-    #[arg(long, value_name = "MODE", value_parser = matching())]
+    #[arg(long, hide_short_help = true, value_name = "MODE", value_parser = matching())]
     matching: Option<Matching>,
 }
 

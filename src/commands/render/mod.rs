@@ -229,7 +229,7 @@ fn plan(job: &Job<'_>, held: Option<&mut Held>, terminal: &mut Terminal) -> Resu
         output::apply(&changes[0])?;
         texts::replace(workspace, &followed, held)?;
     }
-    if let Some(list) = options.reporting.output.changes() {
+    if let Some(list) = options.reporting.list_changes() {
         list(&shown, &mut terminal.out)?;
     }
     if verdict != Verdict::Clean {

@@ -5,15 +5,10 @@ use std::io::{self, Write};
 
 use super::pool::{CandidateAccount, FactAccount, PlacedValue};
 use super::{ImageAccount, PoolAccount, RuleAccount};
-use crate::model::rule::Level;
 
 /// A rule's page.
 pub(super) fn rule(rule: &RuleAccount, out: &mut dyn Write) -> io::Result<()> {
-    let level = match rule.level {
-        Level::Off => "off",
-        Level::Warning => "warning",
-        Level::Error => "error",
-    };
+    let level = rule.level.as_str();
     writeln!(
         out,
         "{} ({level} unless the policy says otherwise)\n",
