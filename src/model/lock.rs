@@ -44,6 +44,9 @@ pub struct LockedImage {
     pub origin: LockOrigin,
     /// The keys that were known, with the signature that was good under each; sorted.
     pub verified: Vec<Verified>,
+    /// Where it comes from, as far as the project demands proof of that: `source`, `revision`, `builder`, and the `signer` who
+    /// says so.
+    pub provenance: BTreeMap<Arc<str>, Located<Arc<str>>>,
     /// What proves the entry; none in a lock of an earlier metalmark, and for files of a web server.
     pub evidence: Option<Arc<Evidence>>,
 }
@@ -119,8 +122,10 @@ impl LockedImage {
 
     /// Whether two entries have the same content, regardless of their places.
     pub fn says_the_same(&self, other: &Self) -> bool {
-        fn facts(image: &LockedImage) -> impl Iterator<Item = (&Arc<str>, &Arc<str>)> {
-            image.facts.iter().map(|(name, fact)| (name, &fact.value))
+        fn texts(
+            all: &BTreeMap<Arc<str>, Located<Arc<str>>>,
+        ) -> impl Iterator<Item = (&Arc<str>, &Arc<str>)> {
+            all.iter().map(|(name, text)| (name, &text.value))
         }
         self.identity() == other.identity()
             && self.digest.value == other.digest.value
@@ -128,7 +133,8 @@ impl LockedImage {
             && self.origin == other.origin
             && self.verified == other.verified
             && self.evidence == other.evidence
-            && facts(self).eq(facts(other))
+            && texts(&self.facts).eq(texts(&other.facts))
+            && texts(&self.provenance).eq(texts(&other.provenance))
     }
 
     /// The digest of the manifest that machines pull: of an index, that of its part.
@@ -191,6 +197,7 @@ mod tests {
             facts: std::collections::BTreeMap::new(),
             origin: LockOrigin::default(),
             verified: Vec::new(),
+            provenance: std::collections::BTreeMap::new(),
             evidence: None,
         }
     }

@@ -21,6 +21,7 @@ pub mod ownership;
 pub mod part;
 pub mod policy;
 pub mod proposal;
+pub mod provenance;
 pub mod redact;
 pub mod renovate;
 pub mod rule;

@@ -9,6 +9,7 @@ use yaml_tree::place::Spot;
 use super::date::Date;
 use super::finding::{Finding, Subject};
 use super::judgment::Grade;
+use super::provenance::ProvenanceDemand;
 use super::rule::{Level, RuleId, RuleOption};
 use super::signing::RequiredSignatures;
 
@@ -23,6 +24,8 @@ pub struct Policy {
     pub waivers: Waivers,
     /// The images that have to be signed, whatever the values say.
     pub signatures: RequiredSignatures,
+    /// What has to be signed of images, and by whom; all entries that an image is below apply.
+    pub provenance: Vec<ProvenanceDemand>,
     /// The best judgment of a node pool that fails a run, where one does.
     pub fail_on: Option<Grade>,
 }

@@ -115,6 +115,7 @@ macro_rules! rules {
             OutputPathIllegal "output-path-illegal" Error;
             OutputSymlink "output-symlink" Error;
             ProjectFile "project-file" Error;
+            ProvenanceUnproven "provenance-unproven" Error;
             ProviderUnknown "provider-unknown" Error Values["manifests name their providers by their kinds"] (provider_unknown: cluster);
             ReferenceDangling "reference-dangling" Error;
             ReferenceUnpinned "reference-unpinned" Warning (reference_unpinned: cluster);
@@ -192,10 +193,12 @@ impl RuleId {
         )
     }
 
-    /// Whether it is about the lock or the signatures of what is locked.
+    /// Whether it is about the lock, or the signatures or the origin of what is locked.
     pub fn is_of_lock(self) -> bool {
         let id = self.as_str();
-        self == Self::ArtifactOtherImage || id.starts_with("lock-") || id.starts_with("signature-")
+        matches!(self, Self::ArtifactOtherImage | Self::ProvenanceUnproven)
+            || id.starts_with("lock-")
+            || id.starts_with("signature-")
     }
 }
 

@@ -11,7 +11,7 @@ use rayon::prelude::{IntoParallelRefIterator, ParallelIterator};
 use yaml_tree::place::Sources;
 
 use crate::budget;
-use crate::catalog::locking::{self, Keyring};
+use crate::catalog::locking::{self, Keyring, Provenances, check_provenance};
 use crate::catalog::resolve::{self, Catalogs};
 use crate::catalog::sources;
 use crate::decide::bound_content::other_image;
@@ -73,17 +73,31 @@ impl Fleet {
             Some(finding.with_label(files.resolve(entry.reference.place), "locked here"))
         });
         workspace.findings.extend(other);
+        let tree = Arc::clone(&workspace.files);
+        let registries = workspace.settings.registries.clone();
+        let provenances = Provenances::load(
+            &workspace.settings.policy.provenance,
+            |named| read::key_text(&*workspace.files, named),
+            &mut workspace.findings,
+        );
+        let keyring = Keyring::new(
+            move |named| read::key_text(&*tree, named),
+            move |of| registries.find_signing_name(of),
+        )
+        .with_provenances(provenances);
+        let is_wrong = |finding: &Finding| finding.rule == RuleId::ProjectFile;
+        // What the project demands is not known then.
+        if !workspace.findings.iter().any(is_wrong) {
+            let lock = facts.lock.iter();
+            let unproven = lock.flat_map(|lock| check_provenance(lock, &keyring, &files));
+            workspace.findings.extend(unproven);
+        }
         if let Some((records, file)) = &workspace.records {
             facts.add_records(records, file);
         }
         let templates = TemplateCache::default();
-        let files = Arc::clone(&workspace.files);
-        let registries = workspace.settings.registries.clone();
         Ok(Self {
-            keyring: Keyring::new(
-                move |named| read::key_text(&*files, named),
-                move |of| registries.find_signing_name(of),
-            ),
+            keyring,
             shared_catalog: read::read_shared_catalog(&workspace, &templates),
             expanded: Catalogs::new(facts, workspace.settings.schemes.clone()),
             patterns: PatternCache::default(),

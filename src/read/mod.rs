@@ -25,6 +25,7 @@ mod manifests;
 mod own_output;
 mod places;
 mod project;
+mod provenance;
 mod record;
 mod registries;
 mod release_options;

@@ -11,6 +11,7 @@ use yaml_tree::engine::Engine;
 use crate::model::selector::Matching;
 use crate::model::settings::ChecksumStyle;
 
+use super::provenance::ProvenanceOptions;
 use super::record::ImageRecord;
 use super::rule_options::RuleOptions;
 use super::wave_options::WaveOptions;
@@ -297,6 +298,9 @@ pub(super) struct PolicyOptions {
     /// references, such as `registry.example.org/os`, to `required`.
     #[serde(default)]
     pub signatures: SignatureOptions,
+    /// What must be signed of images, and by whom: the images themselves, where they were built from, what is in them.
+    #[serde(default)]
+    pub provenance: Vec<ProvenanceOptions>,
     /// Which judgments of node pools fail a run, with all that are worse: `by-name` accepts proven node pools alone, `unknown` all
     /// whose image was compared.
     #[serde(default)]

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use oci_artifacts::registries::{CONCURRENCY, Host, Mirror, RegistrySettings};
 use oci_artifacts::{Platform, Reference, RegistryName};
+use yaml_tree::place::Spot;
 
 use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
@@ -100,17 +101,21 @@ fn prefix(
 ) -> Option<Reference> {
     let read = Reference::parse_prefix(text);
     if read.is_none() {
-        findings.push(no_prefix(text, places, path).help(format!(
+        findings.push(no_prefix(text, places.spot(path)).help(format!(
             "write a host, its port if it has one, and a path: `registry.example:5000/group`; or, to take them from a folder, `{LAYOUT}DIR`"
         )));
     }
     read
 }
 
+/// How a prefix is written.
+pub(super) const PREFIX: &str =
+    "write a host, its port if it has one, and a path: `registry.example:5000/group`";
+
 /// That a text is no start of references.
-pub(super) fn no_prefix(text: &str, places: &Places<'_>, path: &[&str]) -> Finding {
+pub(super) fn no_prefix(text: &str, spot: Option<Spot>) -> Finding {
     let message = format!("`{text}` is no registry, nor a prefix of repositories in one");
-    Finding::new(RuleId::ProjectFile, message).with_label(places.spot(path), "")
+    Finding::new(RuleId::ProjectFile, message).with_label(spot, "")
 }
 
 fn second_spelling(text: &str, places: &Places<'_>, path: &[&str]) -> Finding {

@@ -20,9 +20,9 @@ use super::places::{Places, bad_pattern};
 use super::project::{
     FailOn, OutputOptions, PolicyOptions, ProjectFile, ReleaseOptions, SignatureOptions,
 };
-use super::registries;
 use super::rule_options::{self, RuleOptions};
 use super::wave_options;
+use super::{provenance, registries};
 
 /// Where an image server of Sylva serves an image inside its management cluster (sylva-core, unit os-image-server;
 /// docs/sylva.md#the-image-server).
@@ -191,6 +191,7 @@ fn policy(options: &PolicyOptions, places: &Places<'_>, findings: &mut Vec<Findi
                 RequiredSignatures::Below(prefixes(written.keys(), places, findings))
             }
         },
+        provenance: provenance::demands(&options.provenance, places, findings),
     }
 }
 
@@ -203,10 +204,8 @@ fn prefixes<'a>(
     let read = written.filter_map(|text| {
         let prefix = Address::parse_prefix(text);
         if prefix.is_none() {
-            let finding = registries::no_prefix(text, places, &["policy", "signatures", text]);
-            findings.push(finding.help(
-                "write a host, its port if it has one, and a path: `registry.example:5000/group`",
-            ));
+            let finding = registries::no_prefix(text, places.spot(&["policy", "signatures", text]));
+            findings.push(finding.help(registries::PREFIX));
         }
         prefix
     });

@@ -11,6 +11,7 @@ mod merge;
 mod moved;
 mod online;
 mod pages;
+mod provenance;
 mod signed;
 mod store;
 mod trust;

@@ -364,7 +364,7 @@ $ lock => 1
 error[signature-unchecked]: `policy.signatures` requires signatures, and the values name no key for images of registry `sylva`
 # a key again
 $ check, render --stdout => 1
-error[lock-missing-image]: `policy.signatures` requires signatures, and there is no lock with those of `JAMMY`, `NOBLE`
+error[lock-missing-image]: the policy requires signatures, and there is no lock with those of `JAMMY`, `NOBLE`
 error[checksum-missing]: the sha256 of image `NOBLE` is not known
 error[format-missing]: the format of image `NOBLE` is not known
 warning[k8s-version-unproven]: nothing proves that image `NOBLE` holds Kubernetes `v1.31.8+rke2r1`

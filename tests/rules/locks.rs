@@ -112,6 +112,32 @@ error[artifact-other-image]: `oci://registry.example.org/os/noble-31:1.0.0` is n
 }
 
 #[test]
+fn provenance_unproven() {
+    let key = Key::new();
+    // Locked before anybody asked who signs.
+    let project = boots(NOBLE_31, "").file("ci.pub", key.pem());
+    push_noble(&mut registry(&project));
+    let _ = project.run("lock").exit(0);
+    let policy = "policy: {provenance: [{images: registry.example.org/os, key: ci.pub}]}";
+    let project = project.settings(policy);
+    fails("provenance-unproven", &project, "check").screen(str![[r#"
+error[provenance-unproven]: `oci://registry.example.org/os/noble-31:1.0.0` is not proven to come from where the project says: it has no signature
+ --> metalmark.lock:7:11
+  |
+7 |   digest: sha256:1763bf0b5ca5675eef9b3ce767975dd88fff9d754877400f02a6330d929a1ac1
+  |           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ locked here
+  |
+  = help: run `metalmark lock`: it looks for signatures and attestations, and locks nothing that lacks one
+
+1 error; 1 node pool checked: 1 proven
+
+"#]]);
+    push_signed(&project, "noble-31", &key);
+    let _ = project.run("lock").exit(0);
+    passes("provenance-unproven", &project, "check");
+}
+
+#[test]
 fn reference_unpinned() {
     let project = boots(&described("noble-31"), "");
     project.edit(

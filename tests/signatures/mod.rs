@@ -3,6 +3,7 @@
 mod bundles;
 mod fixtures;
 mod gathered;
+mod keyless;
 mod keys;
 
 mod limits;

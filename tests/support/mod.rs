@@ -12,6 +12,7 @@ pub(crate) mod project;
 pub(crate) mod recorded;
 pub(crate) mod registry;
 pub(crate) mod seen;
+pub(crate) mod sigstore;
 pub(crate) mod skips;
 pub(crate) mod stage;
 pub(crate) mod story;

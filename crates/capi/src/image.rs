@@ -62,8 +62,12 @@ pub mod fact {
     pub const BUILD_TIMESTAMP: &str = "build-timestamp";
     /// The commit of the builder's recipe.
     pub const COMMIT_ID: &str = "commit-id";
-    /// The builder: `image-builder`, `diskimage-builder`.
+    /// The builder: `image-builder`, `diskimage-builder`; where provenance is proven, its id.
     pub const BUILDER: &str = "builder";
+    /// The repository that the image was built from, where provenance is proven.
+    pub const SOURCE: &str = "source";
+    /// The commit of it.
+    pub const REVISION: &str = "revision";
     /// Talos's schematic: the hex digest of the request.
     pub const SCHEMATIC: &str = "schematic";
     /// The system extensions that the image is or holds, with commas between them.

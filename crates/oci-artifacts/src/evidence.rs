@@ -14,7 +14,7 @@ pub struct Evidence {
     pub manifest: Arc<str>,
     /// Of an index, the manifest for the project's architecture.
     pub part: Option<Arc<str>>,
-    /// One signature for each key that was configured, as it was found.
+    /// What decided: a signature for each key that is named, what the project's policy demands.
     pub signatures: Vec<Witness>,
 }
 
@@ -45,9 +45,16 @@ pub enum Witness {
         /// The signature in base64.
         signature: Arc<str>,
     },
-    /// A Sigstore bundle that refers to the artifact.
+    /// A Sigstore bundle that refers to the artifact, or an attestation of cosign's as one.
     Bundle {
         /// The bundle's JSON.
+        bundle: Arc<str>,
+    },
+    /// cosign's payload, signed under a certificate.
+    Certified {
+        /// What is signed.
+        payload: Arc<str>,
+        /// Signature, certificate, log entry and timestamp as the JSON of a bundle.
         bundle: Arc<str>,
     },
     /// A signature that cannot be read. It proves nothing, and is kept so that a waiver still applies to it.

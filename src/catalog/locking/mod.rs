@@ -6,6 +6,7 @@
 
 mod pages;
 mod proof;
+mod provenance;
 mod requirement;
 mod signers;
 mod trust;
@@ -26,6 +27,7 @@ use crate::model::name::NameSchemes;
 use crate::model::rule::RuleId;
 
 pub use pages::Pages;
+pub use provenance::{Provenances, check_provenance};
 pub use requirement::{Requirement, Requirements, add, requirements_of};
 pub use signers::{Keyring, Signing};
 pub use trust::{Trust, trust};
@@ -217,6 +219,14 @@ pub fn lock(
         }
     }
     proof::prove(
+        requirements,
+        &mut entries,
+        request,
+        keyring,
+        store,
+        &mut run,
+    );
+    provenance::prove(
         requirements,
         &mut entries,
         request,

@@ -104,6 +104,7 @@ fn lock_entry(offered: &OfferedImage) -> LockedImage {
             .collect(),
         origin: LockOrigin::default(),
         verified: Vec::new(),
+        provenance: BTreeMap::new(),
         evidence: None,
     }
 }

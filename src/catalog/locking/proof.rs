@@ -201,7 +201,7 @@ impl Run<'_> {
     }
 
     /// Puts the old entry back, as its evidence says it, or leaves a gap.
-    fn withdraw(
+    pub(super) fn withdraw(
         &self,
         requirement: &Requirement,
         request: &LockRequest<'_>,

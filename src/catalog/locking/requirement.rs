@@ -108,6 +108,7 @@ impl Requirement {
             digest: known.digest.clone(),
             mirror: known.mirror.clone(),
             verified: known.verified.clone(),
+            provenance: known.provenance.clone(),
             evidence: known.evidence.clone(),
             ..self.lock_entry(artifact)
         })
@@ -142,6 +143,7 @@ impl Requirement {
                 .collect(),
             origin: self.origin.clone(),
             verified: Vec::new(),
+            provenance: BTreeMap::new(),
             evidence: Some(Arc::new(arrived.evidence)),
         }
     }

@@ -10,6 +10,7 @@ use oci_artifacts::{Address, Digest, Reference};
 use parking_lot::Mutex;
 
 use super::RequirementKind;
+use super::provenance::Provenances;
 use crate::model::cluster_view::ClusterView;
 use crate::model::finding::{Finding, Subject};
 use crate::model::lock::{LockedImage, is_lockable};
@@ -60,6 +61,7 @@ impl Signing {
 pub struct Keyring {
     text: Box<TextOf>,
     signed_as: Box<SignedAs>,
+    provenances: Provenances,
     keys: Mutex<HashMap<Arc<str>, Result<PublicKey, String>>>,
     verdicts: Mutex<HashMap<Question, signature::Proof>>,
 }
@@ -82,9 +84,27 @@ impl Keyring {
         Self {
             text: Box::new(text),
             signed_as: Box::new(signed_as),
+            provenances: Provenances::default(),
             keys: Mutex::default(),
             verdicts: Mutex::default(),
         }
+    }
+
+    /// The same, with what the project demands of the origin of images.
+    pub fn with_provenances(self, provenances: Provenances) -> Self {
+        Self {
+            provenances,
+            ..self
+        }
+    }
+
+    pub(super) fn provenances(&self) -> &Provenances {
+        &self.provenances
+    }
+
+    /// The reference that an artifact was signed as before it was copied, where the project says so.
+    pub(super) fn find_signing_name(&self, of: &Reference) -> Option<Reference> {
+        (self.signed_as)(of)
     }
 
     fn key(&self, named: &Arc<str>) -> Result<PublicKey, String> {
@@ -106,7 +126,7 @@ impl Keyring {
     ) -> Option<signature::Question> {
         let of = Reference::parse(&image.reference.value).ok()?;
         Some(signature::Question {
-            signed_as: (self.signed_as)(&of),
+            signed_as: self.find_signing_name(&of),
             of,
             digest: image.digest.value.clone(),
             key: key.clone(),
@@ -159,10 +179,11 @@ pub(super) fn signers<'a>(
     let all = images.chain(bundles.map(|bundle| (bundle, RequirementKind::Bundle)));
     let all = all.filter(|(image, _)| is_lockable(image));
     let images = all.map(|(image, kind)| {
-        let is_required = image
-            .uri
-            .as_ref()
-            .is_some_and(|uri| required.cover(&uri.value));
+        let address = image.uri.as_ref().map(|uri| &uri.value);
+        // Whose certificate signs is no matter of keys that values name.
+        let is_certified = |address: &Address| keyring.provenances().demand_signature(address);
+        let is_required =
+            address.is_some_and(|address| required.cover(address) && !is_certified(address));
         let skips = view.signing.skip && !is_required;
         let signing = match view.signing.find_key(image).filter(|_| !skips) {
             None if is_required => {
@@ -285,6 +306,11 @@ fn advice(verdict: &Verdict, found: Found) -> (RuleId, &'static str) {
         (Verdict::OtherDigest(_), _) => (
             RuleId::SignatureInvalid,
             "the key is right, and the image is not the one that was signed: do not use it; find out who put the signature there",
+        ),
+        (Verdict::Certified(_), _) => (
+            RuleId::SignatureInvalid,
+            "if that is its publisher, demand it in the project file instead of a key: \
+             `policy: {provenance: [{images: PREFIX, identity: …, issuer: …, trusted-root: FILE}]}`",
         ),
         (Verdict::Malformed(_), _) => (
             RuleId::SignatureInvalid,

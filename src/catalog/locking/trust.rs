@@ -30,7 +30,8 @@ pub fn trust(view: &ClusterView, required: &RequiredSignatures, keyring: &Keyrin
     let mut trust = Trust::default();
     let lock = view.lock.as_deref();
     let is_empty = lock.is_none_or(|lock| lock.images().is_empty());
-    if is_empty && *required == RequiredSignatures::Nowhere {
+    let provenances = keyring.provenances();
+    if is_empty && *required == RequiredSignatures::Nowhere && provenances.is_empty() {
         return trust;
     }
     let signers = signers::signers(view, required, keyring);
@@ -40,7 +41,9 @@ pub fn trust(view: &ClusterView, required: &RequiredSignatures, keyring: &Keyrin
         let uri = image.uri.as_ref().map(|uri| &uri.value);
         match lock.and_then(|lock| lock.get(&image.key, uri?)) {
             Some(entry) => trust.entry(entry, &signing, view, keyring, &mut unproven),
-            None if covers(required, image) => missing.push(image),
+            None if covers(required, image) || uri.is_some_and(|uri| provenances.cover(uri)) => {
+                missing.push(image);
+            }
             None => {}
         }
     }
@@ -58,7 +61,7 @@ fn missing_lock(view: &ClusterView, missing: &[&Image]) -> Option<Finding> {
     let first = missing.first()?;
     let keys: Vec<String> = missing.iter().map(|it| format!("`{}`", it.key)).collect();
     let message = format!(
-        "`policy.signatures` requires signatures, and there is no lock with those of {}",
+        "the policy requires signatures, and there is no lock with those of {}",
         keys.join(", ")
     );
     let subject = Subject::cluster(&view.cluster.name);

@@ -86,7 +86,12 @@ pub(super) fn run_held(
     let (mut tampered, found): (Vec<Finding>, Vec<Finding>) = workspace
         .findings
         .iter()
-        .filter(|finding| finding.rule != RuleId::ArtifactOtherImage)
+        .filter(|finding| {
+            !matches!(
+                finding.rule,
+                RuleId::ArtifactOtherImage | RuleId::LockStale | RuleId::ProvenanceUnproven
+            )
+        })
         .cloned()
         .partition(|finding| finding.rule == RuleId::LockTampered);
     for finding in &mut tampered {

@@ -5,15 +5,15 @@
 //! The envelope has to be read for its signature; the statement in it is parsed only after that is verified, except
 //! to say why it is not.
 
-use std::collections::BTreeMap;
-
 use serde::Deserialize;
 use yaml_tree::bytes::BASE64;
 
 use crate::Digest;
 
 use super::key::PublicKey;
+use super::keyless::Certificate;
 use super::payload::decode_base64;
+use super::predicate::{PAYLOAD, STATEMENT, Statement};
 use super::verdict::{Claim, Flaw};
 
 /// How the media type of a bundle starts; the version follows, `v0.3+json`.
@@ -22,17 +22,13 @@ pub(super) const MEDIA_TYPE: &str = "application/vnd.dev.sigstore.bundle.";
 /// The predicate of a signature. Attestations (provenance, SBOM) have others, and prove no signature.
 pub(super) const PREDICATE: &str = "https://sigstore.dev/cosign/sign/v1";
 
-/// What a DSSE envelope around an in-toto statement says that it holds.
-pub(super) const PAYLOAD: &str = "application/vnd.in-toto+json";
-
-/// How the types of in-toto statements start: `v1`, and `v0.1` before it.
-pub(super) const STATEMENT: &str = "https://in-toto.io/Statement/";
-
 /// A bundle, its shape read.
 pub(super) struct Bundle {
     content: Content,
     /// base64 of the sha256 of the key that it claims to be signed with.
     hint: Option<String>,
+    /// The certificate (DER) that it claims to be signed under.
+    certificate: Option<Vec<u8>>,
 }
 
 enum Content {
@@ -54,10 +50,23 @@ struct RawBundle {
     message_signature: Option<Message>,
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Material {
     public_key: Option<Hint>,
+    certificate: Option<RawCertificate>,
+    x509_certificate_chain: Option<Chain>,
+}
+
+#[derive(Deserialize)]
+struct Chain {
+    certificates: Vec<RawCertificate>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct RawCertificate {
+    raw_bytes: String,
 }
 
 #[derive(Deserialize)]
@@ -82,22 +91,6 @@ struct Signature {
 #[derive(Deserialize)]
 struct Message {
     signature: String,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Statement {
-    #[serde(rename = "_type")]
-    kind: String,
-    subject: Vec<Subject>,
-    predicate_type: String,
-}
-
-#[derive(Deserialize)]
-struct Subject {
-    #[serde(default)]
-    name: String,
-    digest: BTreeMap<String, String>,
 }
 
 impl Bundle {
@@ -125,70 +118,83 @@ impl Bundle {
             },
             _ => return Err("its bundle holds neither one envelope nor one signature".to_owned()),
         };
-        let key = raw.verification_material.and_then(|part| part.public_key);
+        let material = raw.verification_material.unwrap_or_default();
+        let chain = { material.x509_certificate_chain.into_iter() }.flat_map(|it| it.certificates);
+        let certificate = material.certificate.into_iter().chain(chain).next();
+        let hint = material.public_key.map(|key| key.hint);
         Ok(Self {
             content,
-            hint: key.map(|key| key.hint).filter(|hint| !hint.is_empty()),
+            hint: hint.filter(|hint| !hint.is_empty()),
+            certificate: certificate.and_then(|it| decode_base64(&it.raw_bytes)),
         })
     }
 
-    /// Whether the manifest itself is what it signs.
-    pub(super) fn signs_manifest(&self) -> bool {
+    /// Whether bytes that are not in it are what it signs: those of the manifest, or of cosign's payload.
+    pub(super) fn signs_bytes(&self) -> bool {
         matches!(self.content, Content::Message { .. })
     }
 
-    /// What the key claims by this bundle of the manifest of that digest. `manifest`: its bytes, which a signature over them
-    /// needs.
-    pub(super) fn claim(&self, key: &PublicKey, ours: &Digest, manifest: Option<&[u8]>) -> Claim {
+    /// The signature over bytes that are not in it.
+    pub(super) fn signature(&self) -> Option<&[u8]> {
+        match &self.content {
+            Content::Envelope { .. } => None,
+            Content::Message { signature } => Some(signature),
+        }
+    }
+
+    /// Whether the key signed what is in it, or else these bytes.
+    pub(super) fn is_signed_by(&self, key: &PublicKey, bytes: &[u8]) -> bool {
         match &self.content {
             Content::Envelope {
                 kind,
                 payload,
                 signatures,
-            } => self.claim_of_envelope(key, ours, kind, payload, signatures),
-            Content::Message { signature } => match manifest {
-                Some(bytes) if ours.is_of(bytes) && key.verifies(bytes, signature) => {
-                    Claim::Good(None)
-                }
-                _ => self.unproven(key, true),
-            },
+            } => {
+                let message = encode(kind, payload);
+                let mut signatures = signatures.iter().take(SIGNATURES);
+                signatures.any(|signature| key.verifies(&message, signature))
+            }
+            Content::Message { signature } => key.verifies(bytes, signature),
         }
     }
 
-    fn claim_of_envelope(
-        &self,
-        key: &PublicKey,
-        ours: &Digest,
-        kind: &str,
-        payload: &[u8],
-        signatures: &[Vec<u8>],
-    ) -> Claim {
-        let message = encode(kind, payload);
-        let is_proven = signatures
-            .iter()
-            .take(SIGNATURES)
-            .any(|signature| key.verifies(&message, signature));
-        let statement = if kind == PAYLOAD {
-            serde_json::from_slice::<Statement>(payload).map_err(|error| error.to_string())
+    /// The statement in it; none where it signs bytes that are not in it.
+    ///
+    /// # Errors
+    /// Why there is none that can be read, in one clause.
+    pub(super) fn statement(&self) -> Option<Result<Statement, String>> {
+        let Content::Envelope { kind, payload, .. } = &self.content else {
+            return None;
+        };
+        let read = if kind == PAYLOAD {
+            serde_json::from_slice(payload).map_err(|error| error.to_string())
         } else {
             Err(format!("it is not of type `{PAYLOAD}`"))
         };
-        let Ok(statement) = statement.as_ref().map_err(String::as_str) else {
-            let error = statement.err().unwrap_or_default();
-            return if is_proven {
-                Claim::Bad(Flaw::Malformed(format!(
-                    "its statement cannot be read: {error}"
-                )))
-            } else {
-                self.unproven(key, false)
+        Some(read.map_err(|error| format!("its statement cannot be read: {error}")))
+    }
+
+    /// What the key claims by this bundle of the manifest of that digest. `manifest`: its bytes, which a signature over them
+    /// needs.
+    pub(super) fn claim(&self, key: &PublicKey, ours: &Digest, manifest: Option<&[u8]>) -> Claim {
+        let Some(statement) = self.statement() else {
+            return match manifest {
+                Some(bytes) if ours.is_of(bytes) && self.is_signed_by(key, bytes) => {
+                    Claim::Good(None)
+                }
+                _ => self.unproven(key, true),
             };
+        };
+        let is_proven = self.is_signed_by(key, &[]);
+        let statement = match statement {
+            Ok(statement) => statement,
+            Err(reason) if is_proven => return Claim::Bad(Flaw::Malformed(reason)),
+            Err(_) => return self.unproven(key, false),
         };
         if statement.predicate_type != PREDICATE {
             return Claim::Bad(Flaw::Attestation);
         }
-        let (algorithm, hex) = ours.as_str().split_once(':').unwrap_or_default();
-        let of = |subject: &&Subject| subject.digest.get(algorithm).is_some_and(|it| it == hex);
-        let subject = statement.subject.iter().find(of);
+        let subject = statement.find_subject(ours);
         match (is_proven, subject) {
             (false, _) => self.unproven(key, subject.is_some()),
             (true, _) if !statement.kind.starts_with(STATEMENT) => Claim::Bad(Flaw::Malformed(
@@ -197,12 +203,20 @@ impl Bundle {
             (true, Some(subject)) => {
                 Claim::Good(Some(subject.name.clone()).filter(|name| !name.is_empty()))
             }
-            (true, None) => Claim::Bad(Flaw::OtherDigest(digests_of(&statement.subject))),
+            (true, None) => Claim::Bad(Flaw::OtherDigest(statement.digests())),
         }
     }
 
+    /// What the certificate that it claims to be signed under says, unproven.
+    pub(super) fn certificate(&self) -> Option<Certificate> {
+        Certificate::read_unproven(self.certificate.as_ref()?)
+    }
+
     /// Why no signature is good: by the key that it names, else by whether what is signed names this image.
-    fn unproven(&self, key: &PublicKey, is_ours: bool) -> Claim {
+    pub(super) fn unproven(&self, key: &PublicKey, is_ours: bool) -> Claim {
+        if let Some(certificate) = self.certificate() {
+            return Claim::Bad(Flaw::Certified(certificate.to_string()));
+        }
         let is_altered = match &self.hint {
             Some(hint) => *hint == hint_of(key),
             None => !is_ours,
@@ -228,13 +242,4 @@ pub(super) fn encode(kind: &str, payload: &[u8]) -> Vec<u8> {
 /// How cosign names a key: base64 of the sha256 of its SubjectPublicKeyInfo.
 pub(super) fn hint_of(key: &PublicKey) -> String {
     BASE64.encode(&key.fingerprint().bytes())
-}
-
-/// The digests of subjects, for a message.
-fn digests_of(subjects: &[Subject]) -> String {
-    let digests = subjects.iter().take(3).flat_map(|subject| &subject.digest);
-    let digests: Vec<String> = digests
-        .map(|(algorithm, hex)| format!("{algorithm}:{hex}"))
-        .collect();
-    digests.join(", ")
 }

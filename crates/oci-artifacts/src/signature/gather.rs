@@ -3,16 +3,21 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use serde_json::json;
+use yaml_tree::bytes::BASE64;
+
 use crate::evidence::Witness;
 use crate::{Content, Descriptor, Digest, Failure, FailureKind, Manifest, Reference, Store};
 
+use super::Witnesses;
+use super::annotated;
 use super::bundle::{self, Bundle};
 use super::key::PublicKey;
 use super::payload;
 use super::verdict::{Claim, Flaw, Form};
 
-/// The longest payload or bundle that is read, in bytes. A signature has a few thousand; what is longer is an attestation.
-const LIMIT: u64 = 256 << 10;
+/// The longest payload or bundle that is read for a signature, in bytes. It has a few thousand; what is longer is an attestation.
+pub(super) const LIMIT: u64 = 256 << 10;
 
 /// The most payloads, and the most referrers, that are read of one artifact. `cosign sign` adds one at each run.
 const MOST: usize = 256;
@@ -63,6 +68,17 @@ impl Evidence {
         })
     }
 
+    /// Adds it to what was found.
+    pub(super) fn collect(self, out: &mut Witnesses) {
+        match self.item {
+            Item::Witness { witness, .. } => out.all.push(witness),
+            Item::Attestation => out.too_long += 1,
+            Item::Failed(failure) => {
+                out.failed.get_or_insert(failure);
+            }
+        }
+    }
+
     /// What of it can be kept.
     pub(super) fn witness(&self) -> Option<&Witness> {
         match &self.item {
@@ -87,12 +103,22 @@ pub(super) fn claim(
             Ok(bundle) => bundle.claim(key, ours, manifest),
             Err(reason) => Claim::Bad(Flaw::Malformed(reason)),
         },
+        Witness::Certified { payload, bundle } => match Bundle::read(bundle.as_bytes()) {
+            Ok(bundle) => {
+                let signature = BASE64.encode(bundle.signature().unwrap_or_default());
+                match payload::claim(key, ours, payload.as_bytes(), &signature) {
+                    Claim::Bad(Flaw::WrongKey) => bundle.unproven(key, true),
+                    claim => claim,
+                }
+            }
+            Err(reason) => Claim::Bad(Flaw::Malformed(reason)),
+        },
         Witness::Malformed { reason } => Claim::Bad(Flaw::Malformed(reason.to_string())),
     }
 }
 
-/// The artifact that signatures are requested for.
-pub(super) type Wanted = (Reference, Digest);
+/// The artifact that signatures are requested for: its reference, and the digest of its manifest.
+pub type Wanted = (Reference, Digest);
 
 /// A layer that may be a signature, before its bytes are fetched.
 struct Layer {
@@ -100,24 +126,26 @@ struct Layer {
     descriptor: Descriptor,
 }
 
-/// The signatures at the tags `sha256-<hex>.sig`. A tag that does not exist is no signature; one that cannot be fetched is a
-/// failure.
+/// The signatures at the tags `sha256-<hex>.sig`, the attestations at `.att`. A tag that does not exist is none; one that cannot be
+/// fetched is a failure.
 pub(super) fn find_at_tags(
     store: &dyn Store,
     wanted: &[Wanted],
+    ending: &str,
+    limit: u64,
 ) -> Vec<Result<Vec<Evidence>, Failure>> {
     let tagged =
-        |(reference, digest): &Wanted| reference.with_tag(&format!("{}.sig", digest.as_tag()));
+        |(reference, digest): &Wanted| reference.with_tag(&format!("{}.{ending}", digest.as_tag()));
     let tags: Vec<Reference> = wanted.iter().map(tagged).collect();
     let found = store
         .manifests(&tags)
         .into_iter()
         .map(|answer| match answer {
-            Ok(manifest) => Ok(layers(manifest, Form::Tag)),
+            Ok(manifest) => Ok(layers(manifest, Form::Tag, limit)),
             Err(failure) if failure.kind == FailureKind::NotFound => Ok(Vec::new()),
             Err(failure) => Err(failure),
         });
-    read(store, wanted, found.collect())
+    read(store, wanted, found.collect(), limit)
 }
 
 /// The signatures among what refers to the artifacts. No list is filtered by its entries' types: registries write
@@ -125,6 +153,7 @@ pub(super) fn find_at_tags(
 pub(super) fn referring(
     store: &dyn Store,
     wanted: &[Wanted],
+    limit: u64,
 ) -> Vec<Result<Vec<Evidence>, Failure>> {
     let mut requested: Vec<Reference> = Vec::new();
     let lists: Vec<Result<(usize, Option<Failure>), Failure>> = store
@@ -156,7 +185,7 @@ pub(super) fn referring(
         let mut found: Vec<Result<Layer, Item>> = Vec::new();
         for answer in manifests.by_ref().take(count) {
             match answer {
-                Ok(manifest) => found.extend(layers(manifest, Form::Referrer)),
+                Ok(manifest) => found.extend(layers(manifest, Form::Referrer, limit)),
                 // A list under the tag keeps an entry whose artifact was deleted.
                 Err(failure) if failure.kind == FailureKind::NotFound => {}
                 Err(failure) => found.push(Err(Item::Failed(failure))),
@@ -166,7 +195,7 @@ pub(super) fn referring(
         Ok(found)
     });
     let found = found.collect();
-    read(store, wanted, found)
+    read(store, wanted, found, limit)
 }
 
 /// Those whose type is that of signatures, then the others.
@@ -180,20 +209,21 @@ fn likely_first(mut listed: Vec<Descriptor>) -> Vec<Descriptor> {
 }
 
 /// The layers of a signature image or of a bundle's, in order. `form` is that of signature images here.
-fn layers(manifest: Manifest, form: Form) -> Vec<Result<Layer, Item>> {
+fn layers(manifest: Manifest, form: Form, limit: u64) -> Vec<Result<Layer, Item>> {
     let Content::Image { layers, .. } = manifest.content else {
         return Vec::new();
     };
     let layer = |descriptor: Descriptor| {
-        if descriptor.media_type.starts_with(bundle::MEDIA_TYPE) {
+        let kind = &descriptor.media_type;
+        if kind.starts_with(bundle::MEDIA_TYPE) || kind == annotated::ENVELOPE {
             let form = Form::Bundle;
-            return Some(if descriptor.size > LIMIT {
+            return Some(if descriptor.size > limit {
                 Err(Item::Attestation)
             } else {
                 Ok(Layer { form, descriptor })
             });
         }
-        if descriptor.media_type != payload::MEDIA_TYPE {
+        if kind != payload::MEDIA_TYPE {
             return None;
         }
         Some(if descriptor.size > LIMIT {
@@ -214,6 +244,7 @@ fn read(
     store: &dyn Store,
     wanted: &[Wanted],
     found: Vec<Result<Vec<Result<Layer, Item>>, Failure>>,
+    limit: u64,
 ) -> Vec<Result<Vec<Evidence>, Failure>> {
     let mut places: HashMap<(String, Digest), usize> = HashMap::new();
     let mut blobs: Vec<(Reference, Descriptor)> = Vec::new();
@@ -226,7 +257,7 @@ fn read(
             });
         }
     }
-    let bytes = store.blobs(&blobs, LIMIT);
+    let bytes = store.blobs(&blobs, limit);
     let evidence = |reference: &Reference, layer: Result<Layer, Item>| {
         let Layer { form, descriptor } = match layer {
             Ok(layer) => layer,
@@ -262,10 +293,31 @@ fn item(form: Form, descriptor: &Descriptor, bytes: &[u8]) -> Item {
     let Ok(text) = std::str::from_utf8(bytes).map(Arc::<str>::from) else {
         return Item::fault("what is signed is not UTF-8");
     };
-    let signature = || {
+    let signature = || -> Arc<str> {
         let annotation = descriptor.annotations.get(payload::ANNOTATION);
         annotation.map_or("", String::as_str).into()
     };
+    let annotations = &descriptor.annotations;
+    let composed = if descriptor.media_type == annotated::ENVELOPE {
+        let envelope = serde_json::from_str(&text)
+            .map_err(|error| format!("its envelope cannot be read: {error}"));
+        let bundle = envelope.and_then(|it| annotated::bundle(annotations, ("dsseEnvelope", it)));
+        Some(bundle.map(|bundle| Witness::Bundle {
+            bundle: bundle.into(),
+        }))
+    } else if form != Form::Bundle && annotated::is_certified(annotations) {
+        let content = json!({"signature": &*signature()});
+        let bundle = annotated::bundle(annotations, ("messageSignature", content));
+        Some(bundle.map(|bundle| Witness::Certified {
+            payload: Arc::clone(&text),
+            bundle: bundle.into(),
+        }))
+    } else {
+        None
+    };
+    if let Some(composed) = composed {
+        return composed.map_or_else(Item::fault, Item::from_witness);
+    }
     Item::from_witness(match form {
         Form::Bundle => Witness::Bundle { bundle: text },
         Form::Tag => Witness::Tag {
@@ -315,5 +367,5 @@ fn signs_manifest(item: &Item) -> bool {
     else {
         return false;
     };
-    Bundle::read(bundle.as_bytes()).is_ok_and(|bundle| bundle.signs_manifest())
+    Bundle::read(bundle.as_bytes()).is_ok_and(|bundle| bundle.signs_bytes())
 }

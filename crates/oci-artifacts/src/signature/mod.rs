@@ -1,18 +1,30 @@
-//! Verifies and makes cosign's signatures with a key pair, in the forms that cosign 2 and 3 store, as Sylva signs its images (docs/sylva.md#signatures): without a transparency log.
+//! Verifies and makes cosign's signatures, in the forms that cosign 2 and 3 store, and verifies its attestations.
 //!
-//! Reads the signatures from a [`Store`]. Uses neither a transparency log nor a certificate authority: a key proves who signed, and not when.
+//! Two questions, both put to a [`Store`] and to what was kept of it: whether a key signed an artifact ([`prove`], [`recheck`]), as Sylva signs its images
+//! (docs/sylva.md#signatures); and whether everything that a project demands of its origin is signed ([`find_witnesses`],
+//! [`Policy::judge`]), under a key or under a certificate. A key proves who signed, and not when: logs and timestamps are for certificates.
 
+mod annotated;
+mod attestation;
 mod bundle;
 mod gather;
 mod key;
+mod keyless;
+mod pattern;
 mod payload;
+mod predicate;
 mod secret;
 mod sign;
 #[cfg(test)]
 mod tests;
 mod verdict;
 
+pub use attestation::{
+    Attested, Contents, Demand, Identity, Origin, Policy, Refusal, Signer, Subject,
+};
 pub use key::{KeyError, PublicKey};
+pub use keyless::TrustedRoot;
+pub use pattern::Pattern;
 pub use secret::{SecretKeyError, SigningKey};
 pub use sign::{SignatureForm, Signed, sign};
 use verdict::Decision;
@@ -21,7 +33,8 @@ pub use verdict::{Form, Signature, Verdict};
 use crate::evidence::Witness;
 use crate::{Digest, Failure, Reference, Store};
 
-use gather::{Evidence, Wanted};
+use gather::Evidence;
+pub use gather::Wanted;
 
 /// A verdict and the signature that decided it, if it can be kept.
 pub type Proof = (Verdict, Option<Witness>);
@@ -37,6 +50,18 @@ pub struct Question {
     pub digest: Digest,
     /// The key.
     pub key: PublicKey,
+}
+
+impl Question {
+    /// What is asked about. `manifest`: the bytes of the digest.
+    fn subject<'a>(&'a self, manifest: &'a str) -> Subject<'a> {
+        Subject {
+            of: &self.of,
+            signed_as: self.signed_as.as_ref(),
+            digest: &self.digest,
+            manifest,
+        }
+    }
 }
 
 /// The verdict on one artifact.
@@ -68,7 +93,7 @@ pub fn prove(store: &dyn Store, questions: &[Question]) -> Vec<Result<Proof, Fai
         .iter()
         .map(|question| (question.of.clone(), question.digest.clone()))
         .collect();
-    let mut found = gather::find_at_tags(store, &targets);
+    let mut found = gather::find_at_tags(store, &targets, "sig", gather::LIMIT);
     let open: Vec<usize> = (0..questions.len())
         .filter(|place| match &found[*place] {
             Ok(evidence) => {
@@ -82,7 +107,7 @@ pub fn prove(store: &dyn Store, questions: &[Question]) -> Vec<Result<Proof, Fai
     let referring = if left.is_empty() {
         Vec::new()
     } else {
-        gather::referring(store, &left)
+        gather::referring(store, &left, gather::LIMIT)
     };
     for (place, more) in open.into_iter().zip(referring) {
         match (&mut found[place], more) {
@@ -101,7 +126,9 @@ pub fn recheck(question: &Question, manifest: &str, witnesses: &[Witness]) -> Pr
         let form = match witness {
             Witness::Referrer { .. } => Form::Referrer,
             Witness::Bundle { .. } => Form::Bundle,
-            Witness::Tag { .. } | Witness::Malformed { .. } => Form::Tag,
+            Witness::Tag { .. } | Witness::Certified { .. } | Witness::Malformed { .. } => {
+                Form::Tag
+            }
         };
         let claim = gather::claim(witness, key, digest, Some(manifest.as_bytes()));
         (form, claim)
@@ -136,4 +163,41 @@ fn judge(question: &Question, found: &[Evidence]) -> Result<Proof, Failure> {
             Ok((verdict, witness))
         }
     }
+}
+
+/// Everything that a store has about an artifact that may be a signature or an attestation.
+#[derive(Debug, Default)]
+pub struct Witnesses {
+    /// What can be kept.
+    pub all: Vec<Witness>,
+    /// What exists, and could not be fetched: none of it may be what is missing.
+    pub failed: Option<Failure>,
+    /// How many attestations are longer than [`LONGEST`], which are not kept.
+    pub too_long: usize,
+}
+
+/// The longest attestation that is read, in bytes: what is kept beside a lock is read by every command.
+pub const LONGEST: u64 = 1 << 20;
+
+/// What a store has about artifacts: at cosign's tags for signatures and attestations, and among what refers to them.
+pub fn find_witnesses(store: &dyn Store, wanted: &[Wanted]) -> Vec<Result<Witnesses, Failure>> {
+    if wanted.is_empty() {
+        return Vec::new();
+    }
+    let signatures = gather::find_at_tags(store, wanted, "sig", LONGEST);
+    let attestations = gather::find_at_tags(store, wanted, "att", LONGEST);
+    let referring = gather::referring(store, wanted, LONGEST);
+    let found = signatures.into_iter().zip(attestations).zip(referring);
+    found
+        .map(|((signatures, attestations), referring)| {
+            let mut out = Witnesses::default();
+            for evidence in [signatures?, attestations?, referring?]
+                .into_iter()
+                .flatten()
+            {
+                evidence.collect(&mut out);
+            }
+            Ok(out)
+        })
+        .collect()
 }

@@ -45,35 +45,49 @@ struct Image {
     digest: String,
 }
 
+/// The image that a payload names.
+pub(super) struct Signed {
+    /// The digest of its manifest.
+    pub(super) digest: String,
+    /// The reference that it was signed under, where the payload says so.
+    pub(super) name: Option<String>,
+}
+
+/// Reads a payload.
+///
+/// # Errors
+/// Why it is none of cosign's, in one clause.
+pub(super) fn read(payload: &[u8]) -> Result<Signed, String> {
+    let Payload { critical } = serde_json::from_slice(payload)
+        .map_err(|error| format!("its payload cannot be read: {error}"))?;
+    if critical.kind != TYPE {
+        return Err(format!("its payload is not of type `{TYPE}`"));
+    }
+    let name = critical.identity.docker_reference;
+    Ok(Signed {
+        digest: critical.image.digest,
+        name: Some(name).filter(|name| !name.is_empty()),
+    })
+}
+
 /// What the key claims by a payload and its signature (base64, as the annotation has it).
 pub(super) fn claim(key: &PublicKey, ours: &Digest, payload: &[u8], signature: &str) -> Claim {
     let Some(signature) = decode_base64(signature) else {
         return Claim::Bad(Flaw::Malformed("its signature is not base64".to_owned()));
     };
     let is_proven = key.verifies(payload, &signature);
-    let read = serde_json::from_slice::<Payload>(payload);
-    match (is_proven, read) {
-        (true, Err(error)) => Claim::Bad(Flaw::Malformed(format!(
-            "its payload cannot be read: {error}"
-        ))),
-        (true, Ok(Payload { critical })) if critical.kind != TYPE => Claim::Bad(Flaw::Malformed(
-            format!("its payload is not of type `{TYPE}`"),
-        )),
-        (true, Ok(Payload { critical })) if critical.image.digest != ours.as_str() => {
-            Claim::Bad(Flaw::OtherDigest(critical.image.digest))
+    match (is_proven, read(payload)) {
+        (true, Err(reason)) => Claim::Bad(Flaw::Malformed(reason)),
+        (true, Ok(image)) if image.digest != ours.as_str() => {
+            Claim::Bad(Flaw::OtherDigest(image.digest))
         }
-        (true, Ok(Payload { critical })) => {
-            let identity = critical.identity.docker_reference;
-            Claim::Good(Some(identity).filter(|identity| !identity.is_empty()))
-        }
+        (true, Ok(image)) => Claim::Good(image.name),
         (false, _) if key.is_elliptic() && !signature.starts_with(&[0x30]) => Claim::Bad(
             Flaw::Malformed("its signature is not DER, as cosign writes it".to_owned()),
         ),
         // Nothing in an unproven payload is believed. But one that names this very image is most likely unchanged, and
         // signed by somebody else.
-        (false, Ok(Payload { critical })) if critical.image.digest == ours.as_str() => {
-            Claim::Bad(Flaw::WrongKey)
-        }
+        (false, Ok(image)) if image.digest == ours.as_str() => Claim::Bad(Flaw::WrongKey),
         (false, _) => Claim::Bad(Flaw::Altered),
     }
 }

@@ -13,6 +13,7 @@ use crate::{
 
 use super::bundle;
 use super::payload;
+use super::predicate;
 use super::secret::SigningKey;
 use super::{Question, Verdict};
 
@@ -143,19 +144,19 @@ fn image(
 fn envelope(artifact: &Descriptor, key: &SigningKey) -> Option<Artifact> {
     let (algorithm, hex) = artifact.digest.as_str().split_once(':')?;
     let statement = json!({
-        "_type": format!("{}v1", bundle::STATEMENT),
+        "_type": format!("{}v1", predicate::STATEMENT),
         "subject": [{"digest": {algorithm: hex}}],
         "predicateType": bundle::PREDICATE,
         "predicate": {},
     });
     let statement = statement.to_string().into_bytes();
-    let signature = key.signs(&bundle::encode(bundle::PAYLOAD, &statement))?;
+    let signature = key.signs(&bundle::encode(predicate::PAYLOAD, &statement))?;
     let content = json!({
         "mediaType": BUNDLE,
         "verificationMaterial": {"publicKey": {"hint": bundle::hint_of(key.public())}},
         "dsseEnvelope": {
             "payload": BASE64.encode(&statement),
-            "payloadType": bundle::PAYLOAD,
+            "payloadType": predicate::PAYLOAD,
             "signatures": [{"sig": signature}],
         },
     });

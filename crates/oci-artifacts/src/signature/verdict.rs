@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::Question;
+use super::attestation::Subject;
 use crate::{Digest, Reference};
 
 /// The verdict on the signatures of an artifact. That a store does not answer is no verdict, but a failure.
@@ -22,6 +23,8 @@ pub enum Verdict {
     OtherDigest(String),
     /// There are only attestations: provenance, an SBOM. They say something about the artifact, not that it is released.
     NotASignature,
+    /// It was signed under a certificate, whose subject and issuer these are, in words: no key proves that.
+    Certified(String),
     /// There is one that cannot be read, for the reason given.
     Malformed(String),
 }
@@ -84,6 +87,10 @@ impl fmt::Display for Verdict {
             }
             Self::OtherDigest(digest) => write!(f, "its signature is one of `{digest}`"),
             Self::NotASignature => f.write_str("it has attestations, and no signature"),
+            Self::Certified(signer) => write!(
+                f,
+                "it was signed under a certificate of {signer}, and under no key"
+            ),
             Self::Malformed(reason) => f.write_str(reason),
         }
     }
@@ -105,6 +112,8 @@ pub(super) enum Flaw {
     Attestation,
     Malformed(String),
     WrongKey,
+    /// Under a certificate of this identity.
+    Certified(String),
     Altered,
     /// Proven, for another digest.
     OtherDigest(String),
@@ -116,6 +125,7 @@ impl From<Flaw> for Verdict {
             Flaw::Attestation => Self::NotASignature,
             Flaw::Malformed(reason) => Self::Malformed(reason),
             Flaw::WrongKey => Self::WrongKey,
+            Flaw::Certified(signer) => Self::Certified(signer),
             Flaw::Altered => Self::PayloadAltered,
             Flaw::OtherDigest(digest) => Self::OtherDigest(digest),
         }
@@ -151,7 +161,7 @@ pub(super) fn decide(
         };
         let is_ours = identity
             .as_deref()
-            .is_none_or(|identity| is_of(identity, question));
+            .is_none_or(|identity| is_named(identity, &question.subject("")));
         let signature = Signature {
             fingerprint: question.key.fingerprint().clone(),
             form,
@@ -174,7 +184,7 @@ pub(super) fn decide(
 
 /// Whether an identity names what is requested: the same repository, and no other tag or digest, as containers/image compares
 /// them. A copy keeps the name of what it was copied from, which the project has to allow. Cosign itself compares nothing here.
-fn is_of(identity: &str, question: &Question) -> bool {
+pub(super) fn is_named(identity: &str, subject: &Subject<'_>) -> bool {
     let Ok(signed) = Reference::parse(identity) else {
         return false;
     };
@@ -182,7 +192,7 @@ fn is_of(identity: &str, question: &Question) -> bool {
         let is_tag = |tag: &_| reference.tag.as_ref().is_none_or(|wanted| wanted == tag);
         signed.name() == reference.name() && signed.tag.as_ref().is_none_or(is_tag)
     };
-    let is_digest = |digest: &Digest| *digest == question.digest;
-    (names(&question.of) || question.signed_as.as_ref().is_some_and(names))
+    let is_digest = |digest: &Digest| digest == subject.digest;
+    (names(subject.of) || subject.signed_as.is_some_and(names))
         && signed.digest.as_ref().is_none_or(is_digest)
 }

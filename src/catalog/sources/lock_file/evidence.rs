@@ -206,6 +206,7 @@ mod tests {
     use crate::model::lock::{Lock, LockOrigin, LockedImage};
     use oci_artifacts::evidence::{Evidence, Witness};
     use oci_artifacts::{Address, Digest, Platform};
+    use std::collections::BTreeMap;
     use std::sync::Arc;
     use yaml_tree::place::{FileId, Located, Place};
 
@@ -224,6 +225,7 @@ mod tests {
             facts: [("os".into(), Located::new(os.into(), Place::NONE))].into(),
             origin: LockOrigin::default(),
             verified: Vec::new(),
+            provenance: BTreeMap::new(),
             evidence: Some(Arc::new(Evidence {
                 manifest: MANIFEST.into(),
                 part: None,

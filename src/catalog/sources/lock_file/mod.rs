@@ -3,14 +3,15 @@
 mod evidence;
 mod read;
 
+use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 
-use capi::image::{Facts, Origin};
+use capi::image::{Facts, Origin, fact};
 use oci_artifacts::Platform;
 use yaml_tree::engine::Engine;
-use yaml_tree::place::{FileId, Place, Source};
+use yaml_tree::place::{FileId, Located, Place, Source};
 use yaml_tree::value::{Entry, Map, Node, Value};
 
 use super::{FactsFile, Fault, ImageSource, Wanted};
@@ -54,7 +55,12 @@ impl LockFile {
 }
 
 fn description(image: &LockedImage) -> Described {
-    let facts = image.facts.iter();
+    // What is proven counts before what the artifact says of itself.
+    let names = [fact::SOURCE, fact::REVISION, fact::BUILDER];
+    let proven = { names.iter() }.filter_map(|name| image.provenance.get_key_value(*name));
+    let is_unproven = |name: &str| !names.contains(&name) || !image.provenance.contains_key(name);
+    let facts = image.facts.iter().filter(|(name, _)| is_unproven(name));
+    let facts = facts.chain(proven);
     let facts = facts.map(|(name, fact)| (name, Arc::clone(&fact.value), fact.place));
     // What nothing proves is worth no more than a name.
     let origin = if image.lacks_evidence() {
@@ -184,11 +190,15 @@ fn block(image: &LockedImage) -> String {
     if let Some(mirror) = &image.mirror {
         field("mirror", string(mirror));
     }
-    let facts = image.facts.iter();
-    let facts = facts.map(|(name, fact)| (Arc::clone(name), Some(&fact.value)));
-    if let Some(facts) = map(facts) {
-        field("facts", facts);
-    }
+    let mut fields = |name: &str, texts: &BTreeMap<Arc<str>, Located<Arc<str>>>| {
+        let texts = texts.iter();
+        let texts = texts.map(|(name, text)| (Arc::clone(name), Some(&text.value)));
+        if let Some(texts) = map(texts) {
+            field(name, texts);
+        }
+    };
+    fields("facts", &image.facts);
+    fields("provenance", &image.provenance);
     let origin = [
         ("registry".into(), image.origin.registry.as_ref()),
         ("version".into(), image.origin.version.as_ref()),

@@ -16,7 +16,7 @@ use crate::model::checksum::is_url;
 use crate::model::lock::{LOCK_VERSION, Lock, LockOrigin, LockedImage, Verified};
 
 /// The fields of one entry.
-const FIELDS: [&str; 7] = [
+const FIELDS: [&str; 8] = [
     "key",
     "reference",
     "digest",
@@ -24,6 +24,7 @@ const FIELDS: [&str; 7] = [
     "facts",
     "origin",
     "verified",
+    "provenance",
 ];
 
 /// What to do about one entry that is wrong.
@@ -170,9 +171,10 @@ impl LockReader {
             reference: reference?.map(Address::new),
             digest: digest?,
             mirror: self.text(map, "mirror").map(|mirror| mirror.value),
-            facts: self.facts(map),
+            facts: self.texts(map, "facts"),
             origin: self.origin(map),
             verified: self.signers(map),
+            provenance: self.texts(map, "provenance"),
             evidence: None,
         };
         (self.faults.len() == faults).then_some(image)
@@ -205,12 +207,12 @@ impl LockReader {
         }
     }
 
-    fn facts(&mut self, map: &Map) -> BTreeMap<Arc<str>, Located<Arc<str>>> {
-        let Some(facts) = self.map(map, "facts") else {
+    fn texts(&mut self, map: &Map, name: &str) -> BTreeMap<Arc<str>, Located<Arc<str>>> {
+        let Some(texts) = self.map(map, name) else {
             return BTreeMap::new();
         };
-        let read = facts.iter().filter_map(|entry| {
-            let text = self.text(&facts, &entry.key)?;
+        let read = texts.iter().filter_map(|entry| {
+            let text = self.text(&texts, &entry.key)?;
             Some((Arc::clone(&entry.key), text))
         });
         read.collect()
