@@ -177,6 +177,9 @@ impl Given {
             settings: Node::from_value(Value::empty_map()),
             template: None,
             seen: Vec::new(),
+            installed: Vec::new(),
+            removable: Vec::new(),
+            talos: Vec::new(),
             unknown: None,
         });
         pools.last_mut().expect("just pushed")

@@ -10,6 +10,7 @@ pub mod object_changes;
 pub mod plan;
 pub mod pool_counts;
 pub mod proof;
+pub mod removals;
 pub mod replacement;
 pub mod selected;
 pub mod successor;

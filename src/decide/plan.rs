@@ -15,6 +15,7 @@ use serde::Serialize;
 
 use super::image_server::{Artifact, Boots, BootsAfter};
 use super::proof;
+use super::removals::find_removed;
 use super::replacement::obstacles;
 use crate::model::cluster::{Pool, PoolName};
 use crate::model::cluster_view::{ClusterView, SelectedPool};
@@ -104,6 +105,36 @@ pub struct PlanStep {
     pub minor: (u32, u32),
     /// The image of each pool.
     pub images: BTreeMap<String, ImageKey>,
+    /// What the configurations of its machines name that this version has no more, and the one before had.
+    pub removed: Vec<RemovedName>,
+}
+
+/// What a step removes from under a node pool.
+#[derive(Debug, Serialize)]
+pub struct RemovedName {
+    /// The pool.
+    pub pool: String,
+    /// What is named, in words.
+    pub name: String,
+    /// Where: `edge.yaml:12:9`.
+    pub at: Option<String>,
+}
+
+/// What a step from one version to the next removes.
+fn removed_names(view: &ClusterView, from: &Version, to: &Version) -> Vec<RemovedName> {
+    let pools = view.cluster.pools.iter();
+    let names = pools.flat_map(|pool| {
+        let gone = find_removed(pool, to).filter(|used| used.value.minor > from.minor);
+        gone.map(|used| RemovedName {
+            pool: pool.name.to_string(),
+            name: used.value.to_string(),
+            at: view
+                .sources
+                .resolve(used.place)
+                .map(|spot| spot.to_string()),
+        })
+    });
+    names.collect()
 }
 
 /// Why a step is not possible.
@@ -173,6 +204,7 @@ pub fn for_cluster(view: &ClusterView, images: &Images, goal: Goal) -> ClusterPl
                     version: next.to_string(),
                     minor: (next.major, next.minor),
                     images: named.collect(),
+                    removed: removed_names(view, &version, &next),
                 });
                 if !plan.boots.now.is_empty() {
                     plan.boots.steps.push(BootsAfter {

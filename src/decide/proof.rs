@@ -8,12 +8,13 @@ use capi::unknown::Unknown;
 
 use super::identity::disagreements;
 use super::replacement::{self, Obstacle};
-use crate::model::cluster::{ClusterOrigin, Pool, SeenText};
+use crate::model::cluster::{ClusterOrigin, Installed, Pool, SeenText};
 use crate::model::cluster_view::ClusterView;
 use crate::model::judgment::{Disagreement, Doubt, Grade, Judgment};
+use crate::model::name::Means;
 use crate::model::selection::{Outcome, PoolImage, Selection};
 use crate::model::selector::Matching;
-use crate::model::version::{Version, distribution_of};
+use crate::model::version::{K0S, Version, distribution_of};
 
 /// Weighs a fact against a version, as `cluster.k8s_version` writes it. Under [`Matching::Exact`] only the same text
 /// without its `v` is the same version, as in Sylva's library (docs/sylva.md#what-is-added-to-a-selector).
@@ -27,7 +28,7 @@ pub fn judge_version(wanted: &str, fact: Option<&Fact>, matching: Matching) -> J
     if equal && has_patch(wanted_text) {
         return agreement(fact);
     }
-    if matching == Matching::Exact && !equal && fact.origin != Origin::Name {
+    if matching == Matching::Exact && !equal && fact.origin > Origin::Name {
         return refuted();
     }
     let Some(wanted) = Version::parse(wanted) else {
@@ -45,7 +46,7 @@ pub fn judge_version(wanted: &str, fact: Option<&Fact>, matching: Matching) -> J
         refuted()
     } else if held.is_partial() || wanted.is_partial() {
         Judgment::Unproven(Doubt::NoPatch(fact.clone()))
-    } else if fact.origin == Origin::Name || held == wanted {
+    } else if fact.origin <= Origin::Name || held == wanted {
         agreement(fact)
     } else {
         Judgment::Unproven(Doubt::NoBuild(fact.clone()))
@@ -109,8 +110,77 @@ pub fn judge_pools(view: ClusterView, matching: Matching) -> ClusterView {
     }
 }
 
-/// The judgment of one pool.
+/// The judgment of one pool: of its image, and of what its machines install when they boot, which runs whatever the image holds.
 fn judge_pool(
+    view: &ClusterView,
+    pool: &Pool,
+    selection: &Selection,
+    disagreements: &[Disagreement],
+    matching: Matching,
+) -> Judgment {
+    let judgment = judge_image(view, pool, selection, disagreements, matching);
+    if judgment.grade() == Grade::Mismatched {
+        return judgment;
+    }
+    if let Some(other) = other_installs(view, pool).next() {
+        return Judgment::Mismatched(install_fact(other));
+    }
+    let is_open = matches!(
+        judgment,
+        Judgment::Unproven(Doubt::Nothing | Doubt::Seen(_)) | Judgment::Unknown(Unknown::Bare)
+    );
+    let wanted = view.cluster.k8s_version_of(pool).filter(|_| is_open);
+    let right = wanted.and_then(|wanted| {
+        let version = Version::parse(&wanted.value)?;
+        let right = installs(view, pool).find(|it| it.version.agrees(&version))?;
+        let fact = install_fact(right);
+        Some(judge_version(&wanted.value, Some(&fact), matching))
+    });
+    right.unwrap_or(judgment)
+}
+
+/// The versions of the pool's own distribution that its machines install when they boot.
+fn installs<'a>(
+    view: &ClusterView,
+    pool: &'a Pool,
+) -> impl Iterator<Item = &'a Installed> + use<'a> {
+    let bootstrap = view.cluster.bootstrap_provider_of(pool);
+    let runs = bootstrap.and_then(|bootstrap| distribution_of(&bootstrap.value));
+    let is_of = move |installed: &&Installed| match (installed.version.distribution, runs) {
+        (_, None) => true,
+        (Some(own), Some(runs)) => own == runs,
+        // Others than these run the programs of Kubernetes itself.
+        (None, Some(runs)) => !["rke2", "k3s", K0S].contains(&runs),
+    };
+    pool.installed.iter().filter(is_of)
+}
+
+/// What a pool's machines install when they boot that is another version than they are to run. Of repositories and of images
+/// there may be several, one of which is the right one.
+pub fn other_installs<'a>(
+    view: &'a ClusterView,
+    pool: &'a Pool,
+) -> impl Iterator<Item = &'a Installed> {
+    let wanted = view.cluster.k8s_version_of(pool);
+    let wanted = wanted.and_then(|wanted| Version::parse(&wanted.value));
+    installs(view, pool).filter(move |installed| {
+        let Some(wanted) = &wanted else {
+            return false;
+        };
+        let mut beside = installs(view, pool).filter(|other| other.means == installed.means);
+        let is_beside_right =
+            installed.means != Means::Program && beside.any(|other| other.version.agrees(wanted));
+        installed.version.contradicts(wanted) && !is_beside_right
+    })
+}
+
+fn install_fact(installed: &Installed) -> Fact {
+    let version = installed.version.version.to_string();
+    Fact::new(version, Origin::Boot, installed.text.place)
+}
+
+/// The judgment of the image of one pool.
+fn judge_image(
     view: &ClusterView,
     pool: &Pool,
     selection: &Selection,
@@ -247,7 +317,7 @@ pub fn holding<'a>(
 }
 
 fn agreement(fact: &Fact) -> Judgment {
-    if fact.origin == Origin::Name {
+    if fact.origin <= Origin::Name {
         Judgment::ByName(fact.clone())
     } else {
         Judgment::Proven(fact.clone())

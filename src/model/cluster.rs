@@ -8,13 +8,14 @@ use capi::image::ImageKey;
 use capi::labels::Labels;
 use capi::location::Location;
 use capi::objects::ManifestObject;
+use capi::removals::Removal;
 use capi::unknown::Unknown;
 use yaml_tree::place::{Located, Place};
 use yaml_tree::value::Node;
 
 use super::endpoint::ControlPlaneEndpoint;
 use super::selector::Selector;
-use crate::model::name::SeenVersion;
+use crate::model::name::{Means, SeenVersion};
 use crate::model::selector::Library;
 use crate::model::version::Version;
 
@@ -323,6 +324,12 @@ pub struct Pool {
     pub template: Option<NamedTemplate>,
     /// The texts of its machine template that seem to name a Kubernetes version.
     pub seen: Vec<SeenText>,
+    /// The texts of its bootstrap configuration that install Kubernetes when a machine boots.
+    pub installed: Vec<Installed>,
+    /// What its configuration names that some minor of Kubernetes has no more.
+    pub removable: Vec<Located<&'static Removal>>,
+    /// The releases of Talos that it installs: `1.12.4`.
+    pub talos: Vec<Located<Arc<str>>>,
     /// Why it is not known which image the pool boots, where that cannot be known.
     pub unknown: Option<Unknown>,
 }
@@ -332,6 +339,8 @@ impl Pool {
     pub fn forget_image(&mut self) {
         self.choice = Choice::default();
         self.k8s_version = None;
+        self.installed.clear();
+        self.removable.clear();
         self.unknown = Some(Unknown::Secret);
     }
 }
@@ -345,6 +354,17 @@ pub struct SeenText {
     pub version: SeenVersion,
     /// Whether it is what names the image.
     pub is_image: bool,
+}
+
+/// A text of a bootstrap configuration that installs Kubernetes when a machine boots.
+#[derive(Clone, Debug)]
+pub struct Installed {
+    /// What it says: `kubelet=1.31.6-1.1`.
+    pub text: Located<Arc<str>>,
+    /// The version in it.
+    pub version: SeenVersion,
+    /// How it comes onto the machine.
+    pub means: Means,
 }
 
 /// A machine template that is referred to by its name.

@@ -111,6 +111,7 @@ macro_rules! rules {
             NothingChecked "nothing-checked" Error;
             ObjectDuplicate "object-duplicate" Error Manifests (object_duplicate: bundle);
             ObjectTooLarge "object-too-large" Error;
+            OsUnsupported "os-unsupported" Error (os_unsupported: cluster);
             OutputPathCollision "output-path-collision" Error;
             OutputPathIllegal "output-path-illegal" Error;
             OutputSymlink "output-symlink" Error;
@@ -120,6 +121,7 @@ macro_rules! rules {
             ReferenceDangling "reference-dangling" Error;
             ReferenceUnpinned "reference-unpinned" Warning (reference_unpinned: cluster);
             RegistryUnknown "registry-unknown" Error Values["registries are values"] (registry_unknown: cluster);
+            RemovedInVersion "removed-in-version" Error (removed_in_version: cluster);
             SelectorKeyUnknown "selector-key-unknown" Error Values["selectors are values"] (selector_key_unknown: cluster);
             SelectorTooBroad "selector-too-broad" Warning Values["selectors are values"] (selector_too_broad: cluster);
             SelectorsOverlap "selectors-overlap" Error Values["hosts are an inventory of values"] (selectors_overlap: cluster);

@@ -18,6 +18,7 @@ pub mod gitops;
 mod graph;
 mod helm_charts;
 mod host_objects;
+mod installed;
 mod layers;
 mod location;
 mod management;

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{CommentFormat, quantity};
 use crate::decide::image_server::{NeedTime, NeededImage, ServerPlan, ServerStage};
-use crate::decide::plan::{Blocked, ClusterPlan, Goal};
+use crate::decide::plan::{Blocked, ClusterPlan, Goal, RemovedName};
 use crate::decide::successor::same_line;
 use crate::decide::waves::Wave;
 use crate::printer::{Printer, Safe};
@@ -143,7 +143,9 @@ impl PlanReport<'_> {
                 let mut images: Vec<&str> = step.images.values().map(|image| &**image).collect();
                 images.sort_unstable();
                 images.dedup();
-                format!("{}: {}", step.version, images.join(", "))
+                let removed = step.removed.iter().map(removed_text);
+                let lines: Vec<String> = [images.join(", ")].into_iter().chain(removed).collect();
+                format!("{}: {}", step.version, lines.join(", "))
             });
             let images: Vec<String> = images.collect();
             out.markup(&Safe::concat([
@@ -306,6 +308,13 @@ pub(super) fn block_reason(plan: &ClusterPlan) -> String {
     }
 }
 
+/// What has to go before a step, and where it is.
+fn removed_text(removed: &RemovedName) -> String {
+    let RemovedName { pool, name, at } = removed;
+    let at = at.as_ref().map(|at| format!(" at {at}"));
+    format!("{pool}  has no {name}: remove it{}", at.unwrap_or_default())
+}
+
 /// A cluster's versions on one line, and the images of each step below.
 fn cluster(plan: &ClusterPlan, out: &mut Printer) -> io::Result<()> {
     let words = [versions(plan), block_reason(plan)];
@@ -318,6 +327,9 @@ fn cluster(plan: &ClusterPlan, out: &mut Printer) -> io::Result<()> {
     for step in &plan.steps {
         for (pool, image) in &step.images {
             writeln!(out, "  {}  {pool}  {image}", step.version)?;
+        }
+        for removed in &step.removed {
+            writeln!(out, "  {}  {}", step.version, removed_text(removed))?;
         }
     }
     let mut by_image: BTreeMap<&str, Vec<&str>> = BTreeMap::new();

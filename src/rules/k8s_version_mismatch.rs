@@ -4,7 +4,7 @@ use capi::image::{Fact, Image, Origin, fact};
 
 use crate::decide::proof;
 use crate::decide::replacement::{self, Obstacle};
-use crate::model::cluster::{Choice, ClusterOrigin};
+use crate::model::cluster::{Choice, ClusterOrigin, Installed, Pool};
 use crate::model::finding::Finding;
 use crate::model::judgment::Judgment;
 use crate::model::proposal::{Proposal, ProposedChange};
@@ -17,9 +17,14 @@ const SHOWN: usize = 3;
 
 /// Looks at every node pool.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
+    for it in input.pools() {
+        findings.extend(install_finding(input, it.pool));
+    }
     for it in input.pools().filter(|it| !input.is_brought(*it)) {
         let of = input.comparison(it);
-        if let (Judgment::Mismatched(held), Some(of)) = (it.judgment, of) {
+        if let (Judgment::Mismatched(held), Some(of)) = (it.judgment, of)
+            && held.origin != Origin::Boot
+        {
             let finding = mismatch(input, &of, held);
             findings.push(match input.view.cluster.origin {
                 ClusterOrigin::Values => repair(input, &of, held, finding),
@@ -27,6 +32,31 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
             });
         }
     }
+}
+
+/// That a pool's machines install another version when they boot, with each statement that does.
+fn install_finding(input: &ClusterInput<'_>, pool: &Pool) -> Option<Finding> {
+    let wanted = input.view.cluster.k8s_version_of(pool)?;
+    let mut others = proof::other_installs(input.view, pool).peekable();
+    let first = others.peek()?;
+    let message = format!(
+        "machines install Kubernetes `{}` when they boot, not `{}`",
+        first.version.version, wanted.value
+    );
+    let finding =
+        Finding::new(RuleId::K8sVersionMismatch, message).with_subject(input.subject(Some(pool)));
+    let with_label = |finding: Finding, other: &Installed| {
+        finding.with_label(
+            input.spot(other.text.place),
+            format!("`{}`", other.text.value),
+        )
+    };
+    let finding = others.fold(finding, with_label);
+    Some(
+        finding
+            .with_label(input.spot(wanted.place), "this version is required")
+            .help(format!("install Kubernetes `{}` there", wanted.value)),
+    )
 }
 
 /// How the image of a template, or the version of its machines, may be changed.

@@ -98,6 +98,8 @@ pub mod fact {
 /// Where a fact was learned; the order is its strength, the strongest last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Origin {
+    /// What a bootstrap configuration installs when the machine boots. It is none of an image's facts.
+    Boot,
     /// Parsed out of the image's name.
     Name,
     /// An `os-images-info` file or another metadata file.
@@ -115,6 +117,7 @@ pub enum Origin {
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Self::Boot => "its bootstrap configuration",
             Self::Name => "the image's name",
             Self::InfoFile => "the image info file",
             Self::Record => "the project's record",

@@ -11,6 +11,8 @@ pub mod labels;
 pub mod location;
 pub mod objects;
 pub mod providers;
+pub mod removals;
 pub mod schema;
 pub mod secrets;
+pub mod systems;
 pub mod unknown;

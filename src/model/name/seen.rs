@@ -17,7 +17,7 @@ pub struct SeenVersion {
     /// `rke2`, `k3s`: the distribution whose name is before it, or whose build it is.
     pub distribution: Option<&'static str>,
     /// Whether a word for Kubernetes is before it, or a distribution's build behind it.
-    is_named: bool,
+    pub(super) is_named: bool,
 }
 
 /// What joins the numbers of a version.
@@ -179,25 +179,34 @@ fn candidates(text: &str) -> Vec<SeenVersion> {
             Naming::Nothing => (false, None),
             Naming::Other => continue,
         };
-        let groups = SUFFIX.groups_by_name(rest).unwrap_or_default();
-        let group = |name: &str| Some(groups.iter().find(|(group, _)| *group == name)?.1);
-        let own = group("own").map(|own| own.replace("eks-d-", "eks-"));
-        begin = text.len() - rest.len() + group("whole").map_or(0, str::len);
-        found.push(SeenVersion {
-            distribution: own.as_deref().and_then(distribution_of).or(distribution),
-            is_named: is_named || own.is_some(),
-            version: Version {
-                prerelease: group("prerelease").map(add_dots),
-                build: own.or_else(|| group("build").map(str::to_owned)),
-                ..version
-            },
-        });
+        let (mut seen, rest) = read_suffix(version, rest);
+        begin = text.len() - rest.len();
+        seen.distribution = seen.distribution.or(distribution);
+        seen.is_named |= is_named;
+        found.push(seen);
     }
     found
 }
 
+/// A version whose numbers are read, with the prerelease and the build that follow them, and what follows those.
+pub(super) fn read_suffix(version: Version, rest: &str) -> (SeenVersion, &str) {
+    let groups = SUFFIX.groups_by_name(rest).unwrap_or_default();
+    let group = |name: &str| Some(groups.iter().find(|(group, _)| *group == name)?.1);
+    let own = group("own").map(|own| own.replace("eks-d-", "eks-"));
+    let seen = SeenVersion {
+        distribution: own.as_deref().and_then(distribution_of),
+        is_named: own.is_some(),
+        version: Version {
+            prerelease: group("prerelease").map(add_dots),
+            build: own.or_else(|| group("build").map(str::to_owned)),
+            ..version
+        },
+    };
+    (seen, &rest[group("whole").map_or(0, str::len)..])
+}
+
 /// The version that a text begins with, and what follows it.
-fn version_at(text: &str) -> Option<(Version, &str)> {
+pub(super) fn version_at(text: &str) -> Option<(Version, &str)> {
     let rest = text.strip_prefix('1')?;
     let separator = *SEPARATORS.iter().find(|it| rest.starts_with(**it))?;
     let (minor, rest) = split_digits(&rest[separator.len()..]);

@@ -1,11 +1,15 @@
 //! The objects that a cluster is made from: those that its own ones refer to, and what these refer to.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
-use yaml_tree::Step;
+use capi::unknown::Unknown;
 use yaml_tree::place::Place;
+use yaml_tree::value::Node;
+use yaml_tree::{Step, locate};
 
-use crate::model::cluster::{Cluster, ClusterObject, PoolName};
+use crate::model::cluster::{Cluster, ClusterObject, Pool, PoolName};
+use crate::read::installed::{find_installed, find_removable, find_talos_installers};
 
 use super::machines::{Machines, Topology};
 use super::pools::{PoolReader, pool_name};
@@ -64,6 +68,51 @@ impl PoolReader<'_, '_> {
             self.add(graph.closure([class]), None, true, cluster);
         }
         self.add(graph.closure(owner), None, false, cluster);
+    }
+
+    /// Reads what the machines of each pool do when they boot, as far as it decides which Kubernetes they run.
+    pub(super) fn read_boot(&mut self, cluster: &mut Cluster) {
+        // Of the others the version is not known.
+        let is_versioned = |pool: &&mut Pool| {
+            !matches!(
+                pool.unknown,
+                Some(Unknown::Secret | Unknown::Variable | Unknown::OddVersion | Unknown::Field)
+            )
+        };
+        for pool in cluster.pools.iter_mut().filter(is_versioned) {
+            let own = cluster.objects.iter();
+            let own = own.filter(|it| it.pool.as_ref() == Some(&pool.name));
+            let is_known = |it: &&ClusterObject| {
+                let groups = [
+                    "bootstrap.cluster.x-k8s.io",
+                    "controlplane.cluster.x-k8s.io",
+                ];
+                groups.contains(&it.object.group()) && it.object.unknown.is_none()
+            };
+            for ClusterObject { object, .. } in own.filter(is_known) {
+                let mut place = |node: &Node, range: Range<usize>| {
+                    let spot = object.spot(node.place)?;
+                    let whole = Place {
+                        file: self.sources.adopt(&spot.source),
+                        start: spot.start,
+                        end: spot.end,
+                    };
+                    Some(match node.value.as_str() {
+                        Some(text) => locate(&spot.source.text, whole, text, range),
+                        None => whole,
+                    })
+                };
+                // Of the others no CRD has such a field.
+                let is_k3s = object.kind.starts_with("KThreesConfig");
+                let version = if is_k3s { "k3s_version" } else { "" };
+                pool.installed
+                    .extend(find_installed(&object.node, version, &mut place));
+                pool.removable
+                    .extend(find_removable(&object.node, &mut place));
+                pool.talos
+                    .extend(find_talos_installers(&object.node, &mut place));
+            }
+        }
     }
 
     /// Adds objects; for the whole cluster those alone that no node pool has.

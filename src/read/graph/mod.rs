@@ -531,6 +531,7 @@ impl<'a> Graph<'a> {
             Owner::Name(..) => None,
         };
         reader.objects(own, class, &members, &mut cluster);
+        reader.read_boot(&mut cluster);
         cluster
             .pools
             .sort_by(|a, b| (&a.name, a.place.start).cmp(&(&b.name, b.place.start)));

@@ -445,6 +445,9 @@ pub(super) fn pool(
         settings: Node::from_value(Value::empty_map()),
         template: None,
         seen,
+        installed: Vec::new(),
+        removable: Vec::new(),
+        talos: Vec::new(),
         unknown,
     }
 }

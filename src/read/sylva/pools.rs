@@ -14,6 +14,7 @@ use crate::model::cluster::{
     BundleChoice, Choice, ChoiceLevel, Cluster, KEY_NAMES, LevelName, Pool, PoolName,
 };
 use crate::model::selector::Selector;
+use crate::read::installed::{find_installed, find_removable};
 
 /// The settings that select an image.
 pub(super) const CHOICE: &[&str] = &[
@@ -42,6 +43,8 @@ pub(super) fn pools(branch: &Branch, cluster: &mut Cluster, report: &mut Report<
     let own = part(branch, "control_plane", report);
     let level = levels.read(LevelName::ControlPlane, own.as_ref(), report);
     let settings = overlay(&root, &level);
+    let shared = boot_settings(Some(branch));
+    let boot = merge(&shared, &boot_settings(own.as_ref()));
     let mut pool = Pool {
         name: PoolName::ControlPlane,
         choice: choice(&settings, report),
@@ -53,6 +56,9 @@ pub(super) fn pools(branch: &Branch, cluster: &mut Cluster, report: &mut Report<
         settings,
         template: None,
         seen: Vec::new(),
+        installed: find_installed(&boot, "", &mut |node, _| Some(node.place)),
+        removable: find_removable(&boot, &mut |node, _| Some(node.place)),
+        talos: Vec::new(),
         unknown: None,
     };
     if is_unknown || !report.unknown.is_empty() {
@@ -67,7 +73,10 @@ pub(super) fn pools(branch: &Branch, cluster: &mut Cluster, report: &mut Report<
         default.as_ref(),
         report,
     );
-    let inherited = overlay(&root, &level);
+    let inherited = Inherited {
+        settings: overlay(&root, &level),
+        boot: merge(&shared, &boot_settings(default.as_ref())),
+    };
     let is_unknown = is_unknown || !report.unknown.is_empty();
     cluster.unknown_values.append(&mut report.unknown);
     for found in deployments(branch, report) {
@@ -95,7 +104,7 @@ pub(super) fn pools(branch: &Branch, cluster: &mut Cluster, report: &mut Report<
 fn deployment(
     found: &BranchEntry,
     default: Option<&Branch>,
-    inherited: &Node,
+    inherited: &Inherited,
     levels: &mut Levels,
     report: &mut Report<'_>,
 ) -> Option<Pool> {
@@ -112,7 +121,8 @@ fn deployment(
     }
     let name = LevelName::MachineDeployment(Arc::clone(&found.key));
     let level = levels.read(name, Some(&found.branch), report);
-    let settings = overlay(inherited, &level);
+    let settings = overlay(&inherited.settings, &level);
+    let boot = merge(&inherited.boot, &boot_settings(Some(&found.branch)));
     let own_or_default = |key: &str, report: &mut Report<'_>| {
         let own = report.answer(found.branch.child(key));
         match (own, default) {
@@ -133,8 +143,33 @@ fn deployment(
         settings,
         template: None,
         seen: Vec::new(),
+        installed: find_installed(&boot, "", &mut |node, _| Some(node.place)),
+        removable: find_removable(&boot, &mut |node, _| Some(node.place)),
+        talos: Vec::new(),
         unknown: None,
     })
+}
+
+/// What machine deployments have of the levels below their own.
+struct Inherited {
+    settings: Node,
+    /// What machines do when they boot.
+    boot: Node,
+}
+
+/// What sylva-capi-cluster's chart passes to machines when they boot, at a level. What cannot be evaluated is nothing known.
+fn boot_settings(level: Option<&Branch>) -> Node {
+    let read = |key: &&str| {
+        let branch = level?.child(key).ok()??;
+        let node = branch.node().ok()??;
+        Some(Entry::holding(*key, node))
+    };
+    let entries = [
+        "additional_commands",
+        "additional_files",
+        "kubelet_extra_args",
+    ];
+    Node::from_value(entries.iter().filter_map(read).collect::<Map>())
 }
 
 /// The machine deployments. That there are none may be said by null (docs/sylva.md#selection-levels).
