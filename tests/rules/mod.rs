@@ -2,6 +2,7 @@
 //! it finds nothing. The smaller cases of a rule stand beside it as tables. `BLESS=1` rewrites docs/rules.md.
 
 mod advice;
+mod boot;
 mod bundles;
 mod checksums;
 mod choices;
