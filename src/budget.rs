@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::thread::{self, ThreadId};
 use std::time::Duration;
 
@@ -40,15 +40,23 @@ impl Limits {
         cpu_each: Duration::ZERO,
     };
 
-    /// The CPU time for the clusters that are known.
+    /// The CPU time for the clusters and contents that are known.
     pub fn cpu_time(&self) -> Duration {
         let clusters = u32::try_from(CLUSTERS.load(Ordering::Relaxed)).unwrap_or(u32::MAX);
+        let mebibytes = u32::try_from(MEBIBYTES.load(Ordering::Relaxed)).unwrap_or(u32::MAX);
         self.cpu
             .saturating_add(self.cpu_each.saturating_mul(clusters))
+            .saturating_add(CPU_EACH_MEBIBYTE.saturating_mul(mebibytes))
     }
 }
 
 static CLUSTERS: AtomicUsize = AtomicUsize::new(0);
+
+/// The bytes of large contents that are read, in mebibytes.
+static MEBIBYTES: AtomicU64 = AtomicU64::new(0);
+
+/// The CPU time for a mebibyte that is sent and received, decrypted and digested.
+const CPU_EACH_MEBIBYTE: Duration = Duration::from_millis(30);
 
 /// Whether the turns are given up: what `enter` looks at without a lock.
 static IS_GIVEN_UP: AtomicBool = AtomicBool::new(false);
@@ -71,6 +79,11 @@ struct State {
 /// Says how many clusters the project has.
 pub fn set_clusters(count: usize) {
     CLUSTERS.fetch_max(count, Ordering::Relaxed);
+}
+
+/// Says that further contents of that many bytes are read, because the user requested them by name.
+pub fn add_bytes(count: u64) {
+    MEBIBYTES.fetch_add(count >> 20, Ordering::Relaxed);
 }
 
 /// Says what this thread works on, until the result is dropped.

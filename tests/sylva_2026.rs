@@ -390,7 +390,7 @@ error[signature-missing]: `oci://registry.example.org/acme/sylva-elements/diskim
 3 | diskimage_builder_os_images: {ubuntu-noble-plain-rke2-1-31-8: {}}
   |                               ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
   |
-  = help: use a signed image, or set `security.os_images.skip_signing_check: true` to lock unsigned ones
+  = help: have it signed: `cosign sign`; if it was copied here, copy its signatures too: `metalmark mirror`
 
 1 error
 
@@ -407,7 +407,7 @@ error[signature-missing]: `oci://registry.example.org/acme/sylva-elements/diskim
 3 | os_images: {ubuntu-noble-plain-rke2-1-31-8: {uri: 'oci://registry.example.org/acme/sylva-elements/diskimage-builder/ubuntu-noble-plai...
   |             ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
   |
-  = help: use a signed image, or set `security.os_images.skip_signing_check: true` to lock unsigned ones
+  = help: have it signed: `cosign sign`; if it was copied here, copy its signatures too: `metalmark mirror`
 
 1 error
 
@@ -425,7 +425,7 @@ error[signature-missing]: `oci://registry.example.org/acme/sylva-elements/diskim
 3 | diskimage_builder_os_images: {ubuntu-noble-plain-rke2-1-31-8: {}}
   |                               ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
   |
-  = help: use a signed image, or set `security.os_images.skip_signing_check: true` to lock unsigned ones
+  = help: have it signed: `cosign sign`; if it was copied here, copy its signatures too: `metalmark mirror`
 
 1 error
 

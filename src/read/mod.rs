@@ -72,6 +72,7 @@ pub use location::{
     Location, PROJECT_FILE_NAME, folder_in_repository, location, project_file, scope,
 };
 pub use manifests::{ManifestFiles, manifests};
+pub use registries::mirror;
 pub use typed::{project_schema, schema};
 pub use values::{ClusterValues, values};
 pub use workspace::{no_cluster, registries, workspace, workspace_in};

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use oci_artifacts::registries::{CONCURRENCY, Host, Mirror, RegistrySettings};
-use oci_artifacts::{Platform, Reference, RegistryName};
+use oci_artifacts::{Platform, Reference, RegistryName, SCHEME};
 use yaml_tree::place::Spot;
 
 use crate::model::finding::Finding;
@@ -63,17 +63,34 @@ fn mirrors(
         let Some(key) = prefix(from, places, &path, findings) else {
             continue;
         };
-        let folder = to.strip_prefix(LAYOUT);
-        let mirror = match folder.map(|folder| folder.trim_start_matches("//")) {
-            Some(folder) if !folder.is_empty() => Some(Mirror::Layout(folder.into())),
-            _ => prefix(to, places, &path, findings).map(Mirror::Prefix),
-        };
+        let mirror = layout(to).or_else(|| prefix(to, places, &path, findings).map(Mirror::Prefix));
         let Some(mirror) = mirror else { continue };
         if mirrors.insert(key, mirror).is_some() {
             findings.push(second_spelling(from, places, &path));
         }
     }
     mirrors
+}
+
+/// The image layout of `oci-layout:DIR`.
+fn layout(text: &str) -> Option<Mirror> {
+    let folder = text.strip_prefix(LAYOUT)?.trim_start_matches("//");
+    (!folder.is_empty()).then(|| Mirror::Layout(folder.into()))
+}
+
+/// A mirror of the command line: `oci-layout:DIR`, or `oci://` with a registry and a path in it.
+///
+/// # Errors
+/// It is neither; what to write instead.
+pub fn mirror(text: &str) -> Result<Mirror, String> {
+    let registry = || {
+        let has_scheme = text.starts_with(SCHEME);
+        let prefix = Reference::parse_prefix(text).filter(|_| has_scheme)?;
+        Some(Mirror::Prefix(prefix))
+    };
+    let found = layout(text).or_else(registry);
+    found
+        .ok_or_else(|| format!("write `{LAYOUT}DIR`, or `{SCHEME}REGISTRY` with or without a path"))
 }
 
 fn signing_prefixes(

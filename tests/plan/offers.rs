@@ -118,7 +118,7 @@ error[catalog-drift]: the catalog names image `ubuntu-noble-plain-rke2-1-31-9`, 
 11 |   ubuntu-noble-plain-rke2-1-31-9:
    |   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ required here
    |
-   = help: copy the artifacts there: `skopeo copy docker://REGISTRY/REPOSITORY:TAG oci:../images:REGISTRY/REPOSITORY:TAG`
+   = help: copy what is locked there, with its signatures: `metalmark mirror --to oci-layout:../images`
 
 error[catalog-drift]: the catalog names image `ubuntu-noble-hardened-rke2-1-30-12`, and there is no such folder
   --> values.yaml:13:3

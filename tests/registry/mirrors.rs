@@ -49,8 +49,10 @@ fn a_mirror_answers_and_is_named() {
         "{reported}"
     );
     assert!(
-        reported.help.iter().any(|help| help
-            .contains("never queried itself: `skopeo copy docker://registry.invalid/group/two:1")),
+        reported
+            .help
+            .iter()
+            .any(|help| help.contains("with its signatures: `metalmark mirror`")),
         "{reported}"
     );
     assert_eq!(stores.tags(&wanted[0]), Ok(vec!["1".to_owned()]));

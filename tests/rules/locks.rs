@@ -469,7 +469,7 @@ error[signature-missing]: `oci://registry.example.org/os/noble-31:1.0.0` is not 
 7 |   digest: sha256:1763bf0b5ca5675eef9b3ce767975dd88fff9d754877400f02a6330d929a1ac1
   |           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
   |
-  = help: use a signed image, or set `security.os_images.skip_signing_check: true` to lock unsigned ones
+  = help: have it signed: `cosign sign`; if it was copied here, copy its signatures too: `metalmark mirror`
 
 1 error
 

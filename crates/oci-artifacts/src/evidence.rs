@@ -7,6 +7,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::Descriptor;
+use crate::signature::ANNOTATION;
+
 /// The proof of one digest.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Evidence {
@@ -24,6 +27,22 @@ impl Evidence {
         self.signatures.extend(other.signatures.iter().cloned());
         self.signatures.sort();
         self.signatures.dedup();
+    }
+}
+
+impl Witness {
+    /// Whether it is what a layer holds. One that could not be read may be any.
+    pub fn is_stored_as(&self, layer: &Descriptor) -> bool {
+        match self {
+            Self::Tag { payload, signature } | Self::Referrer { payload, signature } => {
+                let stored = layer.annotations.get(ANNOTATION);
+                layer.digest.is_of(payload.as_bytes())
+                    && stored.is_some_and(|it| **it == **signature)
+            }
+            Self::Bundle { bundle } => layer.digest.is_of(bundle.as_bytes()),
+            Self::Certified { payload, .. } => layer.digest.is_of(payload.as_bytes()),
+            Self::Malformed { .. } => true,
+        }
     }
 }
 

@@ -23,6 +23,8 @@ pub mod registries;
 pub mod registry;
 mod registry_name;
 pub mod signature;
+mod streamed;
+pub mod whole;
 
 use std::io::Write;
 

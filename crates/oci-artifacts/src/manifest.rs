@@ -186,6 +186,17 @@ impl Manifest {
             mirror: None,
         })
     }
+
+    /// Its media type: what it says, else that of its content.
+    pub fn media_type(&self) -> String {
+        let raw = serde_json::from_slice(&self.bytes).ok();
+        let own = raw.and_then(|raw: RawManifest| raw.media_type);
+        let usual = match self.content {
+            Content::Image { .. } => MANIFEST_TYPE,
+            Content::Index { .. } => INDEX_TYPE,
+        };
+        own.unwrap_or_else(|| usual.to_owned())
+    }
 }
 
 #[derive(Deserialize)]

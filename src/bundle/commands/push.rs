@@ -2,12 +2,13 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use oci_artifacts::layout::Layout;
 use oci_artifacts::signature::{self, SignatureForm, Signed, SigningKey};
-use oci_artifacts::{Artifact, Digest, Failure, Put, Reference, Sink};
+use oci_artifacts::{Artifact, Digest, Failure, Put, Reference, Sink, Store, whole};
 
 use crate::bundle::{REVISION, SOURCE};
 use crate::catalog::sources::Stores;
@@ -75,7 +76,11 @@ pub(super) fn push(
     let artifacts = match source {
         Pushed::Layout(folder, name) => {
             let layout = Layout::open(run.folder(), &folder)?;
-            layout.artifacts(&layout.pick(name.as_deref())?)?
+            let of = layout.pick(name.as_deref())?;
+            let pieces = whole::own_pieces(&layout, std::slice::from_ref(&of)).pop();
+            let pieces = pieces.unwrap_or_else(|| Err(Failure::no_answer(&of)))?;
+            let store: Arc<dyn Store> = Arc::new(layout);
+            pieces.iter().map(|piece| piece.artifact(&store)).collect()
         }
         Pushed::Packed(source) => match artifact(run, options, &source, terminal)? {
             Some(artifact) => vec![artifact],

@@ -292,7 +292,7 @@ fn advice(verdict: &Verdict, found: Found) -> (RuleId, &'static str) {
         (Verdict::Missing | Verdict::Good(_), Found::Registry)
         | (Verdict::Good(_), Found::Lock) => (
             RuleId::SignatureMissing,
-            "use a signed image, or set `security.os_images.skip_signing_check: true` to lock unsigned ones",
+            "have it signed: `cosign sign`; if it was copied here, copy its signatures too: `metalmark mirror`",
         ),
         (Verdict::NotASignature, _) => (
             RuleId::SignatureMissing,

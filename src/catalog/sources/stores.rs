@@ -9,8 +9,7 @@ use oci_artifacts::layout::Layout;
 use oci_artifacts::registries::{Mirror, RegistrySettings};
 use oci_artifacts::registry::{Progress, Registries, RegistryOptions};
 use oci_artifacts::{
-    Artifact, Descriptor, Digest, Failure, FailureKind, Manifest, Put, Reference, SCHEME, Sink,
-    Store,
+    Artifact, Descriptor, Digest, Failure, FailureKind, Manifest, Put, Reference, Sink, Store,
 };
 use parking_lot::Mutex;
 
@@ -213,12 +212,9 @@ fn restore_name<R>(
 fn mirror_failure(mut failure: Failure, original: &str, mirror: &str) -> Failure {
     failure.wanted = format!("{original} (mirrored as {mirror})");
     if failure.kind == FailureKind::NotFound {
-        let bare = |text: &str| text.strip_prefix(SCHEME).unwrap_or(text).to_owned();
-        failure.help.push(format!(
-            "copy it there, for a mirrored registry is never queried itself: `skopeo copy docker://{} docker://{}`",
-            bare(original),
-            bare(mirror)
-        ));
+        failure.help.push(
+            "copy what is locked there, with its signatures: `metalmark mirror`; a mirrored registry is never queried itself".to_owned(),
+        );
     }
     failure
 }

@@ -34,6 +34,12 @@ pub(super) const VERIFY: &str = "Examples:
   metalmark verify              the lock against the registries
   metalmark verify --output json";
 
+pub(super) const MIRROR: &str = "Examples:
+  metalmark mirror              to the mirrors that the project file names
+  metalmark mirror --to oci-layout:images
+                                into a folder, to carry it to a site
+  metalmark mirror --to oci://registry.site.example/os --dry-run";
+
 pub(super) const UPDATE: &str = "Examples:
   metalmark update 0.6.3        to that version of the image builder
   metalmark update 0.6.3 --check

@@ -13,8 +13,8 @@ use crate::budget::Limits;
 use crate::bundle::commands::BundleCommand;
 use crate::commands::{
     self, CheckOptions, ClustersOptions, ExplainOptions, ImagesOptions, ImpactOptions, InitOptions,
-    LockOptions, PageOptions, PlanOptions, RegistryCommand, RenderOptions, RulesOptions,
-    StampOptions, UpdateOptions, ValuesOptions, VerifyOptions,
+    LockOptions, MirrorOptions, PageOptions, PlanOptions, RegistryCommand, RenderOptions,
+    RulesOptions, StampOptions, UpdateOptions, ValuesOptions, VerifyOptions,
 };
 use crate::error::Error;
 use crate::files::{sandbox, start_threads};
@@ -76,6 +76,9 @@ enum Command {
     /// Compares the lock with the registries: tags, signatures, facts.
     #[command(after_long_help = examples::VERIFY)]
     Verify(WithWorkspace<VerifyOptions>),
+    /// Copies what is locked to a mirror, with every signature and attestation.
+    #[command(after_long_help = examples::MIRROR)]
+    Mirror(WithWorkspace<MirrorOptions>),
     /// After a release of the image builder: edits version and catalog in the values, then renders.
     #[command(after_long_help = examples::UPDATE)]
     Update(WithWorkspace<UpdateOptions>),
@@ -237,6 +240,7 @@ impl Arguments {
             command,
             Command::Check(_)
                 | Command::Verify(_)
+                | Command::Mirror(_)
                 | Command::Clusters(_)
                 | Command::Images(_)
                 | Command::Impact(_)
@@ -257,6 +261,9 @@ impl Arguments {
             Command::Lock(it) => commands::lock(&it.request(place), &it.options, today, terminal),
             Command::Verify(it) => {
                 commands::verify(&it.request(place), &it.options, today, terminal)
+            }
+            Command::Mirror(it) => {
+                commands::mirror(&it.request(place), &it.options, today, terminal)
             }
             Command::Update(it) => {
                 let raised = std::env::var_os(DATA_FILE).filter(|name| !name.is_empty());

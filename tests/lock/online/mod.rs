@@ -4,6 +4,7 @@ mod cosigned;
 mod failures;
 mod life;
 mod locked;
+mod mirror;
 
 use oci_artifacts::Digest;
 use serde_json::json;

@@ -55,7 +55,7 @@ impl Folder {
         let root = fs::canonicalize(base.join(folder)).map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => {
                 failure(FailureKind::NotFound, "there is no such folder".to_owned()).help(format!(
-                    "copy the artifacts there: `skopeo copy docker://REGISTRY/REPOSITORY:TAG oci:{folder}:REGISTRY/REPOSITORY:TAG`"
+                    "copy what is locked there, with its signatures: `metalmark mirror --to {requested}`"
                 ))
             }
             _ => failure(FailureKind::Unreachable, error.to_string()),
@@ -182,19 +182,6 @@ impl Folder {
         }
         let message = format!("{self}: `{path}` is not what its descriptor says");
         Err(Failure::new(requested, FailureKind::Corrupt, message).help(self.copy_again()))
-    }
-
-    /// The file of the content with a digest; none if the layout omits it.
-    ///
-    /// # Errors
-    /// It is not a file of the folder, or cannot be queried.
-    pub(super) fn path_of(&self, digest: &Digest) -> Result<Option<PathBuf>, Failure> {
-        let path = blob_path(digest);
-        match self.resolve_file(&path) {
-            Ok((found, _)) => Ok(Some(found)),
-            Err(Fault::Missing) => Ok(None),
-            Err(fault) => Err(Failure::new(self, fault.kind(), fault.message(&path))),
-        }
     }
 
     /// The length of the content with a digest; none if the layout omits it.

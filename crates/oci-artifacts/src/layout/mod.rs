@@ -5,7 +5,6 @@
 //!
 //! Source: image-spec 1.1, image-layout.md, <https://github.com/opencontainers/image-spec/blob/main/image-layout.md>.
 
-mod contents;
 mod disk;
 mod names;
 mod sink;
@@ -159,7 +158,7 @@ impl Layout {
                 ),
             )
             .help(format!(
-                "name its entries with their repositories: `skopeo copy … oci:{}:{}:{tag}`",
+                "name its entries with their repositories, as `metalmark mirror --to oci-layout:{}` does: `{}:{tag}`",
                 self.folder.path(),
                 requested.name()
             ))),

@@ -25,6 +25,7 @@ pub use attestation::{
 pub use key::{KeyError, PublicKey};
 pub use keyless::TrustedRoot;
 pub use pattern::Pattern;
+pub(crate) use payload::ANNOTATION;
 pub use secret::{SecretKeyError, SigningKey};
 pub use sign::{SignatureForm, Signed, sign};
 use verdict::Decision;
