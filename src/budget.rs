@@ -177,3 +177,19 @@ pub fn works() -> Vec<Arc<str>> {
         .map(|(_, work)| Arc::clone(work))
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::{Limits, add_bytes};
+
+    #[test]
+    fn contents_that_are_read_extend_the_time() {
+        let before = Limits::SERVED.cpu_time();
+        add_bytes(100 << 20);
+        let more = Limits::SERVED.cpu_time() - before;
+        assert!(more >= Duration::from_secs(3), "{more:?}");
+        assert!(more < Duration::from_secs(30), "{more:?}");
+    }
+}

@@ -336,6 +336,7 @@ pub(crate) fn settings() -> Settings {
         registries: Default::default(),
         releases: BTreeMap::new(),
         waves: WaveSettings::default(),
+        capm3_demands_checksum: None,
     }
 }
 

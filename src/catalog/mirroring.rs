@@ -230,7 +230,7 @@ impl Mirroring {
 
 impl Load {
     /// How many artifacts belong to the image: signatures, attestations and others.
-    pub fn attached(&self) -> usize {
+    pub fn count_attached(&self) -> usize {
         let is_attached = |piece: &&Piece| piece.role == Role::Attached;
         self.pieces.iter().filter(is_attached).count()
     }

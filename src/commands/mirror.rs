@@ -90,14 +90,14 @@ pub fn mirror(
             Ok(image) => {
                 if image.state == MirrorState::Copied {
                     let done = images.len() + failures.len() + 1;
-                    report::mirrored_so_far(&image, done, tasks.len(), &mut terminal.err)?;
+                    report::copy_progress(&image, done, tasks.len(), &mut terminal.err)?;
                 }
                 images.push(image);
             }
             Err(failure) => failures.push(failure.with_place(task.place.clone(), &task.key)),
         }
     }
-    report::mirrored(&images, options.format, &mut terminal.out)?;
+    report::copies(&images, options.format, &mut terminal.out)?;
     if failures.is_empty() {
         Ok(Verdict::Clean)
     } else {
@@ -121,7 +121,7 @@ fn copy<'a>(
     };
     Ok(Mirrored {
         task,
-        attached: load.attached(),
+        attached: load.count_attached(),
         bytes: load.bytes(),
         state,
     })

@@ -1,10 +1,13 @@
 //! `metalmark verify`: compares the lock with the registries.
 
 use clap::Args;
+use oci_artifacts::Digest;
+use oci_artifacts::signature::PublicKey;
 
 use crate::catalog::locking;
 use crate::error::Error;
 use crate::model::date::Date;
+use crate::model::lock::Verified;
 use crate::model::rule::RuleId;
 use crate::pipeline::check;
 use crate::read::{self, Request};
@@ -18,6 +21,13 @@ use crate::pipeline::{self, Terminal, Verdict};
 /// How the lock is verified.
 #[derive(Clone, Debug, Args)]
 pub struct VerifyOptions {
+    /// Query nothing, and list the locked images that rest on this key: a name from `policy.keys`, a file, or a fingerprint.
+    #[arg(long, value_name = "KEY")]
+    pub key: Option<String>,
+    /// Read every locked image whole, and compare its bytes with the locked digest, its length and its format. This takes as long as fetching
+    /// them.
+    #[arg(long)]
+    pub bytes: bool,
     /// The format of what is printed.
     #[arg(long = "output", value_enum, default_value_t = Format::Human, value_name = "FORMAT")]
     pub format: Format,
@@ -45,6 +55,9 @@ pub fn verify(
         );
         return Err(Error::usage(message));
     }
+    if let Some(key) = &options.key {
+        return list_resting(&fleet, key, options.format, terminal);
+    }
     let required = lock::requirements(&fleet)?;
     let mut found = required.findings;
     found.extend(workspace.findings.iter().cloned());
@@ -60,6 +73,10 @@ pub fn verify(
         &answers.pages,
         &store,
     );
+    if options.bytes {
+        let platform = &workspace.settings.registries.platform;
+        locking::verify_bytes(fleet.lock(), &sources, platform, &store, &mut verified);
+    }
     verified.failures.extend(answers.failures);
     found.retain(|finding| finding.rule.is_of_lock() || finding.rule == RuleId::YamlSyntax);
     found.extend(verified.findings.iter().cloned());
@@ -84,4 +101,36 @@ pub fn verify(
         return Err(Error::Fetch { failures });
     }
     Ok(judged.verdict())
+}
+
+/// Lists the images that were locked because the holder of a key signed them.
+fn list_resting(
+    fleet: &Fleet,
+    key: &str,
+    format: Format,
+    terminal: &mut Terminal,
+) -> Result<Verdict, Error> {
+    let workspace = &fleet.workspace;
+    let named = workspace.settings.policy.signatures.names.get(key);
+    let fingerprint = match (named, Digest::parse(key)) {
+        (Some(named), _) => named.fingerprint().clone(),
+        (None, Ok(fingerprint)) => fingerprint,
+        (None, Err(_)) => {
+            let text = read::key_text(&*workspace.files, key);
+            let read = text.and_then(|text| PublicKey::read(&text).map_err(|it| it.to_string()));
+            let read = read.map_err(|reason| {
+                Error::usage(format!(
+                    "`{key}` is no key under `policy.keys`, no fingerprint and no public key: {reason}"
+                ))
+            })?;
+            read.fingerprint().clone()
+        }
+    };
+    let is_it = |verified: &Verified| *verified.key == *fingerprint.as_str();
+    let images = fleet.lock().images().iter();
+    let resting: Vec<_> = images
+        .filter(|image| image.verified.iter().any(is_it))
+        .collect();
+    report::resting(&resting, &fingerprint, format, &mut terminal.out)?;
+    Ok(Verdict::Clean)
 }

@@ -145,8 +145,12 @@ impl Policy {
     /// The waiver that accepts a finding on that day, by its number in `waivers`: one that holds, of any that match.
     pub fn waiver(&self, finding: &Finding, today: Date) -> Option<usize> {
         let (patterns, numbers) = self.waivers.by_rule.get(&finding.rule)?;
-        let names = finding.subject.names().into_iter();
-        let matching = names.flat_map(|name| patterns.matches(name));
+        let mut names = finding.subject.names();
+        if names.is_empty() {
+            // What is about the whole project is reached by a pattern that matches everything.
+            names.push(String::new());
+        }
+        let matching = names.into_iter().flat_map(|name| patterns.matches(name));
         let matching = matching.map(|index| numbers[index]);
         let holds = |number: &usize| !self.waivers[*number].has_expired(today);
         matching.filter(holds).min()
@@ -304,6 +308,19 @@ mod tests {
             policy.waiver(&finding("legacy-77", "md0"), day("2027-03-01")),
             None
         );
+    }
+
+    #[test]
+    fn a_waiver_of_everything_reaches_what_is_about_no_cluster() {
+        let today = Date::parse("2026-01-01").unwrap();
+        let of_project = Finding::new(RULE, "wrong");
+        for (text, expected) in [("**", Some(0)), ("*", Some(0)), ("?*", None), ("a", None)] {
+            let policy = Policy {
+                waivers: [waiver(text, "2027-03-01")].into_iter().collect(),
+                ..Policy::default()
+            };
+            assert_eq!(policy.waiver(&of_project, today), expected, "{text}");
+        }
     }
 
     #[test]

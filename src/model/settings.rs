@@ -38,6 +38,8 @@ pub struct Settings {
     pub releases: BTreeMap<String, String>,
     /// How an upgrade is spread over waves.
     pub waves: WaveSettings,
+    /// Whether the CAPM3 whose definitions the project names demands a checksum of every image; none where it names none.
+    pub capm3_demands_checksum: Option<bool>,
 }
 
 impl Settings {

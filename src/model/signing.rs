@@ -1,10 +1,12 @@
 //! Who signs images, as the values say it, and which images the project requires to be signed.
 
-use std::collections::BTreeMap;
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use capi::image::Image;
-use oci_artifacts::{Address, Reference};
+use oci_artifacts::signature::PublicKey;
+use oci_artifacts::{Address, Digest, Reference};
 use yaml_tree::place::{Located, Place};
 
 /// The property of an image, or of a registry, that names the key: a PEM public key, or the path of a file that holds one.
@@ -62,25 +64,101 @@ impl SigningKeys {
     }
 }
 
-/// Which images have to be signed whatever the values say.
+/// What the project file requires of signatures, whatever the values say.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum RequiredSignatures {
-    /// None.
-    #[default]
-    Nowhere,
-    /// All of them.
-    Everywhere,
-    /// Those below these prefixes.
-    Below(Vec<Reference>),
+pub struct RequiredSignatures {
+    /// The keys that it names, by their names.
+    pub names: BTreeMap<String, PublicKey>,
+    /// What every image has to have.
+    pub everywhere: Option<SignatureDemand>,
+    /// What the images below prefixes have to have instead; the longest prefix counts.
+    pub below: Vec<(Reference, SignatureDemand)>,
+    /// The fingerprints of keys that prove nothing any more.
+    pub denied: BTreeSet<Digest>,
+}
+
+/// What an image has to have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SignatureDemand {
+    /// A signature under the key that the values name.
+    Signed,
+    /// Signatures under keys of the project file, whichever the values name.
+    Keys(TrustedKeys),
+}
+
+/// Keys of which some have to have signed an image.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TrustedKeys {
+    /// Each once, sorted by fingerprint.
+    keys: Vec<PublicKey>,
+    /// How many of them, at least 1.
+    needed: usize,
+}
+
+impl TrustedKeys {
+    /// Keys that differ, and how many of them have to have signed.
+    pub fn new(mut keys: Vec<PublicKey>, needed: usize) -> Self {
+        keys.sort_by(|a, b| a.fingerprint().cmp(b.fingerprint()));
+        Self { keys, needed }
+    }
+
+    /// The keys.
+    pub fn keys(&self) -> &[PublicKey] {
+        &self.keys
+    }
+
+    /// A stable order of sets of keys.
+    pub fn order(&self, other: &Self) -> Ordering {
+        fn fingerprints(demand: &TrustedKeys) -> impl Iterator<Item = &Digest> {
+            demand.keys.iter().map(PublicKey::fingerprint)
+        }
+        let keys = fingerprints(self).cmp(fingerprints(other));
+        keys.then(self.needed.cmp(&other.needed))
+    }
+
+    /// How many of them have to have signed.
+    pub fn threshold(&self) -> usize {
+        self.needed
+    }
+
+    /// `; 1 of 2 keys have signed it, and 2 have to`; empty of one key.
+    pub fn count_in_words(&self, good: usize) -> String {
+        match self.keys.len() {
+            1 => String::new(),
+            all => format!(
+                "; {good} of the {all} keys of `policy.signatures` signed it, and {} have to",
+                self.needed
+            ),
+        }
+    }
 }
 
 impl RequiredSignatures {
+    /// Every image has to have that.
+    pub fn from_demand(demand: SignatureDemand) -> Self {
+        Self {
+            everywhere: Some(demand),
+            ..Self::default()
+        }
+    }
+
+    /// Whether nothing is required of any image.
+    pub fn is_empty(&self) -> bool {
+        self.everywhere.is_none() && self.below.is_empty()
+    }
+
+    /// What an image with this reference or address has to have.
+    pub fn demand(&self, address: &Address) -> Option<&SignatureDemand> {
+        let below = self.below.iter();
+        let below = below.filter(|(prefix, _)| address.is_below(std::slice::from_ref(prefix)));
+        let longest = below.max_by_key(|(prefix, _)| prefix.name().len());
+        longest
+            .map(|(_, demand)| demand)
+            .or(self.everywhere.as_ref())
+    }
+
     /// Whether an image with this reference or address has to be signed.
     pub fn cover(&self, address: &Address) -> bool {
-        match self {
-            Self::Nowhere => false,
-            Self::Everywhere => true,
-            Self::Below(prefixes) => address.is_below(prefixes),
-        }
+        self.demand(address).is_some()
     }
 }

@@ -12,7 +12,7 @@ use crate::model::cluster::Cluster;
 use crate::model::cluster_view::ClusterRead;
 use crate::model::finding::{Finding, Subject};
 use crate::model::rule::{Level, RuleId};
-use crate::model::signing::{RequiredSignatures, SigningKeys};
+use crate::model::signing::SigningKeys;
 
 use super::management::{self, Depth, State};
 use super::project::EvaluationOption;
@@ -138,7 +138,7 @@ fn with_state(state: &State<'_>, shared: &SharedCatalog) -> Result<ClusterRead, 
     };
     let mut signing = SigningKeys::default();
     if workspace.checks_signers {
-        let is_required = workspace.settings.policy.signatures != RequiredSignatures::Nowhere;
+        let is_required = !workspace.settings.policy.signatures.is_empty();
         signing = sylva::signing_keys(
             &evaluator,
             &own.sources,

@@ -19,6 +19,7 @@ mod graph;
 mod helm_charts;
 mod host_objects;
 mod installed;
+mod key_policy;
 mod layers;
 mod location;
 mod management;

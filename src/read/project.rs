@@ -294,8 +294,15 @@ pub(super) struct PolicyOptions {
     /// Findings that are accepted.
     #[serde(default)]
     pub waivers: Vec<WaiverOptions>,
-    /// The images that must be signed, whatever values files say: `required` for all of them, or a map from the start of their
-    /// references, such as `registry.example.org/os`, to `required`.
+    /// Public keys by name: each the path of a file, or PEM text.
+    #[serde(default)]
+    pub keys: BTreeMap<String, String>,
+    /// Keys that prove nothing any more: names from `keys`, paths, PEM texts, or fingerprints (`sha256:…`), as the lock has them.
+    #[serde(default, rename = "denied-keys")]
+    pub denied_keys: Vec<String>,
+    /// The images that must be signed, whatever values files say: `required` for all of them, by the key that the values name; or a map
+    /// from the start of their references, such as `registry.example.org/os`, or `*` for all others, to `required` or
+    /// `{keys: […], need: any}`. The longest start counts.
     #[serde(default)]
     pub signatures: SignatureOptions,
     /// What must be signed of images, and by whom: the images themselves, where they were built from, what is in them.
@@ -342,7 +349,7 @@ pub(super) enum SignatureOptions {
     /// All of them.
     All(Demand),
     /// Those whose reference starts with a prefix.
-    Below(BTreeMap<String, Demand>),
+    Below(BTreeMap<String, SignatureDemandOptions>),
 }
 
 impl Default for SignatureOptions {
@@ -352,6 +359,53 @@ impl Default for SignatureOptions {
 }
 
 /// What is demanded of images.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub(super) enum SignatureDemandOptions {
+    /// A signature under the key that the values name.
+    Word(Demand),
+    /// Signatures under keys of the project file.
+    Keys(KeyOptions),
+}
+
+/// Keys of which some have to have signed an image.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct KeyOptions {
+    /// Names from `policy.keys`, paths of files, or PEM texts.
+    pub keys: Vec<String>,
+    /// How many of them have to have signed: `any` (one), `all`, or a number.
+    #[serde(default)]
+    pub need: Need,
+}
+
+/// How many keys have to have signed.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub(super) enum Need {
+    /// In a word.
+    Word(NeedWord),
+    /// This many.
+    Count(u32),
+}
+
+impl Default for Need {
+    fn default() -> Self {
+        Self::Word(NeedWord::Any)
+    }
+}
+
+/// How many keys have to have signed.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum NeedWord {
+    /// One of them.
+    Any,
+    /// All of them.
+    All,
+}
+
+/// What is demanded of images in a word.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Demand {

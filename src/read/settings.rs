@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use oci_artifacts::{Address, Reference};
-
+use crate::files::Files;
 use crate::model::date::Date;
 use crate::model::finding::Finding;
 use crate::model::judgment::Grade;
@@ -13,13 +12,11 @@ use crate::model::output_path;
 use crate::model::policy::{Policy, Scoped, Waiver, Waivers, pattern};
 use crate::model::rule::RuleId;
 use crate::model::settings::{ImageSettings, Output, RELEASE, Settings};
-use crate::model::signing::RequiredSignatures;
 
 use super::Flags;
+use super::key_policy::KeyPolicy;
 use super::places::{Places, bad_pattern};
-use super::project::{
-    FailOn, OutputOptions, PolicyOptions, ProjectFile, ReleaseOptions, SignatureOptions,
-};
+use super::project::{FailOn, OutputOptions, PolicyOptions, ProjectFile, ReleaseOptions};
 use super::rule_options::{self, RuleOptions};
 use super::wave_options;
 use super::{provenance, registries};
@@ -34,6 +31,7 @@ pub(super) fn settings(
     root: &Path,
     file: &ProjectFile,
     flags: &Flags,
+    files: &dyn Files,
     places: &Places<'_>,
     findings: &mut Vec<Finding>,
 ) -> Settings {
@@ -66,12 +64,13 @@ pub(super) fn settings(
             serve_all: flags.all_images || file.images.serve_all,
         },
         outputs: outputs(file, flags, places, findings),
-        policy: policy(&file.policy, places, findings),
+        policy: policy(&file.policy, files, places, findings),
         matching: flags.matching.unwrap_or(file.matching),
         schemes: schemes(&file.names, places, findings),
         locking: flags.locking,
         releases: releases(file, places, findings),
         waves: wave_options::waves(&file.plan, places, findings),
+        capm3_demands_checksum: None,
     }
 }
 
@@ -170,7 +169,12 @@ fn illegal(output: &Output) -> Option<Finding> {
     Some(finding.help("name a folder below the project file"))
 }
 
-fn policy(options: &PolicyOptions, places: &Places<'_>, findings: &mut Vec<Finding>) -> Policy {
+fn policy(
+    options: &PolicyOptions,
+    files: &dyn Files,
+    places: &Places<'_>,
+    findings: &mut Vec<Finding>,
+) -> Policy {
     Policy {
         rules: options.rules.settings(),
         scoped: options
@@ -184,32 +188,9 @@ fn policy(options: &PolicyOptions, places: &Places<'_>, findings: &mut Vec<Findi
             FailOn::Unproven => Grade::Unproven,
             FailOn::ByName => Grade::ByName,
         }),
-        signatures: match &options.signatures {
-            SignatureOptions::All(_) => RequiredSignatures::Everywhere,
-            SignatureOptions::Below(written) if written.is_empty() => RequiredSignatures::Nowhere,
-            SignatureOptions::Below(written) => {
-                RequiredSignatures::Below(prefixes(written.keys(), places, findings))
-            }
-        },
+        signatures: KeyPolicy::new(options, files, places, findings).read(),
         provenance: provenance::demands(&options.provenance, places, findings),
     }
-}
-
-/// The prefixes below which images have to be signed.
-fn prefixes<'a>(
-    written: impl Iterator<Item = &'a String>,
-    places: &Places<'_>,
-    findings: &mut Vec<Finding>,
-) -> Vec<Reference> {
-    let read = written.filter_map(|text| {
-        let prefix = Address::parse_prefix(text);
-        if prefix.is_none() {
-            let finding = registries::no_prefix(text, places.spot(&["policy", "signatures", text]));
-            findings.push(finding.help(registries::PREFIX));
-        }
-        prefix
-    });
-    read.collect()
 }
 
 fn read_scope(

@@ -276,15 +276,18 @@ impl Walk<'_> {
     }
 }
 
-/// The schema of a value that is there: of an option, the part that is not null; of a word or a map, the part of its kind.
+/// The schema of a value that is there: of an option, the part that is not null; of a word, a number or a map, the part of its kind.
 fn present<'a>(schema: &'a Json, value: &Value) -> &'a Json {
     let parts = schema["anyOf"].as_array().into_iter().flatten();
     let parts: Vec<&Json> = parts.filter(|part| part["type"] != "null").collect();
     let is_map = matches!(value, Value::Map(_));
-    let of_kind = parts
-        .iter()
-        .find(|part| (part["type"] == "object") == is_map);
-    of_kind.or(parts.first()).copied().unwrap_or(schema)
+    let is_number = matches!(value, Value::Number(_));
+    let is_of_kind = |part: &&&Json| (part["type"] == "object") == is_map;
+    let is_exact = |part: &&&Json| (part["type"] == "integer") == is_number;
+    let mut of_kind = parts.iter().filter(is_of_kind);
+    let exact = of_kind.clone().find(is_exact);
+    let best = exact.or(of_kind.next()).or(parts.first());
+    best.copied().unwrap_or(schema)
 }
 
 /// The type that a schema requires, null aside.

@@ -19,7 +19,6 @@ use crate::model::lock::LOCK_FILE;
 use crate::model::part::Part;
 use crate::model::rule::{Level, RuleId};
 use crate::model::settings::PROJECT_FILE_NAME;
-use crate::model::signing::RequiredSignatures;
 use crate::model::stamping::StampEntry;
 use crate::model::written::WrittenImage;
 
@@ -116,7 +115,14 @@ pub fn workspace_in(
         source: project.source.as_ref(),
     };
     let findings = &mut project.findings;
-    let mut settings = settings::settings(&location.root, &project.file, flags, &places, findings);
+    let mut settings = settings::settings(
+        &location.root,
+        &project.file,
+        flags,
+        &*tree,
+        &places,
+        findings,
+    );
     let name = location.file.as_deref().map(files::display);
     settings.project = name
         .filter(|name| name != PROJECT_FILE_NAME)
@@ -143,11 +149,16 @@ pub fn workspace_in(
     let example = example.map_or(&[][..], |cluster| &cluster.layers);
     let shared = layers::read_shared(&tree, &values, example, composing, findings)?;
     let (lock, facts) = fact_files(&*tree, &stated, &shared, findings)?;
-    let is_required = settings.policy.signatures != RequiredSignatures::Nowhere;
+    let is_required = !settings.policy.signatures.is_empty();
     let checks_signers = is_required || facts.first() == Some(&lock);
     let templates = flags.templates.as_ref().or(project.file.templates.as_ref());
     let templates = templates.map(|folder| texts(&*tree, &location.root, folder, |_| true));
     let schemas = schemas(&*tree, &location.root, &stated, findings)?;
+    settings.capm3_demands_checksum = schemas.as_ref().and_then(|schemas| {
+        let image = ["spec", "template", "spec", "image"];
+        let group = "infrastructure.cluster.x-k8s.io";
+        schemas.requires(group, "Metal3MachineTemplate", &image, "checksum")
+    });
     let mut part = part(request, &location.root, &fleet)?;
     let missed = tree.absent_paths();
     if !missed.is_empty() {

@@ -28,7 +28,7 @@ struct Row<'a> {
 }
 
 /// Prints a row for each image.
-pub fn mirrored(images: &[Mirrored<'_>], format: Format, out: &mut Printer) -> io::Result<()> {
+pub fn copies(images: &[Mirrored<'_>], format: Format, out: &mut Printer) -> io::Result<()> {
     let rows: Vec<Row<'_>> = images.iter().map(row).collect();
     if format == Format::Json {
         let images = rows;
@@ -53,7 +53,7 @@ pub fn mirrored(images: &[Mirrored<'_>], format: Format, out: &mut Printer) -> i
 }
 
 /// Says that one more image was copied.
-pub fn mirrored_so_far(
+pub fn copy_progress(
     image: &Mirrored<'_>,
     done: usize,
     all: usize,

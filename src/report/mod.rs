@@ -54,13 +54,13 @@ pub use format::{CommentFormat, Format, ListFormat, print_findings};
 pub use judged_pool::JudgedPool;
 pub use lines::Lines;
 pub use locked::lock_changes;
-pub use mirrored::{mirrored, mirrored_so_far};
+pub use mirrored::{copies, copy_progress};
 pub use plan::{PlanReport, plan};
 pub use stamped::{skips, stamp_changes};
 pub use statistics::Statistics;
-pub use table::verification;
 pub use table::{ImageRow, images};
 pub use table::{RegistryImage, RuleRow, names, registry_image, rules};
+pub use table::{resting, verification};
 
 /// One format for findings. Its file's name is the word on the command line.
 pub trait Report: Sync {

@@ -7,11 +7,13 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use capi::image::{ImageKey, fact};
+use oci_artifacts::Digest;
 
 use crate::catalog::locking::{Verification, VerifiedImage};
 use crate::model::cluster_view::{ClusterView, SelectedPool};
 use crate::model::judgment::Grade;
 use crate::model::rule::{Level, RuleId};
+use crate::model::lock::LockedImage;
 use crate::printer::Printer;
 
 use super::format::{Format, ListFormat};
@@ -260,6 +262,63 @@ pub fn verification(verified: &Verification, format: Format, out: &mut Printer) 
         let signed: String = signed.chars().take(19).collect();
         let cells = [&*image.key, tag, &*signed, &*image.reference];
         table.row(cells.map(str::to_owned));
+    }
+    table.write(out)
+}
+
+#[derive(Serialize)]
+struct RestingDocument<'a> {
+    version: u32,
+    key: &'a Digest,
+    images: Vec<RestingRow<'a>>,
+}
+
+#[derive(Serialize)]
+struct RestingRow<'a> {
+    key: &'a str,
+    reference: &'a str,
+    digest: &'a Digest,
+    /// The other keys whose holders signed it.
+    others: Vec<&'a str>,
+}
+
+/// Prints the locked images that the holder of a key signed, and who else did.
+pub fn resting<'i>(
+    images: &[&'i LockedImage],
+    fingerprint: &'i Digest,
+    format: Format,
+    out: &mut Printer,
+) -> io::Result<()> {
+    let row = |image: &&'i LockedImage| -> RestingRow<'i> {
+        let keys = image.verified.iter().map(|verified| &*verified.key);
+        RestingRow {
+            key: &image.key.value,
+            reference: &image.reference.value,
+            digest: &image.digest.value,
+            others: keys.filter(|key| *key != fingerprint.as_str()).collect(),
+        }
+    };
+    let images: Vec<RestingRow<'i>> = images.iter().map(row).collect();
+    if format == Format::Json {
+        return out.json(&RestingDocument {
+            version: 1,
+            key: fingerprint,
+            images,
+        });
+    }
+    if images.is_empty() {
+        return writeln!(out, "no locked image is signed by the key {fingerprint}");
+    }
+    let mut table = Table::new(&["image", "signed by others", "reference"]);
+    for row in images {
+        let others = row.others.iter().map(|key| key.chars().take(19).collect());
+        let others: Vec<String> = others.collect();
+        let others = if others.is_empty() {
+            "–".to_owned()
+        } else {
+            others.join(", ")
+        };
+        table.row([row.key.to_owned(), others, row.reference.to_owned()]);
     }
     table.write(out)
 }

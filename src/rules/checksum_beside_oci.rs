@@ -1,5 +1,7 @@
 //! An `oci://` image has a checksum that Metal3 refuses, or lacks one that it demands.
 
+use std::cmp::Ordering;
+
 use oci_artifacts::is_oci;
 
 use crate::model::cluster::Pool;
@@ -8,9 +10,9 @@ use crate::model::rule::{Level, RuleId};
 use crate::model::version::Version;
 use crate::rules::ClusterInput;
 
-/// The first minor of CAPM3 1 that takes `oci://` images without a checksum, and no others (v1.14.0-rc.0,
-/// metal3-io/cluster-api-provider-metal3#3522).
-const FIRST: u32 = 14;
+/// The first release of CAPM3 that takes `oci://` images without a checksum, and no others
+/// (metal3-io/cluster-api-provider-metal3#3522).
+const FIRST: &str = "1.14.0-rc.0";
 
 /// Looks at every node pool of Metal3 whose image is pulled.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
@@ -29,7 +31,8 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
 fn problem(input: &ClusterInput<'_>, pool: &Pool) -> Option<Finding> {
     let installed = input.view.cluster.capm3.as_ref();
     let version = installed.and_then(|version| Version::parse(&version.value));
-    let demands = version.map(|version| version.minor < FIRST);
+    let demands = version.map(|version| is_before(&version, FIRST));
+    let demands = demands.or(input.settings.capm3_demands_checksum);
     let choice = &pool.choice;
     let mut fields = [&choice.checksum, &choice.checksum_type]
         .into_iter()
@@ -52,7 +55,18 @@ fn problem(input: &ClusterInput<'_>, pool: &Pool) -> Option<Finding> {
         }
         _ => return None,
     };
-    let installed = installed.filter(|_| demands.is_some());
+    let installed = installed.filter(|installed| Version::parse(&installed.value).is_some());
     let place = installed.and_then(|version| input.spot(version.place));
     Some(found.with_label(place, "this CAPM3 is installed"))
+}
+
+/// Whether a release is older than another; one without a patch level is its newest.
+fn is_before(version: &Version, first: &str) -> bool {
+    Version::parse(first).is_some_and(|first| {
+        if version.is_partial() {
+            (version.major, version.minor) < (first.major, first.minor)
+        } else {
+            version.cmp_release(&first) == Ordering::Less
+        }
+    })
 }

@@ -201,6 +201,7 @@ metalmark.lock: 0 kept, 0 added, 0 updated, 0 dropped; unchanged
 error[signature-invalid]: the key that images of image `c` are signed with cannot be used: it is no PEM public key, and there is no such file --> info.yaml:3:23
 error[signature-invalid]: the key that images of image `b` are signed with cannot be used: it is no PEM public key, and there is no such file --> values.yaml:5:23
 error[signature-invalid]: the key that images of registry `sylva` are signed with cannot be used: it is no PEM public key, and there is no such file --> values.yaml:14:23
+3 errors in 1 cluster
 # a number
 $ lock => 1
 metalmark.lock: 0 kept, 0 added, 0 updated, 0 dropped; unchanged

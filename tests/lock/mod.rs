@@ -5,6 +5,7 @@ mod demo;
 mod facts;
 mod frozen;
 mod invalid;
+mod key_policy;
 mod keys;
 mod matrix;
 mod merge;

@@ -230,3 +230,87 @@ error[catalog-drift]: `http://LATER/os/ubuntu-2404-kube-v1.34.1.raw` is gone: it
     let kept = stage.read("metalmark.lock");
     assert!(kept.contains(IMAGE) && !kept.contains(other), "{kept}");
 }
+
+/// A checksum that was published wrong, or for another build, is seen before a machine fails on it.
+#[test]
+fn the_bytes_of_a_file_are_compared_with_what_is_locked() {
+    let sums = |content: &str| format!("{}  {IMAGE}\n", digest(content));
+    let serves = |content: &str, of: &str| {
+        let files = vec![(IMAGE, content.to_owned()), ("SHA256SUMS", sums(of))];
+        server(files, true)
+    };
+    let (right, wrong) = (serves("a disk", "a disk"), serves("another", "a disk"));
+    let stage = site(&right, "os/");
+    let mut story = Story::new(&stage).name(right.host(), "HOST");
+    story.runs(&["lock", "verify --bytes"]);
+    redirect(&stage, &right, &wrong);
+    let mut story = story.name(wrong.host(), "HOST");
+    story
+        .note("other bytes")
+        .runs(&["verify", "verify --bytes"]);
+    // Right by its checksum, and no raw image: the disk of another hypervisor.
+    let packed = serves("KDMV of a disk", "KDMV of a disk");
+    redirect(&stage, &wrong, &packed);
+    let mut story = story.name(packed.host(), "HOST");
+    story.note("another format");
+    story.runs(&[
+        "lock --accept-moved ubuntu-2404-kube-v1-34-1",
+        "verify --bytes",
+    ]);
+    drop(packed);
+    story.note("no server").runs(&["verify --bytes"]);
+    story.is(str![[r#"
+$ lock => 0
+added   ubuntu-2404-kube-v1-34-1 sha256:d614d695eb48… http://HOST/os/ubuntu-2404-kube-v1.34.1.raw
+metalmark.lock: 0 kept, 1 added, 0 updated, 0 dropped; written
+$ verify --bytes => 0
+IMAGE                     TAG        SIGNED BY  REFERENCE
+ubuntu-2404-kube-v1-34-1  as locked  –          http://HOST/os/ubuntu-2404-kube-v1.34.1.raw
+# other bytes
+$ verify => 0
+IMAGE                     TAG        SIGNED BY  REFERENCE
+ubuntu-2404-kube-v1-34-1  as locked  –          http://HOST/os/ubuntu-2404-kube-v1.34.1.raw
+$ verify --bytes => 1
+IMAGE                     TAG        SIGNED BY  REFERENCE
+ubuntu-2404-kube-v1-34-1  as locked  –          http://HOST/os/ubuntu-2404-kube-v1.34.1.raw
+error[image-incomplete]: `http://HOST/os/ubuntu-2404-kube-v1.34.1.raw`: its bytes have the digest `sha256:ae448ac86c4e8e4dec645729708ef41873ae79c6dff84eff73360989487f08e5`, and `sha256:d614d695eb483126af8a5376433956a60f472ea41b5147893a461e1823006387` is locked --> metalmark.lock:7:11
+# another format
+$ lock --accept-moved ubuntu-2404-kube-v1-34-1 => 0
+updated ubuntu-2404-kube-v1-34-1 sha256:f2b78ddd79fd… http://HOST/os/ubuntu-2404-kube-v1.34.1.raw
+metalmark.lock: 0 kept, 0 added, 1 updated, 0 dropped; written
+$ verify --bytes => 0
+IMAGE                     TAG        SIGNED BY  REFERENCE
+ubuntu-2404-kube-v1-34-1  as locked  –          http://HOST/os/ubuntu-2404-kube-v1.34.1.raw
+warning[fact-conflict]: `image-format` of `ubuntu-2404-kube-v1-34-1` is `raw`, and its bytes are those of `vmdk` --> metalmark.lock:11:19
+# no server
+$ verify --bytes => 2
+IMAGE                     TAG      SIGNED BY  REFERENCE
+ubuntu-2404-kube-v1-34-1  unknown  –          http://HOST/os/ubuntu-2404-kube-v1.34.1.raw
+error: http://HOST/os/ubuntu-2404-kube-v1.34.1.raw: `HOST` refused the connection --> metalmark.lock:6:14 (`ubuntu-2404-kube-v1-34-1`)
+
+"#]]);
+}
+
+/// What is packed is not looked into.
+#[test]
+fn the_format_of_a_packed_file_is_not_known() {
+    for (content, conflicts) in [
+        ("BZh packed", 0),
+        ("vhdxfile", 1),
+        ("conectix", 1),
+        ("raw", 0),
+    ] {
+        let sums = format!("{}  {IMAGE}\n", digest(content));
+        let files = vec![(IMAGE, content.to_owned()), ("SHA256SUMS", sums)];
+        let server = server(files, true);
+        let stage = site(&server, "os/");
+        let _ = stage.run("lock").exit(0);
+        let said = stage.run("verify --bytes").outcome;
+        let said = format!("{}{}", said.stdout, said.stderr);
+        assert_eq!(
+            said.matches("fact-conflict").count(),
+            conflicts,
+            "{content}: {said}"
+        );
+    }
+}

@@ -523,3 +523,46 @@ fn a_rule_for_values_only_says_why() {
         "{explained}"
     );
 }
+
+/// The cluster's own definition says what its CAPM3 demands, where nothing says which release is installed.
+#[test]
+fn the_definition_of_the_template_decides_where_the_release_is_not_known() {
+    let of = |required: &str, installed: &[&str], image: &str| {
+        let image_schema = format!(
+            "{{type: object, required: [{required}], properties: {{url: {{type: string}}, checksum: {{type: string}}}}}}"
+        );
+        let nested =
+            |schema: &str, key: &str| format!("{{type: object, properties: {{{key}: {schema}}}}}");
+        let schema = ["image", "spec", "template", "spec"]
+            .iter()
+            .fold(image_schema, |schema, key| nested(&schema, key));
+        let definition = format!(
+            "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n\
+             metadata: {{name: metal3machinetemplates.infrastructure.cluster.x-k8s.io}}\n\
+             spec:\n  group: infrastructure.cluster.x-k8s.io\n  names: {{kind: Metal3MachineTemplate}}\n  \
+             versions:\n  - {{name: v1beta1, schema: {{openAPIV3Schema: {schema}}}}}\n"
+        );
+        let project = pulls(image, installed).file("crds/metal3.yaml", definition);
+        let checked = project
+            .settings("manifests: ['.']\nschemas: crds\n")
+            .check();
+        checked.of_rule("checksum-beside-oci").len()
+    };
+    let with = "checksum: SUM";
+    let without = "format: raw";
+    for (required, installed, image, expected) in [
+        ("checksum, url", &[][..], without, 1),
+        ("checksum, url", &[], with, 0),
+        ("url", &[], with, 1),
+        ("url", &[], without, 0),
+        // The release that is installed is more exact.
+        ("checksum, url", &["v1.14.0"], without, 0),
+        ("url", &["v1.13.1"], without, 1),
+        ("url", &["v1.14.0-beta.0"], without, 1),
+        ("checksum, url", &["v1.14.0-rc.0"], without, 0),
+        ("checksum, url", &["v1.14"], without, 0),
+    ] {
+        let found = of(required, installed, image);
+        assert_eq!(found, expected, "{required}, {installed:?}, {image}");
+    }
+}

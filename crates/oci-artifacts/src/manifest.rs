@@ -278,6 +278,22 @@ mod tests {
     }
 
     #[test]
+    fn the_media_type_is_the_own_one_or_that_of_the_content() {
+        let (own, layer) = (
+            "application/vnd.docker.distribution.manifest.v2+json",
+            descriptor(),
+        );
+        for (text, expected) in [
+            (format!(r#"{{"mediaType":"{own}","config":{layer}}}"#), own),
+            (format!(r#"{{"config":{layer}}}"#), super::MANIFEST_TYPE),
+            (r#"{"manifests":[]}"#.to_owned(), super::INDEX_TYPE),
+        ] {
+            let manifest = Manifest::read(text.into_bytes()).expect("a manifest");
+            assert_eq!(manifest.media_type(), expected);
+        }
+    }
+
+    #[test]
     fn an_index_is_distinguished_from_a_manifest() {
         let text = format!(r#"{{"schemaVersion":2,"manifests":[{}]}}"#, descriptor());
         let manifest = Manifest::read(text.into_bytes()).expect("an index");

@@ -3,7 +3,7 @@
 //!
 //! Programs that copy images leave behind what is not named by the image itself. So a copy begins with this list.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::evidence::Witness;
@@ -15,8 +15,8 @@ use crate::{
 /// The ends of the tags at which cosign stores what belongs to a digest.
 const TAGS: [&str; 3] = ["sig", "att", "sbom"];
 
-/// The most manifests that belong to one artifact, itself included.
-const MOST: usize = 1000;
+/// The most manifests that are looked for of one artifact, whether they exist or not: a registry may list others without end.
+const MOST: usize = 10_000;
 
 /// A manifest with its name.
 #[derive(Clone, Debug)]
@@ -62,7 +62,7 @@ pub fn pieces(store: &dyn Store, artifacts: &[Reference]) -> Vec<Result<Vec<Piec
     let mut wholes: Vec<_> = artifacts.iter().map(|_| Ok(Vec::new())).collect();
     let mut new = fetch_own(store, artifacts, &mut wholes);
     while !new.is_empty() {
-        let attached = attached(store, &new, &mut wholes);
+        let attached = find_attached(store, &new, &mut wholes);
         new = fetch(store, attached, &mut wholes);
         // What belongs to a signature at a tag is stored beside it.
         new.retain(|(_, piece)| piece.name.tag.is_none());
@@ -99,9 +99,25 @@ fn fetch_own(
 /// Requests everything at once, adds what is there to its artifact, and returns what is new.
 fn fetch(
     store: &dyn Store,
-    wanted: Vec<Wanted>,
+    mut wanted: Vec<Wanted>,
     wholes: &mut [Result<Vec<Piece>, Failure>],
 ) -> Vec<(usize, Piece)> {
+    let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
+    for wanted in &wanted {
+        *counts.entry(wanted.whole).or_default() += 1;
+    }
+    for (whole, count) in counts {
+        let known = wholes[whole]
+            .as_ref()
+            .map(Vec::as_slice)
+            .unwrap_or_default();
+        if let Some(first) = known.first().filter(|_| known.len() + count > MOST) {
+            let message = format!("more than {MOST} manifests may belong to it");
+            let failure = Failure::new(&first.name, FailureKind::TooLarge, message);
+            wholes[whole] = Err(failure);
+        }
+    }
+    wanted.retain(|wanted| wholes[wanted.whole].is_ok());
     let names: Vec<Reference> = wanted.iter().map(|wanted| wanted.name.clone()).collect();
     let mut new = Vec::new();
     for (wanted, answer) in wanted.into_iter().zip(store.manifests(&names)) {
@@ -110,10 +126,6 @@ fn fetch(
         };
         let added = match answer {
             Err(failure) if wanted.is_optional && failure.kind == FailureKind::NotFound => continue,
-            Ok(_) if known.len() == MOST => {
-                let message = format!("more than {MOST} manifests belong to it");
-                Err(Failure::new(&wanted.name, FailureKind::TooLarge, message))
-            }
             answer => answer.and_then(|manifest| Piece::new(&wanted, manifest)),
         };
         match added {
@@ -143,7 +155,7 @@ fn parts(whole: usize, piece: &Piece) -> Vec<Wanted> {
 }
 
 /// What may belong to manifests: at tags, and what refers to them.
-fn attached(
+fn find_attached(
     store: &dyn Store,
     to: &[(usize, Piece)],
     wholes: &mut [Result<Vec<Piece>, Failure>],
@@ -245,7 +257,7 @@ pub fn lacking(
         };
         return pieces.iter().map(all).collect();
     };
-    let names: Vec<Reference> = pieces.iter().map(|(name, _)| by_tag(name)).collect();
+    let names: Vec<Reference> = pieces.iter().map(|(name, _)| tag_name(name)).collect();
     let subjects: Vec<(Reference, Digest)> = pieces
         .iter()
         .filter_map(|(name, piece)| {
@@ -299,7 +311,7 @@ fn layers(manifest: &Manifest) -> &[Descriptor] {
 }
 
 /// The name under which people find it: by its tag where it has one.
-fn by_tag(name: &Reference) -> Reference {
+fn tag_name(name: &Reference) -> Reference {
     match &name.tag {
         Some(tag) => name.with_tag(tag),
         None => name.clone(),
@@ -325,7 +337,7 @@ fn is_there(name: &Reference, piece: &Piece, there: Option<Manifest>) -> Result<
     let is_lost = |layer: &Descriptor| !layers(&piece.manifest).contains(layer);
     if piece.role == Role::Attached && layers(&there).iter().any(is_lost) {
         let message = "other signatures are stored there under this tag, and are not replaced";
-        let failure = Failure::new(by_tag(name), FailureKind::Unsupported, message);
+        let failure = Failure::new(tag_name(name), FailureKind::Unsupported, message);
         return Err(failure.help(
             "copy to a repository of its own, or sign there with bundles, which have no tag",
         ));

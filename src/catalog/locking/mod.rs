@@ -4,6 +4,7 @@
 //! Pure but for the store, which is given. Never requests what is locked already, unless an option says so. An entry is right or
 //! it is not written: what failed leaves a gap, or the old entry.
 
+mod bytes;
 mod pages;
 mod proof;
 mod provenance;
@@ -26,6 +27,7 @@ use crate::model::lock::{Lock, LockedImage};
 use crate::model::name::NameSchemes;
 use crate::model::rule::RuleId;
 
+pub use bytes::verify_bytes;
 pub use pages::Pages;
 pub use provenance::{Provenances, check_provenance};
 pub use requirement::{Requirement, Requirements, add, requirements_of};

@@ -7,11 +7,12 @@ use oci_artifacts::evidence::{Evidence, Witness};
 use oci_artifacts::signature::{self, PublicKey, Verdict};
 use oci_artifacts::{Address, Failure, Store};
 
-use super::signers::{Found, Keyring, Signing, refusal, witnesses};
+use super::signers::{Found, Keyring, Signing, join, refusal, witnesses};
 use super::{Accepted, LockRequest, Requirement, Requirements, Run};
-use crate::model::finding::Finding;
+use crate::model::finding::{Finding, Subject};
 use crate::model::lock::{LockedImage, Verified};
 use crate::model::rule::RuleId;
+use crate::model::signing::TrustedKeys;
 use crate::rules;
 
 /// The image key and the reference of an entry.
@@ -39,26 +40,39 @@ pub(super) fn prove(
         };
         match &requirement.signing {
             Signing::Unrequired => run.keep_proof(requirement, request, entries),
-            Signing::Unknown | Signing::Unusable => run.withdraw(requirement, request, entries),
+            Signing::Unknown => run.accept_unchecked(requirement, request, entries),
+            Signing::Unusable => run.withdraw(requirement, request, entries),
             // It could not be fetched, which is reported.
             Signing::By(_) if image.lacks_evidence() => {}
-            Signing::By(keys) => {
+            Signing::By(demands) => {
                 let is_new = !run.is_kept(image);
-                for key in keys {
-                    let known = keyring.recheck(image, key).filter(|(verdict, _)| {
-                        let settled = || {
-                            run.accepts(requirement, verdict, Found::Lock, request)
-                                .is_some()
-                        };
-                        matches!(verdict, Verdict::Good(_)) || !is_new && settled()
-                    });
-                    if let Some(proof) = known {
-                        let answered = (Found::Lock, Ok(proof));
-                        let of_image = answers.entry(identity.clone()).or_default();
-                        of_image.push((key, answered));
-                    } else if let Some(question) = keyring.question(image, key) {
-                        questions.push(question);
-                        wanted.push((identity.clone(), key));
+                for demand in demands {
+                    let of_image = answers.entry(identity.clone()).or_default();
+                    let mut open = Vec::new();
+                    let mut good = 0;
+                    for key in demand.keys() {
+                        let known = keyring.recheck(image, key).filter(|(verdict, _)| {
+                            let settled = || {
+                                run.accepts(requirement, verdict, Found::Lock, request)
+                                    .is_some()
+                            };
+                            matches!(verdict, Verdict::Good(_)) || !is_new && settled()
+                        });
+                        match known {
+                            Some(proof) => {
+                                good += usize::from(matches!(proof.0, Verdict::Good(_)));
+                                of_image.push((key, (Found::Lock, Ok(proof))));
+                            }
+                            None => open.push(key),
+                        }
+                    }
+                    // Where enough have signed, nobody else is looked for.
+                    let open = open.into_iter().filter(|_| good < demand.threshold());
+                    for key in open {
+                        if let Some(question) = keyring.question(image, key) {
+                            questions.push(question);
+                            wanted.push((identity.clone(), key));
+                        }
                     }
                 }
             }
@@ -70,7 +84,8 @@ pub(super) fn prove(
     }
     for (identity, answers) in answers {
         if let Some(requirement) = requirements.get(&identity)
-            && !run.settle_signatures(requirement, answers, entries, request)
+            && let Signing::By(demands) = &requirement.signing
+            && !run.settle_signatures(requirement, demands, answers, entries, request)
         {
             run.withdraw(requirement, request, entries);
         }
@@ -117,6 +132,26 @@ impl Run<'_> {
         Some((finding.rule, reason))
     }
 
+    /// Locks an entry that somebody has to have signed, and nobody says who, only where the policy accepts that. It is reported where
+    /// the key is missed.
+    fn accept_unchecked(
+        &mut self,
+        requirement: &Requirement,
+        request: &LockRequest<'_>,
+        entries: &mut BTreeMap<Identity, LockedImage>,
+    ) {
+        let rule = RuleId::SignatureUnchecked;
+        let finding = Finding::new(rule, "").with_subject(Subject::image(&requirement.key));
+        match (request.accepts)(&finding) {
+            Some(reason) => self.out.accepted.push(Accepted {
+                key: Arc::clone(&requirement.key),
+                rule,
+                reason,
+            }),
+            None => self.withdraw(requirement, request, entries),
+        }
+    }
+
     /// Reports what an entry is, and locks it only where the policy accepts that.
     pub(super) fn refuse(
         &mut self,
@@ -142,49 +177,73 @@ impl Run<'_> {
     fn settle_signatures(
         &mut self,
         requirement: &Requirement,
+        demands: &[TrustedKeys],
         answers: Vec<(&PublicKey, Answered)>,
         entries: &mut BTreeMap<Identity, LockedImage>,
         request: &LockRequest<'_>,
     ) -> bool {
         let mut verified = Vec::new();
         let mut found: Vec<Option<Witness>> = Vec::new();
+        let mut refused: Vec<(&PublicKey, Finding)> = Vec::new();
+        let mut failed: Vec<(&PublicKey, Failure)> = Vec::new();
+        for (key, (place, answer)) in answers {
+            match answer {
+                Ok((Verdict::Good(signature), witness)) => {
+                    found.push(witness);
+                    verified.push(Verified {
+                        key: key.fingerprint().as_str().into(),
+                        form: signature.form.name().into(),
+                    });
+                }
+                Ok((verdict, witness)) => {
+                    found.push(witness);
+                    let (of, reference) = (&requirement.key, &requirement.reference);
+                    refused.push((key, refusal(of, reference, &verdict, place)));
+                }
+                Err(failure) => failed.push((key, failure)),
+            }
+        }
+        verified.sort();
+        verified.dedup();
         let mut accepted = Vec::new();
         let mut is_lockable = true;
-        for (key, (place, answer)) in answers {
-            let (verdict, witness) = match answer {
-                Ok(proof) => proof,
-                Err(failure) => {
-                    self.fail(failure, requirement);
-                    is_lockable = false;
-                    continue;
-                }
+        for demand in demands {
+            let keys = demand.keys();
+            let has_signed = |key: &&PublicKey| {
+                let fingerprint = key.fingerprint().as_str();
+                verified.iter().any(|it| *it.key == *fingerprint)
             };
-            found.push(witness);
-            if let Verdict::Good(signature) = &verdict {
-                verified.push(Verified {
-                    key: key.fingerprint().as_str().into(),
-                    form: signature.form.name().into(),
-                });
+            let good = keys.iter().filter(has_signed).count();
+            if good >= demand.threshold() {
                 continue;
             }
-            match self.accepts(requirement, &verdict, place, request) {
-                Some((rule, reason)) => accepted.push(Accepted {
+            let mut failures = failed.iter().filter(|(key, _)| keys.contains(key));
+            if let Some((_, failure)) = failures.next() {
+                self.fail(failure.clone(), requirement);
+                is_lockable = false;
+                continue;
+            }
+            let refused = refused.iter().filter(|(key, _)| keys.contains(key));
+            let refused = refused.map(|(_, finding)| finding.clone());
+            let Some(finding) = join(refused, demand, good) else {
+                is_lockable = false;
+                continue;
+            };
+            match (request.accepts)(&finding) {
+                Some(reason) => accepted.push(Accepted {
                     key: Arc::clone(&requirement.key),
-                    rule,
+                    rule: finding.rule,
                     reason,
                 }),
                 None => is_lockable = false,
             }
-            let finding = refusal(&requirement.key, &requirement.reference, &verdict, place);
-            self.out
-                .findings
-                .push(finding.with_label(requirement.spot.clone(), ""));
+            let finding = finding.with_label(requirement.spot.clone(), "");
+            self.out.findings.push(finding);
         }
         if let Some(image) = entries
             .get_mut(&requirement.identity())
             .filter(|_| is_lockable)
         {
-            verified.sort();
             image.verified = verified;
             let signatures = witnesses(found);
             if let Some(evidence) = &image.evidence

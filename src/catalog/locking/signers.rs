@@ -15,15 +15,15 @@ use crate::model::cluster_view::ClusterView;
 use crate::model::finding::{Finding, Subject};
 use crate::model::lock::{LockedImage, is_lockable};
 use crate::model::rule::RuleId;
-use crate::model::signing::{NamedKey, RequiredSignatures};
+use crate::model::signing::{NamedKey, RequiredSignatures, SignatureDemand, TrustedKeys};
 
 /// Who has to have signed an image. Of two, the one that trusts less counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Signing {
     /// Nobody: no key is known, or the values say not to look.
     Unrequired,
-    /// The holders of all these keys, which clusters name; sorted by fingerprint.
-    By(Vec<PublicKey>),
+    /// The holders of keys that clusters or the project file name: of each of these as many as it says.
+    By(Vec<TrustedKeys>),
     /// Somebody, because the project requires it, and the values name no key: nothing can be proven.
     Unknown,
     /// The holder of a key that cannot be used: nothing can be proven.
@@ -35,9 +35,10 @@ impl Signing {
     pub(super) fn join(&mut self, other: Self) {
         match (&mut *self, other) {
             (Self::By(keys), Self::By(more)) => {
+                let is_new = |demand: &TrustedKeys| !keys.contains(demand);
+                let more: Vec<TrustedKeys> = more.into_iter().filter(is_new).collect();
                 keys.extend(more);
-                keys.sort_by(|a, b| a.fingerprint().cmp(b.fingerprint()));
-                keys.dedup();
+                keys.sort_by(|a, b| a.order(b));
             }
             (known, other) => {
                 if other.rank() > known.rank() {
@@ -168,7 +169,6 @@ pub(super) fn signers<'a>(
 ) -> Signers<'a> {
     let mut faults = Faults {
         view,
-        reported: BTreeSet::new(),
         findings: Vec::new(),
     };
     let images = view
@@ -179,14 +179,17 @@ pub(super) fn signers<'a>(
     let all = images.chain(bundles.map(|bundle| (bundle, RequirementKind::Bundle)));
     let all = all.filter(|(image, _)| is_lockable(image));
     let images = all.map(|(image, kind)| {
-        let address = image.uri.as_ref().map(|uri| &uri.value);
+        let demand = image.uri.as_ref();
+        let demand = demand.and_then(|uri| required.demand(&uri.value));
+        if let Some(SignatureDemand::Keys(keys)) = demand {
+            return (image, kind, Signing::By(vec![keys.clone()]));
+        }
         // Whose certificate signs is no matter of keys that values name.
-        let is_certified = |address: &Address| keyring.provenances().demand_signature(address);
-        let is_required =
-            address.is_some_and(|address| required.cover(address) && !is_certified(address));
-        let skips = view.signing.skip && !is_required;
+        let is_certified = |uri: &Address| keyring.provenances().demand_signature(uri);
+        let demand = demand.filter(|_| { image.uri.as_ref() }.is_some_and(|uri| !is_certified(&uri.value)));
+        let skips = view.signing.skip && demand.is_none();
         let signing = match view.signing.find_key(image).filter(|_| !skips) {
-            None if is_required => {
+            None if demand.is_some() => {
                 faults.report_missing_key(image);
                 Signing::Unknown
             }
@@ -196,7 +199,12 @@ pub(super) fn signers<'a>(
                 Signing::Unusable
             }
             Some(NamedKey::Text(text)) => match keyring.key(&text.value) {
-                Ok(key) => Signing::By(vec![key]),
+                Ok(key) if required.denied.contains(key.fingerprint()) => {
+                    let reason = "the project file denies it: `policy.denied-keys`";
+                    faults.unusable(image, &NamedKey::Text(text), reason);
+                    Signing::Unusable
+                }
+                Ok(key) => Signing::By(vec![TrustedKeys::new(vec![key], 1)]),
                 Err(reason) => {
                     faults.unusable(image, &NamedKey::Text(text), &reason);
                     Signing::Unusable
@@ -211,10 +219,10 @@ pub(super) fn signers<'a>(
     }
 }
 
-/// Findings about keys, one for all images that share a key.
+/// Findings about keys, one for each image, so that a waiver reaches it. Those of images that share a key say the same at the
+/// same place, and are shown once.
 struct Faults<'a> {
     view: &'a ClusterView,
-    reported: BTreeSet<String>,
     findings: Vec<Finding>,
 }
 
@@ -227,14 +235,19 @@ impl Faults<'_> {
         })
     }
 
+    fn subject(&self, image: &Image) -> Subject {
+        Subject {
+            image: Some(image.key.to_string()),
+            ..Subject::cluster(&self.view.cluster.name)
+        }
+    }
+
     fn unusable(&mut self, image: &Image, named: &NamedKey, reason: &str) {
         let of = Self::whose(image);
-        if !self.reported.insert(of.clone()) {
-            return;
-        }
         let message =
             format!("the key that images of {of} are signed with cannot be used: {reason}");
         let finding = Finding::new(RuleId::SignatureInvalid, message)
+            .with_subject(Subject::cluster(&self.view.cluster.name))
             .with_label(self.view.sources.resolve(named.place()), "")
             .help("write the PEM text that `cosign generate-key-pair` left in cosign.pub, or the path of that file");
         self.findings.push(finding);
@@ -242,9 +255,6 @@ impl Faults<'_> {
 
     fn report_missing_key(&mut self, image: &Image) {
         let of = Self::whose(image);
-        if !self.reported.insert(of.clone()) {
-            return;
-        }
         let registry = image.registry.as_ref().filter(|_| image.built);
         let registry = registry.and_then(|name| self.view.registries.get(name));
         let place = registry.map_or(image.place, |registry| registry.place);
@@ -252,8 +262,9 @@ impl Faults<'_> {
             "`policy.signatures` requires signatures, and the values name no key for images of {of}"
         );
         let finding = Finding::new(RuleId::SignatureUnchecked, message)
+            .with_subject(self.subject(image))
             .with_label(self.view.sources.resolve(place), "")
-            .help("name the key of its publisher: `cosign_publickey`");
+            .help(NAME_KEY);
         self.findings.push(finding);
     }
 }
@@ -280,6 +291,25 @@ pub(super) enum Found {
     Lock,
     /// At the registry.
     Registry,
+}
+
+/// What to do where no key is named.
+const NAME_KEY: &str = "name the key of its publisher: `cosign_publickey` in the values, or `policy.signatures` in the project file";
+
+/// What is wrong with an image that too few keys signed: of the findings about each key, the one that says most.
+pub(super) fn join(
+    refused: impl Iterator<Item = Finding>,
+    demand: &TrustedKeys,
+    good: usize,
+) -> Option<Finding> {
+    // Of a key that did not sign, the rest of the set says more.
+    let mut finding = refused.max_by_key(|finding| match finding.rule {
+        RuleId::SignatureMissing => 0,
+        RuleId::SignatureInvalid => 1,
+        _ => 2,
+    })?;
+    finding.message += &demand.count_in_words(good);
+    Some(finding)
 }
 
 /// The rule of a verdict that is not good, and what to do.
@@ -338,8 +368,8 @@ mod tests {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    use super::{Keyring, signers};
-    use crate::model::signing::RequiredSignatures;
+    use super::{Keyring, NAME_KEY, signers};
+    use crate::model::signing::{RequiredSignatures, SignatureDemand};
     use crate::testing::{Given, printed};
 
     #[test]
@@ -367,18 +397,24 @@ mod tests {
         }
         let keyring = Keyring::new(|_| Err(String::new()), |_| None);
         let view = given.finished();
-        let found = signers(&view, &RequiredSignatures::Everywhere, &keyring).findings;
-        let found: Vec<String> = found.iter().map(printed).collect();
+        let found = signers(
+            &view,
+            &RequiredSignatures::from_demand(SignatureDemand::Signed),
+            &keyring,
+        )
+        .findings;
+        let mut found: Vec<String> = found.iter().map(printed).collect();
         let missed = |of: &str, line: &str| {
             format!(
                 "`policy.signatures` requires signatures, and the values name no key for images of {of}\n  \
-                 {line}: \n  help: name the key of its publisher: `cosign_publickey`\n"
+                 {line}: \n  help: {NAME_KEY}\n"
             )
         };
         let expected = [
             missed("image `mine`", "image: mine"),
             missed("registry `lab`", "registry: lab"),
         ];
+        found.dedup();
         assert_eq!(found, expected);
     }
 }

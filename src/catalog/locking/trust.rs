@@ -13,7 +13,7 @@ use crate::model::finding::{Finding, Subject};
 use crate::model::lock::{LockedImage, SignedEntries, Verified, is_lockable};
 use crate::model::rule::RuleId;
 use crate::model::selection::Outcome;
-use crate::model::signing::RequiredSignatures;
+use crate::model::signing::{RequiredSignatures, TrustedKeys};
 use crate::rules;
 
 /// What a cluster's lock entries prove.
@@ -31,7 +31,7 @@ pub fn trust(view: &ClusterView, required: &RequiredSignatures, keyring: &Keyrin
     let lock = view.lock.as_deref();
     let is_empty = lock.is_none_or(|lock| lock.images().is_empty());
     let provenances = keyring.provenances();
-    if is_empty && *required == RequiredSignatures::Nowhere && provenances.is_empty() {
+    if is_empty && required.is_empty() && provenances.is_empty() {
         return trust;
     }
     let signers = signers::signers(view, required, keyring);
@@ -86,9 +86,11 @@ impl Trust {
             self.signed.keyed.insert(entry.place().start);
         }
         // Of a key that is missing or cannot be used the finding is at the key.
-        let Signing::By(keys) = signing else { return };
-        for key in keys {
-            match check_entry(entry, key, keyring) {
+        let Signing::By(demands) = signing else {
+            return;
+        };
+        for demand in demands {
+            match check_entry(entry, demand, keyring) {
                 Proven::Good => {}
                 Proven::WithoutEvidence => {
                     self.signed.unproven.insert(entry.place().start);
@@ -103,9 +105,9 @@ impl Trust {
     }
 }
 
-/// What a lock entry proves under one key.
+/// What a lock entry proves under keys.
 pub(super) enum Proven {
-    /// The holder of the key signed it.
+    /// As many of their holders signed it as have to.
     Good,
     /// It says so, and has no evidence.
     WithoutEvidence,
@@ -113,8 +115,30 @@ pub(super) enum Proven {
     Not(Box<Finding>),
 }
 
-/// Compares a lock entry with a key, by its evidence; where it has none, by what it says of itself.
-pub(super) fn check_entry(entry: &LockedImage, key: &PublicKey, keyring: &Keyring) -> Proven {
+/// Compares a lock entry with keys, by its evidence; where it has none, by what it says of itself.
+pub(super) fn check_entry(entry: &LockedImage, demand: &TrustedKeys, keyring: &Keyring) -> Proven {
+    let keys = demand.keys().iter();
+    let proofs: Vec<Proven> = keys.map(|key| check_key(entry, key, keyring)).collect();
+    let count = |wanted: fn(&Proven) -> bool| proofs.iter().filter(|proven| wanted(proven)).count();
+    let good = count(|proven| matches!(proven, Proven::Good));
+    let claimed = count(|proven| matches!(proven, Proven::WithoutEvidence));
+    if good >= demand.threshold() {
+        return Proven::Good;
+    }
+    if good + claimed >= demand.threshold() {
+        return Proven::WithoutEvidence;
+    }
+    let refused = proofs.into_iter().filter_map(|proven| match proven {
+        Proven::Not(finding) => Some(*finding),
+        Proven::Good | Proven::WithoutEvidence => None,
+    });
+    match signers::join(refused, demand, good) {
+        Some(finding) => Proven::Not(Box::new(finding)),
+        None => Proven::WithoutEvidence,
+    }
+}
+
+fn check_key(entry: &LockedImage, key: &PublicKey, keyring: &Keyring) -> Proven {
     let is_claimed = is_claimed(entry, key);
     let verdict = match keyring.recheck(entry, key) {
         Some((Verdict::Good(_), _)) if is_claimed => return Proven::Good,
@@ -148,7 +172,7 @@ fn is_claimed(entry: &LockedImage, key: &PublicKey) -> bool {
 /// images that a pool names by their address.
 fn address_findings(view: &ClusterView, required: &RequiredSignatures) -> Vec<Finding> {
     let mut findings = Vec::new();
-    if *required == RequiredSignatures::Nowhere {
+    if required.is_empty() {
         return findings;
     }
     let mut report = |what: String, image: Option<&Arc<str>>, place| {
@@ -174,7 +198,7 @@ fn address_findings(view: &ClusterView, required: &RequiredSignatures) -> Vec<Fi
             );
         }
     }
-    if *required == RequiredSignatures::Everywhere {
+    if required.everywhere.is_some() {
         let is_explicit =
             |it: &SelectedPool<'_>| matches!(it.selection.outcome, Outcome::Explicit(_));
         for SelectedPool { pool, .. } in view.pools().filter(is_explicit) {
@@ -191,6 +215,6 @@ fn address_findings(view: &ClusterView, required: &RequiredSignatures) -> Vec<Fi
 fn covers(required: &RequiredSignatures, image: &Image) -> bool {
     match &image.uri {
         Some(uri) => required.cover(&uri.value),
-        None => *required == RequiredSignatures::Everywhere,
+        None => required.everywhere.is_some(),
     }
 }

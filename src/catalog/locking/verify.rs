@@ -5,12 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use capi::image::fact;
-use oci_artifacts::signature::{self, PublicKey, Verdict};
+use oci_artifacts::signature::{self, Verdict};
 use oci_artifacts::{Descriptor, Digest, Failure, FailureKind, Platform, Reference, Store};
 use yaml_tree::place::Sources;
 
 use super::pages::Pages;
-use super::signers::{Found, Keyring, Signing, refusal};
+use super::signers::{Found, Keyring, Signing, join, refusal};
 use super::trust::{self, Proven};
 use super::verification::{Verification, VerifiedImage, entry_finding};
 use super::{Requirements, pages, tag_moved};
@@ -18,6 +18,7 @@ use crate::catalog::sources::{Artifact, RESTORE, artifacts};
 use crate::model::finding::Finding;
 use crate::model::lock::{Lock, LockedImage};
 use crate::model::rule::RuleId;
+use crate::model::signing::TrustedKeys;
 use crate::rules;
 
 /// Queries every entry of the lock once, and the length of each of its layers. What clusters require decides which key counts.
@@ -148,16 +149,16 @@ fn signatures(
     store: &dyn Store,
     out: &mut Verification,
 ) {
-    let mut wanted: Vec<(usize, signature::Question)> = Vec::new();
+    let mut wanted: Vec<Wanted<'_>> = Vec::new();
     let mut unproven = BTreeSet::new();
     for (index, image) in lock.images().iter().enumerate() {
         let identity = (Arc::clone(&image.key.value), image.reference.value.clone());
         let spot = || sources.resolve(image.digest.place);
-        let keys = match requirements
+        let demands = match requirements
             .get(&identity)
             .map(|requirement| &requirement.signing)
         {
-            Some(Signing::By(keys)) => keys,
+            Some(Signing::By(demands)) => demands,
             Some(Signing::Unrequired) if !image.verified.is_empty() => {
                 let finding = rules::signature_unchecked(image);
                 out.findings.push(finding.with_label(spot(), "locked here"));
@@ -165,43 +166,55 @@ fn signatures(
             }
             _ => continue,
         };
-        for key in keys {
-            let question = keyring.question(image, key);
-            match question.filter(|_| out.images[index].in_place.is_some()) {
-                Some(question) => wanted.push((index, question)),
-                None => offline(image, key, keyring, sources, &mut unproven, out),
-            }
+        for demand in demands {
+            let is_asked = out.images[index].in_place.is_some();
+            let keys = demand.keys().iter().filter(|_| is_asked);
+            let questions = keys.filter_map(|key| keyring.question(image, key));
+            wanted.push(Wanted {
+                index,
+                demand,
+                questions: questions.collect(),
+            });
         }
     }
-    let (indexes, questions): (Vec<usize>, Vec<_>) = wanted.into_iter().unzip();
-    let mut signers: BTreeMap<usize, Vec<Option<String>>> = BTreeMap::new();
-    let answers = signature::check(store, &questions);
-    for ((index, question), answer) in indexes.into_iter().zip(&questions).zip(answers) {
-        let key = &question.key;
+    let questions: Vec<signature::Question> = wanted
+        .iter()
+        .flat_map(|wanted| wanted.questions.iter().cloned())
+        .collect();
+    let mut answers = signature::check(store, &questions).into_iter();
+    let mut signers: BTreeMap<usize, Option<BTreeSet<String>>> = BTreeMap::new();
+    for Wanted {
+        index,
+        demand,
+        questions,
+    } in wanted
+    {
+        let answers = answers.by_ref().take(questions.len()).collect();
         let image = &lock.images()[index];
-        let signer = match answer {
-            Ok(Verdict::Good(signature)) => {
-                offline(image, key, keyring, sources, &mut unproven, out);
-                Some(signature.fingerprint.to_string())
+        let signed = match registry_signers(image, demand, answers, sources, out) {
+            Ok(signed) => {
+                offline(image, demand, keyring, sources, &mut unproven, out);
+                signed
             }
-            Ok(verdict) => {
+            // More exact than what the lock says.
+            Err(finding) => {
                 let spot = sources.resolve(image.digest.place);
-                let (key, reference) = image.identity();
-                let finding = refusal(key, reference, &verdict, Found::Registry);
                 out.findings.push(finding.with_label(spot, ""));
                 None
             }
-            Err(failure) => {
-                offline(image, key, keyring, sources, &mut unproven, out);
-                out.fail(failure, image, sources);
-                None
-            }
         };
-        signers.entry(index).or_default().push(signer);
+        let known = signers
+            .entry(index)
+            .or_insert_with(|| Some(BTreeSet::new()));
+        *known = known.take().zip(signed).map(|(mut known, signed)| {
+            known.extend(signed);
+            known
+        });
     }
     for (index, signers) in signers {
-        let all: Option<Vec<String>> = signers.into_iter().collect();
-        out.images[index].signed_by = all.map(|all| all.join(", ").into());
+        let all = signers.filter(|all| !all.is_empty());
+        let all = all.map(|all| all.into_iter().collect::<Vec<_>>().join(", "));
+        out.images[index].signed_by = all.map(Into::into);
     }
     let images = lock.images().iter();
     let stale: Vec<&LockedImage> = images
@@ -211,16 +224,58 @@ fn signatures(
     out.unproven = unproven;
 }
 
+/// What is asked about a locked image and a set of keys.
+struct Wanted<'a> {
+    index: usize,
+    demand: &'a TrustedKeys,
+    questions: Vec<signature::Question>,
+}
+
+/// The fingerprints of those who signed an image at its registry; none where that is not known.
+///
+/// # Errors
+/// They are too few: what is wrong with the signatures there.
+fn registry_signers(
+    image: &LockedImage,
+    demand: &TrustedKeys,
+    answers: Vec<Result<Verdict, Failure>>,
+    sources: &Sources,
+    out: &mut Verification,
+) -> Result<Option<Vec<String>>, Box<Finding>> {
+    let (of, reference) = image.identity();
+    let mut signed = Vec::new();
+    let mut refused = Vec::new();
+    let mut failures = Vec::new();
+    for answer in answers {
+        match answer {
+            Ok(Verdict::Good(signature)) => signed.push(signature.fingerprint.to_string()),
+            Ok(verdict) => refused.push(refusal(of, reference, &verdict, Found::Registry)),
+            Err(failure) => failures.push(failure),
+        }
+    }
+    if signed.len() >= demand.threshold() {
+        return Ok(Some(signed));
+    }
+    if let Some(failure) = failures.into_iter().next() {
+        out.fail(failure, image, sources);
+        return Ok(None);
+    }
+    match join(refused.into_iter(), demand, signed.len()) {
+        Some(finding) => Err(Box::new(finding)),
+        None => Ok(None),
+    }
+}
+
 /// What the lock itself proves of an entry.
 fn offline(
     image: &LockedImage,
-    key: &PublicKey,
+    demand: &TrustedKeys,
     keyring: &Keyring,
     sources: &Sources,
     unproven: &mut BTreeSet<u32>,
     out: &mut Verification,
 ) {
-    match trust::check_entry(image, key, keyring) {
+    match trust::check_entry(image, demand, keyring) {
         Proven::Good => {}
         Proven::WithoutEvidence => {
             unproven.insert(image.place().start);

@@ -94,6 +94,14 @@ impl Stores {
         self.registries.page(address)
     }
 
+    /// Writes the file at an address of the web, of any length.
+    ///
+    /// # Errors
+    /// It cannot be had, or the writer fails.
+    pub fn download(&self, address: &str, into: &mut (dyn Write + Send)) -> Result<(), Failure> {
+        self.registries.download(address, into)
+    }
+
     /// The texts at several addresses of the web, in their order.
     pub fn pages(&self, addresses: Vec<String>) -> Vec<Result<String, Failure>> {
         self.registries.pages(addresses)

@@ -32,6 +32,9 @@ pub(super) const LOCK: &str = "Examples:
 
 pub(super) const VERIFY: &str = "Examples:
   metalmark verify              the lock against the registries
+  metalmark verify --bytes      and every byte of every image
+  metalmark verify --key sylva-2025
+                                what rests on that key; queries nothing
   metalmark verify --output json";
 
 pub(super) const MIRROR: &str = "Examples:

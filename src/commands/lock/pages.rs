@@ -30,6 +30,10 @@ pub(in crate::commands) fn pages(workspace: &Workspace, stores: &Stores) -> Answ
         let base = sources::page_base(&address);
         match sources::page(&address, &|wanted| stores.pages(wanted)) {
             Ok(page) => {
+                let is_plain = address.starts_with("http://");
+                answers
+                    .findings
+                    .extend(is_plain.then(|| plain_http(&address)));
                 let found = missing_digests(&address, &page.without_digest);
                 answers.findings.extend(found);
                 answers.pages.offered.extend(page.images);
@@ -42,6 +46,15 @@ pub(in crate::commands) fn pages(workspace: &Workspace, stores: &Stores) -> Answ
         }
     }
     answers
+}
+
+/// That nothing protects what a page lists.
+fn plain_http(address: &str) -> Finding {
+    let message = format!(
+        "`{address}` is read over plain HTTP, so that anybody on the way can replace images together with their checksums"
+    );
+    let finding = Finding::new(RuleId::SignatureUnchecked, message).unless_set(Level::Warning);
+    finding.help("name it by `https://`")
 }
 
 /// That files cannot be locked, in one finding.

@@ -251,3 +251,43 @@ error[image-incomplete]: layer `sha256:faef16159ce4af984fd3869428e9d8b6d9ea33330
 
 "#]]);
 }
+
+/// The registry has a layer of the right length with other bytes.
+#[test]
+fn the_bytes_of_layers_are_read_where_that_is_requested() {
+    let registry = Registry::plain();
+    let site = site_of(&registry, &[NOBLE, JAMMY]);
+    let mut story = site.story();
+    story.runs(&["lock", "verify --bytes"]);
+    let layer = oci_artifacts::Digest::compute(super::layer(NOBLE, "a").as_bytes());
+    let path = format!("os/{NOBLE}/blobs/{layer}");
+    registry.hook(move |request, _| {
+        let is_asked =
+            request.path.ends_with(&path) && request.header("range") != Some("bytes=0-0");
+        is_asked.then(|| Reply::new(200, super::layer(NOBLE, "b")))
+    });
+    story
+        .note("other bytes")
+        .runs(&["verify", "verify --bytes"]);
+    story.is(str![[r#"
+$ lock => 0
+added   JAMMY sha256:db7319ac7f97… oci://HOST/os/JAMMY:0.4.12
+added   NOBLE sha256:b9d75cfd7c79… oci://HOST/os/NOBLE:0.4.12
+metalmark.lock: 0 kept, 2 added, 0 updated, 0 dropped; written
+$ verify --bytes => 0
+IMAGE                           TAG        SIGNED BY  REFERENCE
+JAMMY  as locked  –          oci://HOST/os/JAMMY:0.4.12
+NOBLE  as locked  –          oci://HOST/os/NOBLE:0.4.12
+# other bytes
+$ verify => 0
+IMAGE                           TAG        SIGNED BY  REFERENCE
+JAMMY  as locked  –          oci://HOST/os/JAMMY:0.4.12
+NOBLE  as locked  –          oci://HOST/os/NOBLE:0.4.12
+$ verify --bytes => 1
+IMAGE                           TAG        SIGNED BY  REFERENCE
+JAMMY  as locked  –          oci://HOST/os/JAMMY:0.4.12
+NOBLE  as locked  –          oci://HOST/os/NOBLE:0.4.12
+error[image-incomplete]: `oci://HOST/os/NOBLE:0.4.12`: `HOST` sent 68 bytes with the digest `sha256:dc71a7d102fda394edde3c9fb048c7d5d017097a418701f5fc22b98441398af4`, not the requested digest `sha256:faef16159ce4af984fd3869428e9d8b6d9ea33330ba503f58b5144b2c0c452be` --> metalmark.lock:19:11
+
+"#]]);
+}

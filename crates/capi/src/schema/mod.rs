@@ -115,6 +115,22 @@ impl Schemas {
         self.definitions.is_empty()
     }
 
+    /// Whether some version of a kind requires a field in the map at a path; none where its definition, or the path in it, is not known.
+    pub fn requires(&self, group: &str, kind: &str, path: &[&str], field: &str) -> Option<bool> {
+        let defined = DefinedKind {
+            group: group.to_owned(),
+            kind: kind.to_owned(),
+        };
+        let definition = self.definitions.get(&defined)?;
+        let versions = definition.versions.get_or_init(|| definition.read());
+        let maps = versions.as_ref().ok()?.values().filter_map(|schema| {
+            let mut path = path.iter();
+            path.try_fold(schema, |schema, key| schema.properties.get(*key))
+        });
+        maps.map(|map| map.required.iter().any(|key| **key == *field))
+            .max()
+    }
+
     /// The problems of an object; none for an undefined kind.
     pub fn check(&self, object: &Node) -> Vec<Problem> {
         let text = |key| object.get_path(&[key]).and_then(|node| node.value.as_str());

@@ -126,7 +126,7 @@ fn bytes_to_skip(answer: &Answer, from: u64) -> Result<u64, RegistryError> {
     }
 }
 
-async fn next(
+pub(super) async fn next(
     rest: &mut Response,
     url: &reqwest::Url,
     limits: &Limits,

@@ -1,14 +1,16 @@
 //! Fetches one document from a web server that is not a registry, such as release notes. It uses the same certificates,
 //! proxies and retries, but no credentials: neither from files nor from the address.
 
+use std::io::Write;
+
 use reqwest::Url;
 
 use crate::FailureKind;
 
-use super::content;
 use super::error::{RegistryError, authority};
-use super::request::Request;
+use super::request::{Answer, ByteRange, Request};
 use super::session::{Context, Sessions};
+use super::{content, copy};
 
 const ACCEPT: &str = "application/json, text/plain;q=0.9, */*;q=0.5";
 
@@ -22,7 +24,41 @@ pub(super) async fn text(
         accept: ACCEPT,
         ..Request::get(url(address)?, context.deadline)
     };
-    let answer = sessions.transport.execute(&request, None).await?;
+    let answer = get(sessions, &request).await?;
+    let host = authority(&answer.url);
+    String::from_utf8(answer.body).map_err(|_| {
+        let message = format!("`{host}` sent something that is not text in UTF-8");
+        RegistryError::new(FailureKind::Corrupt, message)
+    })
+}
+
+/// Writes the file at an address, as its bytes arrive.
+pub(super) async fn file(
+    sessions: &Sessions,
+    address: &str,
+    context: Context,
+    into: &mut (dyn Write + Send),
+) -> Result<(), RegistryError> {
+    let request = Request {
+        range: ByteRange::From(0),
+        ..Request::get(url(address)?, context.deadline)
+    };
+    let mut answer = get(sessions, &request).await?;
+    let Some(rest) = answer.rest.as_mut() else {
+        return Ok(());
+    };
+    while let Some(chunk) = copy::next(rest, &answer.url, &sessions.transport.limits).await? {
+        into.write_all(&chunk).map_err(|error| {
+            let message = format!("it cannot be stored: {error}");
+            RegistryError::new(FailureKind::Unreachable, message)
+        })?;
+    }
+    Ok(())
+}
+
+/// A successful answer to a request without credentials.
+async fn get(sessions: &Sessions, request: &Request) -> Result<Answer, RegistryError> {
+    let answer = sessions.transport.execute(request, None).await?;
     let host = authority(&answer.url);
     if matches!(answer.status, 401 | 403) {
         let message = format!(
@@ -33,11 +69,7 @@ pub(super) async fn text(
             "no credentials are sent there: fetch it with your own client and pass the file with `--release-notes FILE`",
         ));
     }
-    let answer = content::require_success(answer)?;
-    String::from_utf8(answer.body).map_err(|_| {
-        let message = format!("`{host}` sent something that is not text in UTF-8");
-        RegistryError::new(FailureKind::Corrupt, message)
-    })
+    content::require_success(answer)
 }
 
 /// Parses an address. A user or password in it is refused: it would be sent and printed.

@@ -13,7 +13,7 @@ use super::meter::Meter;
 use super::options::Limits;
 use super::repository::Repository;
 use super::session::{Context, Sessions};
-use super::{Registries, copy, for_reference, push};
+use super::{Registries, copy, document, for_reference, push};
 
 /// The lowest transfer rate that is waited for, in bytes per second.
 const SLOWEST: u64 = 64 << 10;
@@ -82,6 +82,31 @@ fn with_time_to_transfer(limits: &Limits, sizes: impl Iterator<Item = u64>) -> L
 }
 
 impl Registries {
+    /// Writes the file at a web address as its bytes arrive, without credentials. A connection that breaks is not resumed.
+    ///
+    /// # Errors
+    /// The address is invalid, the request or the writer fails, or it takes longer than a whole batch may. The message does not contain the parts of
+    /// the address that may be secret.
+    pub fn download(&self, address: &str, into: &mut (dyn Write + Send)) -> Result<(), Failure> {
+        let shown = document::display_url(address);
+        let Some(runtime) = self.runtime() else {
+            let message = "the system provides no threads";
+            return Err(Failure::new(shown, FailureKind::Unreachable, message));
+        };
+        let limit = self.options.limits.batch;
+        let downloaded = async {
+            let context = Context {
+                batch: self.next_batch(),
+                deadline: Instant::now() + limit,
+            };
+            let file = document::file(&self.sessions, address, context, into);
+            let file = timeout_at(context.deadline, file).await;
+            file.unwrap_or_else(|_| Err(too_slow(limit)))
+        };
+        let downloaded = runtime.block_on(downloaded);
+        downloaded.map_err(|error| error.failure(&shown))
+    }
+
     /// [`crate::Store::copy`]: writes the bytes as they arrive.
     pub(super) fn copy_blob(
         &self,
@@ -103,11 +128,13 @@ impl Registries {
             let repository = Repository::for_pull(&self.sessions, of, context);
             let copied = copy::blob(&repository, blob, into, &meter);
             let copied = timeout_at(context.deadline, copied).await;
-            copied.unwrap_or_else(|_| {
-                let message = format!("it was not sent within {:?}", limits.request);
-                Err(RegistryError::new(FailureKind::Unreachable, message))
-            })
+            copied.unwrap_or_else(|_| Err(too_slow(limits.request)))
         };
         for_reference(runtime.block_on(copied), of)
     }
+}
+
+fn too_slow(limit: Duration) -> RegistryError {
+    let message = format!("it was not sent within {limit:?}");
+    RegistryError::new(FailureKind::Unreachable, message)
 }

@@ -1,0 +1,218 @@
+//! The project file's `policy.keys`, `policy.denied-keys` and `policy.signatures` → which keys have to have signed which images.
+//!
+//! Keys are read here, so that a project file that contradicts itself is refused before anything rests on it.
+
+use std::collections::BTreeMap;
+
+use oci_artifacts::signature::PublicKey;
+use oci_artifacts::{Address, Digest, Reference};
+use yaml_tree::suggest::did_you_mean;
+
+use crate::files::Files;
+use crate::model::finding::Finding;
+use crate::model::rule::{Level, RuleId};
+use crate::model::signing::{RequiredSignatures, SignatureDemand, TrustedKeys};
+
+use super::files::key_text;
+use super::places::Places;
+use super::project::{
+    KeyOptions, Need, NeedWord, PolicyOptions, SignatureDemandOptions, SignatureOptions,
+};
+use super::registries;
+
+/// The rules without which a required signature would be none.
+const NEEDED: [RuleId; 3] = [
+    RuleId::SignatureUnchecked,
+    RuleId::SignatureMissing,
+    RuleId::SignatureInvalid,
+];
+
+/// What stands for all images that no other prefix covers.
+const ALL: &str = "*";
+
+/// What the project file says of signatures, and where it says it.
+pub(super) struct KeyPolicy<'a> {
+    pub(super) options: &'a PolicyOptions,
+    pub(super) files: &'a dyn Files,
+    pub(super) places: &'a Places<'a>,
+    pub(super) findings: &'a mut Vec<Finding>,
+    /// The keys by the texts that name them.
+    known: BTreeMap<String, Option<PublicKey>>,
+}
+
+impl<'a> KeyPolicy<'a> {
+    pub(super) fn new(
+        options: &'a PolicyOptions,
+        files: &'a dyn Files,
+        places: &'a Places<'a>,
+        findings: &'a mut Vec<Finding>,
+    ) -> Self {
+        Self {
+            options,
+            files,
+            places,
+            findings,
+            known: BTreeMap::new(),
+        }
+    }
+
+    /// What is demanded. What is wrong is left out and reported.
+    pub(super) fn read(mut self) -> RequiredSignatures {
+        let options = self.options;
+        let mut required = RequiredSignatures::default();
+        for (name, text) in &options.keys {
+            let key = self.key(text, &["policy", "keys", name]);
+            required.names.extend(key.map(|key| (name.clone(), key)));
+        }
+        for text in &options.denied_keys {
+            let denied = match Digest::parse(text) {
+                Ok(fingerprint) => Some(fingerprint),
+                Err(_) => {
+                    let key = self.find_key(text, &["policy", "denied-keys"]);
+                    key.map(|key| key.fingerprint().clone())
+                }
+            };
+            required.denied.extend(denied);
+        }
+        match &options.signatures {
+            SignatureOptions::All(_) => required.everywhere = Some(SignatureDemand::Signed),
+            SignatureOptions::Below(written) => {
+                for (prefix, demand) in written {
+                    let path = ["policy", "signatures", prefix];
+                    if prefix == ALL {
+                        required.everywhere = self.demand(demand, &path, &required);
+                        continue;
+                    }
+                    let Some(prefix) = self.prefix(prefix, &path) else {
+                        continue;
+                    };
+                    if let Some(demand) = self.demand(demand, &path, &required) {
+                        required.below.push((prefix, demand));
+                    }
+                }
+            }
+        }
+        if !required.is_empty() {
+            self.refuse_lower_levels();
+        }
+        required
+    }
+
+    fn refuse(&mut self, message: String, path: &[&str], help: &str) {
+        let finding = Finding::new(RuleId::ProjectFile, message);
+        let finding = finding.with_label(self.places.spot(path), "");
+        self.findings.push(finding.help(help));
+    }
+
+    /// A prefix below which images have to be signed.
+    fn prefix(&mut self, text: &str, path: &[&str]) -> Option<Reference> {
+        let prefix = Address::parse_prefix(text);
+        if prefix.is_none() {
+            let finding = registries::no_prefix(text, self.places.spot(path));
+            self.findings.push(finding.help(
+                "write a host, its port if it has one, and a path: `registry.example:5000/group`",
+            ));
+        }
+        prefix
+    }
+
+    fn demand(
+        &mut self,
+        written: &SignatureDemandOptions,
+        path: &[&str],
+        required: &RequiredSignatures,
+    ) -> Option<SignatureDemand> {
+        let options = match written {
+            SignatureDemandOptions::Word(_) => return Some(SignatureDemand::Signed),
+            SignatureDemandOptions::Keys(options) => options,
+        };
+        let KeyOptions { keys, need } = options;
+        let mut trusted: Vec<PublicKey> = Vec::new();
+        for name in keys {
+            let key = self.find_key(name, path)?;
+            let fault = if required.denied.contains(key.fingerprint()) {
+                "is denied by `denied-keys`, and has to have signed images here"
+            } else if trusted.contains(&key) {
+                "is listed twice, and would count twice"
+            } else {
+                trusted.push(key);
+                continue;
+            };
+            let shown = key_name(name);
+            self.refuse(
+                format!("the key `{shown}` {fault}"),
+                path,
+                "remove it from one of the two places",
+            );
+            return None;
+        }
+        let count = trusted.len();
+        let needed = match need {
+            Need::Word(NeedWord::Any) => 1,
+            Need::Word(NeedWord::All) => count,
+            Need::Count(needed) => *needed as usize,
+        };
+        if count == 0 || !(1..=count).contains(&needed) {
+            let message = format!("{needed} of {count} keys can never have signed an image");
+            self.refuse(message, path, "list as many keys as `need` says, or more");
+            return None;
+        }
+        Some(SignatureDemand::Keys(TrustedKeys::new(trusted, needed)))
+    }
+
+    /// The key that a text names: one of `keys`, else PEM text or a file.
+    fn find_key(&mut self, text: &str, path: &[&str]) -> Option<PublicKey> {
+        let text = self.options.keys.get(text).map_or(text, String::as_str);
+        self.key(text, path)
+    }
+
+    fn key(&mut self, text: &str, path: &[&str]) -> Option<PublicKey> {
+        if let Some(known) = self.known.get(text) {
+            return known.clone();
+        }
+        let pem = key_text(self.files, text);
+        let read = pem.and_then(|pem| PublicKey::read(&pem).map_err(|error| error.to_string()));
+        if let Err(reason) = &read {
+            let names = self.options.keys.keys().map(String::as_str);
+            let help = match did_you_mean(text, names) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => {
+                    "write a name from `keys`, the path of a public key, or its PEM text; `cosign public-key --key URI` prints that of a key in a KMS, `--sk` that of a token".to_owned()
+                }
+            };
+            let message = format!("the key `{}` cannot be used: {reason}", key_name(text));
+            self.refuse(message, path, &help);
+        }
+        let key = read.ok();
+        self.known.insert(text.to_owned(), key.clone());
+        key
+    }
+
+    /// That rules are milder than an error without which nothing that is required would be demanded.
+    fn refuse_lower_levels(&mut self) {
+        let rules = self.options.rules.settings();
+        for rule in NEEDED {
+            let level = rules.get(&rule).and_then(|settings| settings.level);
+            if level.is_some_and(|level| level != Level::Error) {
+                let message = format!(
+                    "`policy.signatures` requires signatures, and `policy.rules` makes `{rule}` no error"
+                );
+                self.refuse(
+                    message,
+                    &["policy", "rules", rule.as_str()],
+                    "remove that line; a waiver accepts single images",
+                );
+            }
+        }
+    }
+}
+
+/// A text that names a key, without the key itself.
+fn key_name(text: &str) -> &str {
+    let first = text.lines().next().unwrap_or_default();
+    if text.contains("-----BEGIN") {
+        "-----BEGIN …"
+    } else {
+        first
+    }
+}

@@ -1,0 +1,337 @@
+//! Keys that the project file names: any, all or some of them, by prefix, and those that prove nothing any more.
+
+use serde_json::{Value, json};
+use snapbox::str;
+
+use super::{JAMMY, NOBLE, append_settings, lock_of, site, story, write_signed};
+use super::{remove_registry, write_values};
+use crate::support::cosign::Key;
+use crate::support::stage::Stage;
+use crate::support::story::Story;
+
+const GATES: [&str; 3] = ["check --frozen", "lock --check", "verify"];
+
+/// A project with two images of one registry, signed by other keys each, whose values name no key.
+struct Signed {
+    stage: Stage,
+    old: Key,
+    new: Key,
+}
+
+impl Signed {
+    fn new() -> Self {
+        let (stage, old, new) = (site(), Key::new(), Key::new());
+        stage.write("old.pub", old.pem());
+        stage.write("new.pub", new.pem());
+        write_signed(&stage, &[(NOBLE, &[&old, &new]), (JAMMY, &[&old])]);
+        stage.write("project", stage.read("metalmark.yaml"));
+        Self { stage, old, new }
+    }
+
+    /// The project file with that policy.
+    fn write_policy(&self, policy: &str) {
+        let file = self.stage.read("project");
+        self.stage.write("metalmark.yaml", file);
+        append_settings(&self.stage, &format!("policy:\n{policy}"));
+    }
+
+    fn story(&self) -> Story<'_> {
+        story(&self.stage)
+            .name(self.old.fingerprint().to_string(), "OLD")
+            .name(self.new.fingerprint().to_string(), "NEW")
+    }
+}
+
+const KEYS: &str = "  keys: {old: old.pub, new: new.pub}\n";
+
+#[test]
+fn any_all_or_some_keys_have_to_have_signed() {
+    let signed = Signed::new();
+    let mut story = signed.story();
+    for demand in [
+        "{'*': {keys: [old, new]}}",
+        "{registry.example.org/os: {keys: [old, new], need: all}}",
+        "{'*': {keys: [new], need: 1}}",
+        // The longest prefix counts.
+        "{registry.example.org: required, registry.example.org/os: {keys: [old]}}",
+    ] {
+        signed.write_policy(&format!("{KEYS}  signatures: {demand}"));
+        let _ = std::fs::remove_file(signed.stage.path().join("metalmark.lock"));
+        let _ = std::fs::remove_file(signed.stage.path().join("metalmark.evidence"));
+        story.note(demand).run("lock");
+        let lock = lock_of(&signed.stage);
+        let count = |key: &Key| lock.matches(key.fingerprint().as_str()).count();
+        story.note(&format!(
+            "old {}, new {}",
+            count(&signed.old),
+            count(&signed.new)
+        ));
+    }
+    story.is(str![[r#"
+# {'*': {keys: [old, new]}}
+$ lock => 0
+added   JAMMY sha256:433d32059244… oci://registry.example.org/os/JAMMY:0.4.12
+added   NOBLE sha256:0d9d36ba8dac… oci://registry.example.org/os/NOBLE:0.4.12
+metalmark.lock: 0 kept, 2 added, 0 updated, 0 dropped; written
+# old 2, new 1
+# {registry.example.org/os: {keys: [old, new], need: all}}
+$ lock => 1
+added   NOBLE sha256:0d9d36ba8dac… oci://registry.example.org/os/NOBLE:0.4.12
+metalmark.lock: 0 kept, 1 added, 0 updated, 0 dropped; written
+error[signature-invalid]: `oci://registry.example.org/os/JAMMY:0.4.12` is not trusted: its signature was made by another key, or in a way that is not read; 1 of the 2 keys of `policy.signatures` signed it, and 2 have to --> values.yaml:3:3
+# old 1, new 1
+# {'*': {keys: [new], need: 1}}
+$ lock => 1
+error[project-file]: `policy.signatures.*.need` is one of `any`, `all`, not `1` --> metalmark.yaml:7:41
+# old 0, new 0
+# {registry.example.org: required, registry.example.org/os: {keys: [old]}}
+$ lock => 0
+added   JAMMY sha256:433d32059244… oci://registry.example.org/os/JAMMY:0.4.12
+added   NOBLE sha256:0d9d36ba8dac… oci://registry.example.org/os/NOBLE:0.4.12
+metalmark.lock: 0 kept, 2 added, 0 updated, 0 dropped; written
+# old 2, new 0
+
+"#]]);
+}
+
+/// The keys of both years count until all images are signed with the new one, then the old one is taken away.
+#[test]
+fn a_key_is_rotated_with_an_overlap() {
+    let signed = Signed::new();
+    let mut story = signed.story();
+    let overlap = format!("{KEYS}  signatures: {{'*': {{keys: [old, new]}}}}");
+    signed.write_policy(&overlap);
+    story.runs(&["lock", "verify", "verify --key old", "verify --key new"]);
+    let resting = signed.stage.run("verify --key old --output json").exit(0);
+    let resting: Value = serde_json::from_str(&resting.outcome.stdout).expect("JSON");
+    let images = resting["images"].as_array().expect("a list").iter();
+    let others: Vec<&Value> = images.map(|image| &image["others"]).collect();
+    let new = json!([signed.new.fingerprint().as_str()]);
+    assert_eq!(others, [&json!([]), &new], "{resting}");
+    assert_eq!(resting["key"], signed.old.fingerprint().as_str());
+    signed.write_policy(&format!("{KEYS}  signatures: {{'*': {{keys: [new]}}}}"));
+    story.note("without the old one").judge(&GATES);
+    write_signed(
+        &signed.stage,
+        &[(NOBLE, &[&signed.new]), (JAMMY, &[&signed.new])],
+    );
+    story.note("all is signed again").run("lock");
+    remove_registry(&signed.stage);
+    story.judge(&GATES[..2]);
+    story.run("verify --key old.pub");
+    story.run(&format!("verify --key {}", signed.new.fingerprint()));
+    story.run("verify --key gone.pub");
+    story.is(str![[r#"
+$ lock => 0
+added   JAMMY sha256:433d32059244… oci://registry.example.org/os/JAMMY:0.4.12
+added   NOBLE sha256:0d9d36ba8dac… oci://registry.example.org/os/NOBLE:0.4.12
+metalmark.lock: 0 kept, 2 added, 0 updated, 0 dropped; written
+$ verify => 0
+IMAGE                           TAG        SIGNED BY            REFERENCE
+JAMMY  as locked  OLD  oci://registry.example.org/os/JAMMY:0.4.12
+NOBLE  as locked  OLD  oci://registry.example.org/os/NOBLE:0.4.12
+$ verify --key old => 0
+IMAGE                           SIGNED BY OTHERS     REFERENCE
+JAMMY  –                    oci://registry.example.org/os/JAMMY:0.4.12
+NOBLE  NEW  oci://registry.example.org/os/NOBLE:0.4.12
+$ verify --key new => 0
+IMAGE                           SIGNED BY OTHERS     REFERENCE
+NOBLE  OLD  oci://registry.example.org/os/NOBLE:0.4.12
+# without the old one
+$ check --frozen, lock --check, verify => 1
+error[signature-invalid]: `oci://registry.example.org/os/JAMMY:0.4.12` is not trusted: its signature was made by another key, or in a way that is not read
+# all is signed again
+$ lock => 0
+updated JAMMY sha256:433d32059244… oci://registry.example.org/os/JAMMY:0.4.12
+updated NOBLE sha256:0d9d36ba8dac… oci://registry.example.org/os/NOBLE:0.4.12
+metalmark.lock: 0 kept, 0 added, 2 updated, 0 dropped; written
+$ check --frozen, lock --check => 0
+$ verify --key old.pub => 0
+no locked image is signed by the key OLD
+$ verify --key NEW => 0
+IMAGE                           SIGNED BY OTHERS  REFERENCE
+JAMMY  –                 oci://registry.example.org/os/JAMMY:0.4.12
+NOBLE  –                 oci://registry.example.org/os/NOBLE:0.4.12
+$ verify --key gone.pub => 2
+error: `gone.pub` is no key under `policy.keys`, no fingerprint and no public key: it is no PEM public key, and there is no such file
+
+"#]]);
+}
+
+/// The key has leaked: nothing rests on it any more, whoever names it.
+#[test]
+fn a_denied_key_proves_nothing() {
+    let signed = Signed::new();
+    write_values(
+        &signed.stage,
+        "0.4.12",
+        &[NOBLE, JAMMY],
+        "    cosign_publickey: old.pub\n",
+    );
+    let mut story = signed.story();
+    story.run("lock");
+    signed.write_policy("  denied-keys: [old.pub]");
+    story.note("a file").judge(&GATES);
+    signed.write_policy(&format!("  denied-keys: ['{}']", signed.old.fingerprint()));
+    story.note("a fingerprint").judge(&GATES);
+    signed.write_policy(&format!(
+        "{KEYS}  denied-keys: [old]\n  signatures: {{'*': {{keys: [new]}}}}"
+    ));
+    story
+        .note("the project file names another key")
+        .judge(&GATES);
+    story.is(str![[r#"
+$ lock => 0
+added   JAMMY sha256:433d32059244… oci://registry.example.org/os/JAMMY:0.4.12
+added   NOBLE sha256:0d9d36ba8dac… oci://registry.example.org/os/NOBLE:0.4.12
+metalmark.lock: 0 kept, 2 added, 0 updated, 0 dropped; written
+# a file
+$ check --frozen, lock --check, verify => 1
+error[signature-invalid]: the key that images of registry `sylva` are signed with cannot be used: the project file denies it: `policy.denied-keys`
+# a fingerprint
+$ check --frozen, lock --check, verify => 1
+error[signature-invalid]: the key that images of registry `sylva` are signed with cannot be used: the project file denies it: `policy.denied-keys`
+# the project file names another key
+$ check --frozen, lock --check, verify => 1
+error[signature-invalid]: `oci://registry.example.org/os/JAMMY:0.4.12` is not trusted: its signature was made by another key, or in a way that is not read
+error[signature-invalid]: `oci://registry.example.org/os/NOBLE:0.4.12` is not trusted: its signature was made by another key, or in a way that is not read
+
+"#]]);
+}
+
+#[test]
+fn a_project_file_that_contradicts_itself_is_refused() {
+    let signed = Signed::new();
+    let mut story = signed.story();
+    for policy in [
+        "  signatures: {'*': {keys: [old, new], need: 3}}",
+        "  signatures: {'*': {keys: []}}",
+        "  signatures: {'*': {keys: [old, new], need: 0}}",
+        "  signatures: {'*': {keys: [old, old.pub]}}",
+        "  signatures: {'*': {keys: [older]}}",
+        "  signatures: {'*': {keys: [metalmark.yaml]}}",
+        "  denied-keys: [old]\n  signatures: {'*': {keys: [old, new]}}",
+        "  denied-keys: [gone.pub]",
+        "  signatures: required\n  rules: {signature-unchecked: off}",
+        "  signatures: {'*': {keys: [old]}}\n  rules: {signature-missing: warning}",
+        "  signatures: {'*': {keys: [old]}}\n  rules: {signature-invalid: error}",
+    ] {
+        signed.write_policy(&format!("{KEYS}{policy}"));
+        story.note(policy).judge(&["check"]);
+    }
+    story.is(str![[r#"
+#   signatures: {'*': {keys: [old, new], need: 3}}
+$ check => 1
+error[project-file]: `policy.signatures.*.need` is one of `any`, `all`, not `3`
+error[lock-missing-image]: `policy.signatures` requires signatures, and there is no lock with those of `JAMMY`, `NOBLE`
+error[checksum-missing]: the sha256 of image `NOBLE` is not known
+error[format-missing]: the format of image `NOBLE` is not known
+warning[k8s-version-unproven]: nothing proves that image `NOBLE` holds Kubernetes `v1.31.8+rke2r1`
+#   signatures: {'*': {keys: []}}
+$ check => 1
+error[project-file]: 1 of 0 keys can never have signed an image
+error[checksum-missing]: the sha256 of image `NOBLE` is not known
+error[format-missing]: the format of image `NOBLE` is not known
+warning[k8s-version-unproven]: nothing proves that image `NOBLE` holds Kubernetes `v1.31.8+rke2r1`
+#   signatures: {'*': {keys: [old, new], need: 0}}
+$ check => 1
+error[project-file]: `policy.signatures.*.need` is one of `any`, `all`, not `0`
+error[lock-missing-image]: `policy.signatures` requires signatures, and there is no lock with those of `JAMMY`, `NOBLE`
+error[checksum-missing]: the sha256 of image `NOBLE` is not known
+error[format-missing]: the format of image `NOBLE` is not known
+warning[k8s-version-unproven]: nothing proves that image `NOBLE` holds Kubernetes `v1.31.8+rke2r1`
+#   signatures: {'*': {keys: [old, old.pub]}}
+$ check => 1
+error[project-file]: the key `old.pub` is listed twice, and would count twice
+error[checksum-missing]: the sha256 of image `NOBLE` is not known
+error[format-missing]: the format of image `NOBLE` is not known
+warning[k8s-version-unproven]: nothing proves that image `NOBLE` holds Kubernetes `v1.31.8+rke2r1`
+#   signatures: {'*': {keys: [older]}}
+$ check => 1
+error[project-file]: the key `older` cannot be used: it is no PEM public key, and there is no such file
+error[checksum-missing]: the sha256 of image `NOBLE` is not known
+error[format-missing]: the format of image `NOBLE` is not known
+warning[k8s-version-unproven]: nothing proves that image `NOBLE` holds Kubernetes `v1.31.8+rke2r1`
+#   signatures: {'*': {keys: [metalmark.yaml]}}
+$ check => 1
+error[project-file]: the key `metalmark.yaml` cannot be used: it holds no `-----BEGIN PUBLIC KEY-----`: cosign writes one to cosign.pub
+error[checksum-missing]: the sha256 of image `NOBLE` is not known
+error[format-missing]: the format of image `NOBLE` is not known
+warning[k8s-version-unproven]: nothing proves that image `NOBLE` holds Kubernetes `v1.31.8+rke2r1`
+#   denied-keys: [old]
+  signatures: {'*': {keys: [old, new]}}
+$ check => 1
+error[project-file]: the key `old` is denied by `denied-keys`, and has to have signed images here
+error[checksum-missing]: the sha256 of image `NOBLE` is not known
+error[format-missing]: the format of image `NOBLE` is not known
+warning[k8s-version-unproven]: nothing proves that image `NOBLE` holds Kubernetes `v1.31.8+rke2r1`
+#   denied-keys: [gone.pub]
+$ check => 1
+error[project-file]: the key `gone.pub` cannot be used: it is no PEM public key, and there is no such file
+error[checksum-missing]: the sha256 of image `NOBLE` is not known
+error[format-missing]: the format of image `NOBLE` is not known
+warning[k8s-version-unproven]: nothing proves that image `NOBLE` holds Kubernetes `v1.31.8+rke2r1`
+#   signatures: required
+  rules: {signature-unchecked: off}
+$ check => 1
+error[project-file]: `policy.signatures` requires signatures, and `policy.rules` makes `signature-unchecked` no error
+error[lock-missing-image]: `policy.signatures` requires signatures, and there is no lock with those of `JAMMY`, `NOBLE`
+error[checksum-missing]: the sha256 of image `NOBLE` is not known
+error[format-missing]: the format of image `NOBLE` is not known
+warning[k8s-version-unproven]: nothing proves that image `NOBLE` holds Kubernetes `v1.31.8+rke2r1`
+#   signatures: {'*': {keys: [old]}}
+  rules: {signature-missing: warning}
+$ check => 1
+error[project-file]: `policy.signatures` requires signatures, and `policy.rules` makes `signature-missing` no error
+error[lock-missing-image]: `policy.signatures` requires signatures, and there is no lock with those of `JAMMY`, `NOBLE`
+error[checksum-missing]: the sha256 of image `NOBLE` is not known
+error[format-missing]: the format of image `NOBLE` is not known
+warning[k8s-version-unproven]: nothing proves that image `NOBLE` holds Kubernetes `v1.31.8+rke2r1`
+#   signatures: {'*': {keys: [old]}}
+  rules: {signature-invalid: error}
+$ check => 1
+error[lock-missing-image]: `policy.signatures` requires signatures, and there is no lock with those of `JAMMY`, `NOBLE`
+error[checksum-missing]: the sha256 of image `NOBLE` is not known
+error[format-missing]: the format of image `NOBLE` is not known
+warning[k8s-version-unproven]: nothing proves that image `NOBLE` holds Kubernetes `v1.31.8+rke2r1`
+
+"#]]);
+}
+
+/// A waiver names an image, whichever registry lacks the key.
+#[test]
+fn a_waiver_reaches_an_image_without_a_key() {
+    let signed = Signed::new();
+    let waiver = |pattern: &str| {
+        format!(
+            "  waivers: [{{rule: signature-unchecked, where: {pattern}, reason: lab, until: 2099-01-01}}]"
+        )
+    };
+    let mut story = signed.story();
+    for pattern in [NOBLE, "'ubuntu-*'"] {
+        signed.write_policy(&format!("  signatures: required\n{}", waiver(pattern)));
+        story.note(pattern).runs(&["lock", "check --frozen"]);
+    }
+    story.is(str![[r#"
+# ubuntu-noble-plain-rke2-1-31-8
+$ lock => 1
+added   NOBLE sha256:0d9d36ba8dac… oci://registry.example.org/os/NOBLE:0.4.12
+accepted NOBLE: signature-unchecked, waived: lab
+metalmark.lock: 0 kept, 1 added, 0 updated, 0 dropped; written
+error[signature-unchecked]: `policy.signatures` requires signatures, and the values name no key for images of registry `sylva` --> values.yaml:5:3
+1 error in 1 cluster
+$ check --frozen => 1
+error[lock-missing-image]: the lock does not hold image `JAMMY` --> values.yaml:3:3
+error[signature-unchecked]: `policy.signatures` requires signatures, and the values name no key for images of registry `sylva` --> values.yaml:5:3
+2 errors in 1 cluster; 1 node pool checked: 1 proven
+# 'ubuntu-*'
+$ lock => 0
+added   JAMMY sha256:433d32059244… oci://registry.example.org/os/JAMMY:0.4.12
+accepted JAMMY: signature-unchecked, waived: lab
+accepted NOBLE: signature-unchecked, waived: lab
+metalmark.lock: 1 kept, 1 added, 0 updated, 0 dropped; written
+$ check --frozen => 0
+no findings in 1 cluster; 1 node pool checked: 1 proven
+
+"#]]);
+}
