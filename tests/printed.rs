@@ -41,7 +41,7 @@ fn hostile() -> String {
 
 /// Each command by the name of its manual page, with the lines that are run. Behind `>` its stdout is the product: manifests
 /// with what belongs into them, or text that a shell reads.
-const LINES: [(&str, &[&str]); 29] = [
+const LINES: [(&str, &[&str]); 30] = [
     (
         "check",
         &[
@@ -52,6 +52,10 @@ const LINES: [(&str, &[&str]); 29] = [
     ("render", &["render", "render --check", ">render --stdout"]),
     ("lock", &["lock", "lock --check"]),
     ("verify", &["verify"]),
+    (
+        "mirror",
+        &["mirror", "mirror --to oci-layout:copied --dry-run"],
+    ),
     (
         "update",
         &[
@@ -536,6 +540,8 @@ render --stdout: 1, stderr: human markdown
 lock: 1, stderr: human json
 lock --check: 1, stdout: human json
 verify: 2, stderr: human json
+mirror: 1, stderr: human json
+mirror --to oci-layout:copied --dry-run: 1, stderr: human json
 update 9.9.9 --images metalmark.yaml --check: 2, stderr: human concise json sarif gitlab junit github markdown
 update 9.9.9: 2, stderr: human markdown
 clusters: 0, stdout: human json yaml

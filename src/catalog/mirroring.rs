@@ -249,7 +249,7 @@ impl Load {
     }
 }
 
-/// The name of a piece in the place of its image.
+/// The name of a piece where its image is copied to.
 fn piece_name(place: &Reference, piece: &Piece) -> Reference {
     Reference {
         tag: piece.name.tag.clone(),

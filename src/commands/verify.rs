@@ -24,8 +24,8 @@ pub struct VerifyOptions {
     /// Query nothing, and list the locked images that rest on this key: a name from `policy.keys`, a file, or a fingerprint.
     #[arg(long, value_name = "KEY")]
     pub key: Option<String>,
-    /// Read every locked image whole, and compare its bytes with the locked digest, its length and its format. This takes as long as fetching
-    /// them.
+    /// Read every locked image whole, and compare its bytes with the locked digest, its length and its format. This takes as long as
+    /// fetching them.
     #[arg(long)]
     pub bytes: bool,
     /// The format of what is printed.

@@ -27,7 +27,7 @@ const NEEDED: [RuleId; 3] = [
     RuleId::SignatureInvalid,
 ];
 
-/// What stands for all images that no other prefix covers.
+/// The word for all images that no other prefix covers.
 const ALL: &str = "*";
 
 /// What the project file says of signatures, and where it says it.
@@ -177,7 +177,9 @@ impl<'a> KeyPolicy<'a> {
             let help = match did_you_mean(text, names) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => {
-                    "write a name from `keys`, the path of a public key, or its PEM text; `cosign public-key --key URI` prints that of a key in a KMS, `--sk` that of a token".to_owned()
+                    "write a name from `keys`, the path of a public key, or its PEM text; `cosign public-key --key URI` prints that of a key in a KMS, \
+                     `--sk` that of a token"
+                        .to_owned()
                 }
             };
             let message = format!("the key `{}` cannot be used: {reason}", key_name(text));

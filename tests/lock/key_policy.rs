@@ -82,8 +82,10 @@ error[signature-invalid]: `oci://registry.example.org/os/JAMMY:0.4.12` is not tr
 # old 1, new 1
 # {'*': {keys: [new], need: 1}}
 $ lock => 1
-error[project-file]: `policy.signatures.*.need` is one of `any`, `all`, not `1` --> metalmark.yaml:7:41
-# old 0, new 0
+added   NOBLE sha256:0d9d36ba8dac… oci://registry.example.org/os/NOBLE:0.4.12
+metalmark.lock: 0 kept, 1 added, 0 updated, 0 dropped; written
+error[signature-invalid]: `oci://registry.example.org/os/JAMMY:0.4.12` is not trusted: its signature was made by another key, or in a way that is not read --> values.yaml:3:3
+# old 0, new 1
 # {registry.example.org: required, registry.example.org/os: {keys: [old]}}
 $ lock => 0
 added   JAMMY sha256:433d32059244… oci://registry.example.org/os/JAMMY:0.4.12
@@ -222,8 +224,7 @@ fn a_project_file_that_contradicts_itself_is_refused() {
     story.is(str![[r#"
 #   signatures: {'*': {keys: [old, new], need: 3}}
 $ check => 1
-error[project-file]: `policy.signatures.*.need` is one of `any`, `all`, not `3`
-error[lock-missing-image]: `policy.signatures` requires signatures, and there is no lock with those of `JAMMY`, `NOBLE`
+error[project-file]: 3 of 2 keys can never have signed an image
 error[checksum-missing]: the sha256 of image `NOBLE` is not known
 error[format-missing]: the format of image `NOBLE` is not known
 warning[k8s-version-unproven]: nothing proves that image `NOBLE` holds Kubernetes `v1.31.8+rke2r1`
@@ -235,8 +236,7 @@ error[format-missing]: the format of image `NOBLE` is not known
 warning[k8s-version-unproven]: nothing proves that image `NOBLE` holds Kubernetes `v1.31.8+rke2r1`
 #   signatures: {'*': {keys: [old, new], need: 0}}
 $ check => 1
-error[project-file]: `policy.signatures.*.need` is one of `any`, `all`, not `0`
-error[lock-missing-image]: `policy.signatures` requires signatures, and there is no lock with those of `JAMMY`, `NOBLE`
+error[project-file]: 0 of 2 keys can never have signed an image
 error[checksum-missing]: the sha256 of image `NOBLE` is not known
 error[format-missing]: the format of image `NOBLE` is not known
 warning[k8s-version-unproven]: nothing proves that image `NOBLE` holds Kubernetes `v1.31.8+rke2r1`

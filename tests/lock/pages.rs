@@ -113,9 +113,11 @@ added   other sha256:3e23e8160039… http://HOST/os/other.qcow2
 added   ubuntu-2404-kube-v1-34-1 sha256:ca978112ca1b… http://HOST/os/ubuntu-2404-kube-v1.34.1.raw
 metalmark.lock: 0 kept, 2 added, 0 updated, 0 dropped; written
 warning[checksum-missing]: `http://HOST/os/` lists images without a sha256 or sha512: `bare.raw`
+warning[signature-unchecked]: `http://HOST/os/` is read over plain HTTP, so that anybody on the way can replace images together with their checksums
 $ lock => 0
 metalmark.lock: 2 kept, 0 added, 0 updated, 0 dropped; unchanged
 warning[checksum-missing]: `http://HOST/os/` lists images without a sha256 or sha512: `bare.raw`
+warning[signature-unchecked]: `http://HOST/os/` is read over plain HTTP, so that anybody on the way can replace images together with their checksums
 $ verify => 0
 IMAGE                     TAG        SIGNED BY  REFERENCE
 other                     as locked  –          http://HOST/os/other.qcow2
@@ -158,10 +160,12 @@ fn a_file_that_changes_under_its_name_is_reported_and_taken_only_when_accepted()
 $ lock => 0
 added   ubuntu-2404-kube-v1-34-1 sha256:ca978112ca1b… http://FIRST/os/ubuntu-2404-kube-v1.34.1.raw
 metalmark.lock: 0 kept, 1 added, 0 updated, 0 dropped; written
+warning[signature-unchecked]: `http://FIRST/os/` is read over plain HTTP, so that anybody on the way can replace images together with their checksums
 # other digests
 $ lock => 1
 metalmark.lock: 1 kept, 0 added, 0 updated, 0 dropped; unchanged
 error[tag-moved]: `http://SECOND/os/ubuntu-2404-kube-v1.34.1.raw` has moved: it is `sha256:3e23e8160039594a33894f6564e1b1348bbd7a0088d42c4acb73eeaed59c009d` now --> metalmark.lock:7:11
+warning[signature-unchecked]: `http://SECOND/os/SHA256SUMS` is read over plain HTTP, so that anybody on the way can replace images together with their checksums
 $ verify => 1
 IMAGE                     TAG            SIGNED BY  REFERENCE
 ubuntu-2404-kube-v1-34-1  not as locked  –          http://SECOND/os/ubuntu-2404-kube-v1.34.1.raw
@@ -169,6 +173,7 @@ error[tag-moved]: `http://SECOND/os/ubuntu-2404-kube-v1.34.1.raw` has moved: it 
 $ lock --accept-moved ubuntu-2404-kube-v1-34-1 => 0
 updated ubuntu-2404-kube-v1-34-1 sha256:3e23e8160039… http://SECOND/os/ubuntu-2404-kube-v1.34.1.raw
 metalmark.lock: 0 kept, 0 added, 1 updated, 0 dropped; written
+warning[signature-unchecked]: `http://SECOND/os/SHA256SUMS` is read over plain HTTP, so that anybody on the way can replace images together with their checksums
 # the server is away
 $ lock => 2
 dropped ubuntu-2404-old-v1-34-1 sha256:3e23e8160039… http://SECOND/os-old/ubuntu-2404-old-v1.34.1.raw
@@ -211,6 +216,7 @@ $ lock => 0
 added   ubuntu-2404-kube-v1-34-0 sha256:72d927f51a0f… http://FIRST/os/ubuntu-2404-kube-v1.34.0.raw
 added   ubuntu-2404-kube-v1-34-1 sha256:69701ed95fc3… http://FIRST/os/ubuntu-2404-kube-v1.34.1.raw
 metalmark.lock: 0 kept, 2 added, 0 updated, 0 dropped; written
+warning[signature-unchecked]: `http://FIRST/os/SHA256SUMS` is read over plain HTTP, so that anybody on the way can replace images together with their checksums
 # the server lists nothing
 $ verify => 1
 IMAGE                     TAG            SIGNED BY  REFERENCE
@@ -222,9 +228,11 @@ $ lock => 1
 dropped ubuntu-2404-kube-v1-34-0 sha256:72d927f51a0f… http://LATER/os/ubuntu-2404-kube-v1.34.0.raw
 metalmark.lock: 1 kept, 0 added, 0 updated, 1 dropped; written
 error[catalog-drift]: `http://LATER/os/ubuntu-2404-kube-v1.34.1.raw` is gone: its page does not list it --> metalmark.lock:16:14
+warning[signature-unchecked]: `http://LATER/os/SHA256SUMS` is read over plain HTTP, so that anybody on the way can replace images together with their checksums
 $ lock --upgrade => 1
 metalmark.lock: 1 kept, 0 added, 0 updated, 0 dropped; unchanged
 error[catalog-drift]: `http://LATER/os/ubuntu-2404-kube-v1.34.1.raw` is gone: its page does not list it --> metalmark.lock:6:14
+warning[signature-unchecked]: `http://LATER/os/SHA256SUMS` is read over plain HTTP, so that anybody on the way can replace images together with their checksums
 
 "#]]);
     let kept = stage.read("metalmark.lock");
@@ -263,6 +271,7 @@ fn the_bytes_of_a_file_are_compared_with_what_is_locked() {
 $ lock => 0
 added   ubuntu-2404-kube-v1-34-1 sha256:d614d695eb48… http://HOST/os/ubuntu-2404-kube-v1.34.1.raw
 metalmark.lock: 0 kept, 1 added, 0 updated, 0 dropped; written
+warning[signature-unchecked]: `http://HOST/os/` is read over plain HTTP, so that anybody on the way can replace images together with their checksums
 $ verify --bytes => 0
 IMAGE                     TAG        SIGNED BY  REFERENCE
 ubuntu-2404-kube-v1-34-1  as locked  –          http://HOST/os/ubuntu-2404-kube-v1.34.1.raw
@@ -278,6 +287,7 @@ error[image-incomplete]: `http://HOST/os/ubuntu-2404-kube-v1.34.1.raw`: its byte
 $ lock --accept-moved ubuntu-2404-kube-v1-34-1 => 0
 updated ubuntu-2404-kube-v1-34-1 sha256:f2b78ddd79fd… http://HOST/os/ubuntu-2404-kube-v1.34.1.raw
 metalmark.lock: 0 kept, 0 added, 1 updated, 0 dropped; written
+warning[signature-unchecked]: `http://HOST/os/` is read over plain HTTP, so that anybody on the way can replace images together with their checksums
 $ verify --bytes => 0
 IMAGE                     TAG        SIGNED BY  REFERENCE
 ubuntu-2404-kube-v1-34-1  as locked  –          http://HOST/os/ubuntu-2404-kube-v1.34.1.raw

@@ -148,7 +148,7 @@ struct Reading {
 impl Reading {
     /// How many of the first bytes are kept.
     const KEPT: usize = 512;
-    /// How many bytes the budget is told of at once.
+    /// How many bytes are reported to the budget at once.
     const STEP: u64 = 1 << 20;
 }
 

@@ -22,7 +22,7 @@ use crate::model::signing::{NamedKey, RequiredSignatures, SignatureDemand, Trust
 pub enum Signing {
     /// Nobody: no key is known, or the values say not to look.
     Unrequired,
-    /// The holders of keys that clusters or the project file name: of each of these as many as it says.
+    /// The holders of keys that clusters or the project file name: of each set the number that it requires.
     By(Vec<TrustedKeys>),
     /// Somebody, because the project requires it, and the values name no key: nothing can be proven.
     Unknown,

@@ -167,8 +167,8 @@ fn signatures(
             _ => continue,
         };
         for demand in demands {
-            let is_asked = out.images[index].in_place.is_some();
-            let keys = demand.keys().iter().filter(|_| is_asked);
+            let is_reachable = out.images[index].in_place.is_some();
+            let keys = demand.keys().iter().filter(|_| is_reachable);
             let questions = keys.filter_map(|key| keyring.question(image, key));
             wanted.push(Wanted {
                 index,
@@ -224,7 +224,7 @@ fn signatures(
     out.unproven = unproven;
 }
 
-/// What is asked about a locked image and a set of keys.
+/// What is requested about a locked image and a set of keys.
 struct Wanted<'a> {
     index: usize,
     demand: &'a TrustedKeys,

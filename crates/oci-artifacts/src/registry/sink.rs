@@ -85,8 +85,8 @@ impl Registries {
     /// Writes the file at a web address as its bytes arrive, without credentials. A connection that breaks is not resumed.
     ///
     /// # Errors
-    /// The address is invalid, the request or the writer fails, or it takes longer than a whole batch may. The message does not contain the parts of
-    /// the address that may be secret.
+    /// The address is invalid, the request or the writer fails, or it takes longer than a whole batch may. The message does not contain the
+    /// parts of the address that may be secret.
     pub fn download(&self, address: &str, into: &mut (dyn Write + Send)) -> Result<(), Failure> {
         let shown = document::display_url(address);
         let Some(runtime) = self.runtime() else {
