@@ -1,7 +1,7 @@
 //! Component bundles from the values to a machine: locked, rendered, fetched and installed; and decoupled from the OS image.
 
-use std::collections::BTreeMap;
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Command, Output};
 
 use metalmark::model::component::annotation;
@@ -94,59 +94,61 @@ fn the_fixtures_lock_is_what_its_registry_says() {
     assert!(stdout.contains("as locked"), "{stdout}");
 }
 
-/// A tarball with an installer that writes down what it is given.
-fn tarball(stage: &Stage) -> Option<Vec<u8>> {
-    let installer = "#!/bin/sh\nprintf '%s|%s\\n' \"$WHAT\" \"$WHERE\" >>\"$OUT\"\n";
-    stage.write("bundle/install.sh", installer);
-    let script = "chmod 755 bundle/install.sh && tar -C bundle -czf - .";
-    let packed = Command::new("sh")
-        .current_dir(stage.path())
-        .args(["-c", script])
-        .output();
-    packed
-        .ok()
-        .filter(|it| it.status.success())
-        .map(|it| it.stdout)
-}
-
 fn has_tools() -> bool {
     let mut tools = ["curl", "sha256sum", "tar", "mktemp"].into_iter();
     tools.all(|tool| programs::find(tool).is_some())
 }
 
-/// A bundle in a registry that wants a token, locked and rendered; the script that machines are given, its state in the folder.
-fn script(registry: &Registry, stage: &Stage, bytes: &[u8]) -> String {
-    let digest = registry.blob(bytes);
-    let annotations: BTreeMap<&str, &str> = [
-        (annotation::K8S_VERSION, "1.31.8"),
-        (annotation::ENV_REQUIRED, "OUT,WHAT,WHERE"),
-    ]
-    .into();
-    let manifest = serde_json::json!({
-        "schemaVersion": 2,
-        "mediaType": MANIFEST,
-        "config": {"mediaType": "application/vnd.oci.empty.v1+json", "digest": registry.blob(b"{}").as_str(), "size": 2},
-        "layers": [{"mediaType": "application/vnd.oci.image.layer.v1.tar+gzip", "digest": digest.as_str(), "size": bytes.len()}],
-        "annotations": annotations,
+/// A script, and the digest of the tarball that it installs.
+struct Script {
+    text: String,
+    tarball: String,
+}
+
+/// A folder with an installer and its variables, packed by one command, locked and rendered: the script that machines are given,
+/// its state in the folder.
+fn script(registry: &Registry, stage: &Stage) -> Script {
+    let out = stage.path().join("installed.txt");
+    stage
+        .write(
+            "bundle/install.sh",
+            "#!/bin/sh\nprintf '%s|%s\\n' \"$WHAT\" \"$WHERE\" >>\"$OUT\"\n",
+        )
+        .write(
+            "bundle/install.env",
+            format!(
+                "# of this site\nOUT={}\nWHERE=over there\nWHAT=\n",
+                out.display()
+            ),
+        );
+    let installer = stage.path().join("bundle/install.sh");
+    fs::set_permissions(installer, fs::Permissions::from_mode(0o755)).expect("permitted");
+    let packed = stage
+        .run("bundle pack --components bundle --k8s-version 1.31.8 --to oci-layout:layout:1")
+        .exit(0);
+    let blob = |digest: &str| {
+        let hex = digest.trim().trim_start_matches("sha256:");
+        fs::read(stage.path().join("layout/blobs/sha256").join(hex)).expect("a blob")
+    };
+    let manifest = blob(&packed.outcome.stdout);
+    let read: serde_json::Value = serde_json::from_slice(&manifest).expect("JSON");
+    let digests = [&read["config"]["digest"], &read["layers"][0]["digest"]];
+    let [_, tarball] = digests.map(|digest| {
+        let digest = digest.as_str().expect("a digest");
+        registry.blob(&blob(digest));
+        digest.to_owned()
     });
-    registry.put(
-        "components/k8s",
-        "1",
-        MANIFEST,
-        manifest.to_string().as_bytes(),
-    );
+    registry.put("components/k8s", "1", MANIFEST, &manifest);
     let host = registry.host();
     let file = format!(
         "version: 1\nclusters: [{{name: edge-1, values: [values.yaml]}}]\nregistries: {{hosts: {{'{host}': {{plain-http: true}}}}}}\n\
          images: {{url: 'oci://r.example/os:1'}}\noutputs: [{{target: manifests, path: out}}]\n"
     );
     stage.write("metalmark.yaml", file);
-    let out = stage.path().join("installed.txt");
     let values = format!(
-        "component_bundles:\n  k8s: {{uri: 'oci://{host}/components/k8s:1', env: {{OUT: '{}', WHERE: here}}}}\n\
+        "component_bundles:\n  k8s: {{uri: 'oci://{host}/components/k8s:1', env: {{WHERE: here}}}}\n\
          cluster:\n  k8s_version: v1.31.8\n  capi_providers: {{infra_provider: elemental, bootstrap_provider: cabpk}}\n  \
          control_plane_replicas: 1\n  elemental: {{machine_image_url: 'oci://r.example/os@sha256:{}', machine_image_format: container, component_bundle_key: k8s, component_bundle_env: {{WHAT: \"it's $(id)\"}}}}\n",
-        out.display(),
         "0".repeat(64),
     );
     stage.write("values.yaml", values);
@@ -161,7 +163,10 @@ fn script(registry: &Registry, stage: &Stage, bytes: &[u8]) -> String {
     let script = script.replace("state=/var/lib/component-bundle", &state);
     let script = script.replace("[FOLDER]", &stage.path().to_string_lossy());
     // The test's registry speaks no TLS.
-    script.replace(&format!("https://{host}"), &format!("http://{host}"))
+    Script {
+        text: script.replace(&format!("https://{host}"), &format!("http://{host}")),
+        tarball,
+    }
 }
 
 fn sh(script: &str) -> Output {
@@ -185,12 +190,11 @@ fn a_machine_installs_the_bundle_once_and_nothing_but_its_bytes() {
         identity: None,
         life: 300,
     });
-    let bytes = tarball(&stage).expect("tar");
-    let script = script(&registry, &stage, &bytes);
+    let Script { text, tarball } = script(&registry, &stage);
     for _ in 0..2 {
-        let output = sh(&script);
+        let output = sh(&text);
         let reported = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{reported}\n{script}");
+        assert!(output.status.success(), "{reported}\n{text}");
     }
     let installed = stage.read("installed.txt");
     assert_eq!(
@@ -201,12 +205,11 @@ fn a_machine_installs_the_bundle_once_and_nothing_but_its_bytes() {
     assert_eq!(left.len(), 1, "only what says that it is done: {left:?}");
     // Other bytes than those that were locked.
     fs::remove_dir_all(stage.path().join("state")).expect("removed");
-    let digest = oci_artifacts::Digest::compute(&bytes);
     registry.hook(move |request, _| {
-        let is_blob = request.path.ends_with(digest.as_str());
+        let is_blob = request.path.ends_with(&tarball);
         is_blob.then(|| super::support::registry::Reply::new(200, b"other bytes".to_vec()))
     });
-    assert!(!sh(&script).status.success());
+    assert!(!sh(&text).status.success());
     assert_eq!(stage.read("installed.txt"), installed);
 }
 

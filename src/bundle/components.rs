@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::sync::Arc;
 
 use super::File;
-use crate::model::component::{Declared, INSTALLER, is_variable_name};
+use crate::model::component::{Declared, ENVIRONMENT, INSTALLER, is_variable_name};
 use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
 
@@ -21,23 +21,39 @@ pub struct Installer {
     pub unread: Vec<Arc<str>>,
 }
 
-/// Checks files against the contract of a component bundle: an executable installer at the root that reads what is declared.
+/// What a component bundle is, and what is wrong with it.
+pub struct Contract {
+    /// Its installer, where it has one.
+    pub installer: Option<Installer>,
+    /// What it is made for, the variables of its environment file included.
+    pub declared: Declared,
+    /// What is wrong with it.
+    pub findings: Vec<Finding>,
+}
+
+/// Checks files against the contract of a component bundle: an executable installer at the root that reads what is declared,
+/// beside the files or in its environment file.
 ///
 /// # Errors
-/// The installer cannot be read.
-pub fn contract(
-    files: &[File],
-    declared: &Declared,
-) -> io::Result<(Option<Installer>, Vec<Finding>)> {
+/// The installer or its environment file cannot be read.
+pub fn contract(files: &[File], mut declared: Declared) -> io::Result<Contract> {
+    let find = |path: &str| files.iter().find(|file| &*file.path == path);
+    if let Some(file) = find(ENVIRONMENT) {
+        declared.add_environment(&String::from_utf8_lossy(&head(file)?));
+    }
     let names = declared.variables.iter().flat_map(BTreeMap::keys);
-    let mut found = bad_variable_names(names.clone());
-    let Some(file) = files.iter().find(|file| &*file.path == INSTALLER) else {
-        found.push(missing_installer(files));
-        return Ok((None, found));
+    let mut findings = bad_variable_names(names.clone());
+    let Some(file) = find(INSTALLER) else {
+        findings.push(missing_installer(files));
+        return Ok(Contract {
+            installer: None,
+            declared,
+            findings,
+        });
     };
     let mut breach = |message: String, help: String| {
         let finding = Finding::new(RuleId::ComponentContract, message).with_label(file.spot(), "");
-        found.push(finding.help(help));
+        findings.push(finding.help(help));
     };
     if !file.is_executable {
         let help = format!(
@@ -56,10 +72,14 @@ pub fn contract(
         let message = format!("`{INSTALLER}` never names the declared variable `{name}`");
         breach(
             message,
-            format!("read it, or declare it no more: `--env {name}`"),
+            format!("read it, or declare it no more: `--env {name}`, `{ENVIRONMENT}`"),
         );
     }
-    Ok((Some(Installer { program, unread }), found))
+    Ok(Contract {
+        installer: Some(Installer { program, unread }),
+        declared,
+        findings,
+    })
 }
 
 /// The variables that no shell knows by such a name.
@@ -95,9 +115,7 @@ fn missing_installer(files: &[File]) -> Finding {
 
 /// The program that a script names in its first line, and its text; no text of a binary or of a longer file.
 fn beginning(file: &File) -> io::Result<(Option<String>, Option<String>)> {
-    let mut bytes = Vec::new();
-    let reader = file.content.open()?;
-    reader.take(SEARCHED).read_to_end(&mut bytes)?;
+    let bytes = head(file)?;
     if bytes.starts_with(b"\x7fELF") {
         return Ok((None, None));
     }
@@ -105,6 +123,14 @@ fn beginning(file: &File) -> io::Result<(Option<String>, Option<String>)> {
     let program = text.lines().next().and_then(|line| line.strip_prefix("#!"));
     let program = program.map(|program| program.trim().to_owned());
     Ok((program, (file.size <= SEARCHED).then_some(text)))
+}
+
+/// The beginning of a file.
+fn head(file: &File) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let reader = file.content.open()?;
+    reader.take(SEARCHED).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// Whether a text holds a name as a word of its own.
@@ -141,11 +167,9 @@ mod tests {
     }
 
     fn messages(file: File, names: &[&str]) -> Vec<String> {
-        let (_, findings) = contract(&[file], &declared(names)).expect("memory");
-        findings
-            .into_iter()
-            .map(|finding| finding.message)
-            .collect()
+        let found = contract(&[file], declared(names)).expect("memory");
+        let findings = found.findings.into_iter();
+        findings.map(|finding| finding.message).collect()
     }
 
     #[test]

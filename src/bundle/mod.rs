@@ -21,7 +21,7 @@ use oci_artifacts::Body;
 use oci_artifacts::archive::Tree;
 use yaml_tree::place::Spot;
 
-pub use components::{Installer, contract};
+pub use components::{Contract, Installer, contract};
 pub use config_maps::{ConfigMaps, Shard, config_maps, read_config_maps};
 pub use kind::{BundleKind, LayerType, MANIFESTS, registry_bundle_finding};
 pub use receive::{ReceiveError, Received, receive, receive_archive};
@@ -101,8 +101,11 @@ impl Bundle {
         Self::from_files(kind, Vec::new())
     }
 
-    /// A bundle of files whose paths are known to differ.
+    /// A bundle of files whose paths are known to differ. What lies beside the manifests of a plain one is no part of it.
     fn from_files(kind: BundleKind, mut files: Vec<File>) -> Self {
+        if kind == BundleKind::Plain {
+            files.retain(|file| plain::strip_manifests(&file.path).is_some());
+        }
         files.sort_by(|a, b| a.path.as_bytes().cmp(b.path.as_bytes()));
         Self {
             kind,

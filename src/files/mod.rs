@@ -30,7 +30,7 @@ pub use overlay::Tracked;
 pub use revision::Revision;
 pub use sandbox::{sandbox, start_threads};
 pub use scope::Scope;
-pub use tree::{Inside, InsideKind, body, open, path_kind, read_argument, real, tree};
+pub use tree::{Inside, InsideKind, body, open, path_kind, read_argument, read_link, real, tree};
 
 /// The most bytes of a file that are read: no larger file is input of this tool, and a link to a device has no end.
 pub const FILE_LIMIT: u64 = 16 << 20;

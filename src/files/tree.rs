@@ -134,6 +134,15 @@ pub fn path_kind(path: &Path) -> Result<InsideKind, Error> {
     Ok(metadata_kind(&metadata))
 }
 
+/// What a symbolic link says, which is not followed.
+///
+/// # Errors
+/// It is none, or cannot be read.
+pub fn read_link(path: &Path) -> Result<String, Error> {
+    let target = fs::read_link(path).map_err(Error::reading(path))?;
+    Ok(target.to_string_lossy().into_owned())
+}
+
 fn kind(entry: &walkdir::DirEntry) -> Result<InsideKind, Error> {
     let metadata = entry.metadata().map_err(|error| Error::Read {
         path: entry.path().to_owned(),

@@ -16,6 +16,9 @@ use super::version::Version;
 /// What is called once the tarball is unpacked: a regular, executable file at its root.
 pub const INSTALLER: &str = "install.sh";
 
+/// The variables of the installer, in a file beside it: `NAME=VALUE` in a line, and no VALUE where it cannot do without one.
+pub const ENVIRONMENT: &str = "install.env";
+
 /// The artifact type of a component bundle's manifest.
 pub const ARTIFACT_TYPE: &str = "application/vnd.metalmark.component-bundle.v1";
 
@@ -41,6 +44,9 @@ pub mod annotation {
     pub const ENV: &str = "dev.metalmark.component.env";
     /// Those of them that it cannot do without.
     pub const ENV_REQUIRED: &str = "dev.metalmark.component.env-required";
+    /// What the annotations start with that are the values of variables unless they are given others:
+    /// `dev.metalmark.component.env-default.INSTALL_RKE2_CHANNEL`.
+    pub const ENV_DEFAULT: &str = "dev.metalmark.component.env-default.";
 }
 
 /// The facts of a bundle that are not facts of images too; each is its annotation without the prefix.
@@ -53,6 +59,8 @@ pub mod component_fact {
     pub const ENV: &str = "env";
     /// See [`super::annotation::ENV_REQUIRED`].
     pub const ENV_REQUIRED: &str = "env-required";
+    /// See [`super::annotation::ENV_DEFAULT`].
+    pub const ENV_DEFAULT: &str = "env-default.";
     /// What the facts start with that are values of environment variables: `env.INSTALL_RKE2_TYPE`.
     pub const ENV_VALUE: &str = "env.";
 }
@@ -70,6 +78,8 @@ pub struct Declared {
     pub k8s_version: Option<Arc<str>>,
     /// The variables that its installer reads, by name; none where it does not say.
     pub variables: Option<BTreeMap<Arc<str>, Need>>,
+    /// The values that its variables have unless they are given others.
+    pub defaults: BTreeMap<Arc<str>, Arc<str>>,
 }
 
 /// An operating system that a bundle installs on.
@@ -104,6 +114,22 @@ impl Declared {
         Self::read(|name| facts.text(name))
     }
 
+    /// Declares the variables of an environment file, of which those without a value are required.
+    pub fn add_environment(&mut self, text: &str) {
+        let variables = self.variables.get_or_insert_default();
+        let lines = text.lines().map(str::trim);
+        for line in lines.filter(|line| !line.is_empty() && !line.starts_with('#')) {
+            let (name, value) = line.split_once('=').unwrap_or((line, ""));
+            let name: Arc<str> = name.trim_end().into();
+            if value.is_empty() {
+                variables.insert(name, Need::Required);
+            } else {
+                variables.insert(Arc::clone(&name), Need::Optional);
+                self.defaults.insert(name, value.into());
+            }
+        }
+    }
+
     /// The annotations that say the same, sorted; what is not declared has none.
     pub fn annotations(&self) -> BTreeMap<String, String> {
         let mut annotations = BTreeMap::new();
@@ -129,6 +155,12 @@ impl Declared {
             annotation::ENV_REQUIRED,
             required.map(|(name, _)| name.to_string()).collect(),
         );
+        for (name, value) in &self.defaults {
+            annotations.insert(
+                format!("{}{name}", annotation::ENV_DEFAULT),
+                value.to_string(),
+            );
+        }
         annotations
     }
 
@@ -142,6 +174,11 @@ impl Declared {
         for name in words(component_fact::ENV_REQUIRED) {
             variables.insert(name.into(), Need::Required);
         }
+        let default = |name: &Arc<str>| {
+            let value = said(&format!("{}{name}", component_fact::ENV_DEFAULT))?;
+            Some((Arc::clone(name), value.into()))
+        };
+        let defaults = variables.keys().filter_map(default).collect();
         let declares = [component_fact::ENV, component_fact::ENV_REQUIRED];
         let declares = declares.iter().any(|name| said(name).is_some());
         Self {
@@ -150,6 +187,7 @@ impl Declared {
             k8s_flavor: word(fact::K8S_FLAVOR).map(Arc::from),
             k8s_version: word(fact::K8S_VERSION).map(Arc::from),
             variables: declares.then_some(variables),
+            defaults,
         }
     }
 
@@ -241,6 +279,7 @@ mod tests {
             (annotation::ARCHS, "amd64,arm64"),
             (annotation::DISTROS, "sle-micro,ubuntu:noble"),
             (annotation::ENV, "A,B"),
+            ("dev.metalmark.component.env-default.A", "a, b"),
             (annotation::ENV_REQUIRED, "B"),
             (annotation::K8S_FLAVOR, "rke2"),
             (annotation::K8S_VERSION, "1.31.8+rke2r1"),
@@ -257,6 +296,22 @@ mod tests {
         for key in written.iter().map(|(key, _)| key) {
             assert!(key.starts_with(annotation::PREFIX));
         }
+    }
+
+    #[test]
+    fn an_environment_file_declares_values_and_what_has_none() {
+        let mut found = declared(&[(annotation::ENV, "C")]);
+        found.add_environment("# of the installer\n\nA=a=b \n  B=\nD\n");
+        let annotations = found.annotations();
+        let written: Vec<(&str, &str)> = annotations.iter().map(|(k, v)| (&**k, &**v)).collect();
+        assert_eq!(
+            written,
+            [
+                (annotation::ENV, "A,B,C,D"),
+                ("dev.metalmark.component.env-default.A", "a=b"),
+                (annotation::ENV_REQUIRED, "B,D"),
+            ]
+        );
     }
 
     #[test]

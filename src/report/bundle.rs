@@ -1,6 +1,6 @@
 //! Reports on bundles: kind and content, where one was pushed, and who signed it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::io::{self, Write};
 
@@ -27,6 +27,9 @@ pub struct BundleDescription {
     pub files: Vec<FileDescription>,
     /// The objects of its manifests.
     pub objects: Vec<ObjectDescription>,
+    /// The kinds of objects that are defined elsewhere: by no object of it, and not by Kubernetes.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub needs: BTreeSet<String>,
     /// What installs it, if it has components.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub installer: Option<InstallerDescription>,
@@ -142,6 +145,9 @@ fn human(description: &BundleDescription, out: &mut Printer) -> io::Result<()> {
     }
     for (kind, count) in kinds {
         writeln!(out, "objects      {count} {kind}")?;
+    }
+    for kind in &description.needs {
+        writeln!(out, "needs        {kind}, which is defined elsewhere")?;
     }
     if let Some(installer) = &description.installer {
         let program = installer.program.as_deref().unwrap_or("a program");

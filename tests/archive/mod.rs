@@ -103,7 +103,7 @@ fn names_that_some_system_cannot_hold_are_refused() {
 #[test]
 fn what_is_no_file_and_no_folder_is_refused() {
     let kinds = [
-        (b'2', Reason::SymbolicLink),
+        (b'2', Reason::SymbolicLink("b".to_owned())),
         (b'3', Reason::Special("character device")),
         (b'4', Reason::Special("block device")),
         (b'6', Reason::Special("named pipe")),
@@ -142,6 +142,75 @@ fn a_hard_link_is_the_file_before_it_or_nothing() {
         .file("a", b"")
         .entry(b'1', b"b", "a", b"content");
     assert!(matches!(refused(&with_content.end()), Reason::Malformed(_)));
+}
+
+#[test]
+fn a_symbolic_link_is_the_file_that_it_leads_to_or_nothing() {
+    let inside = Tarball::new()
+        .link(b'2', "bin/a", "../lib/a.so")
+        .link(b'2', "lib/a.so", "a.so.1")
+        .file("lib/a.so.1", b"text")
+        .end();
+    let tree = taken(&inside);
+    for path in ["bin/a", "lib/a.so", "lib/a.so.1"] {
+        assert_eq!(content(&tree, path), b"text", "{path}");
+    }
+    for target in ["/etc/passwd", "../a", "nowhere", "folder", "a", "b", ""] {
+        let out = Tarball::new()
+            .folder("folder")
+            .link(b'2', "a", target)
+            .link(b'2', "b", "a");
+        let reason = refused(&out.end());
+        assert!(
+            matches!(reason, Reason::SymbolicLink(_)),
+            "{target}: {reason:?}"
+        );
+    }
+    let long = |count: usize| {
+        let links = (0..count).fold(Tarball::new(), |tar, number| {
+            tar.link(b'2', &format!("l{number}"), &format!("l{}", number + 1))
+        });
+        links.file(&format!("l{count}"), b"text").end()
+    };
+    assert_eq!(content(&taken(&long(40)), "l0"), b"text");
+    assert_eq!(refused(&long(41)), Reason::SymbolicLink("l1".to_owned()));
+    let twice = Tarball::new()
+        .file("f", b"")
+        .link(b'2', "a", "f")
+        .link(b'2', "a", "f");
+    assert_eq!(refused(&twice.end()), Reason::Duplicate);
+    for both in [
+        Tarball::new()
+            .file("f", b"")
+            .link(b'2', "a", "f")
+            .file("a", b""),
+        Tarball::new()
+            .file("f", b"")
+            .file("a", b"")
+            .link(b'2', "a", "f"),
+    ] {
+        assert_eq!(refused(&both.end()), Reason::Duplicate);
+    }
+    let below = Tarball::new()
+        .file("f", b"")
+        .link(b'2', "a", "f")
+        .file("a/b", b"");
+    assert_eq!(refused(&below.end()), Reason::FileAndFolder);
+}
+
+/// A link has no bytes in the archive, and a file's when it is unpacked.
+#[test]
+fn links_count_as_the_files_that_they_become() {
+    let large = vec![b'x'; 600 << 10];
+    for kind in [b'1', b'2'] {
+        let links = |count: usize| {
+            let tar = Tarball::new().file("f", &large);
+            let linked = (0..count).fold(tar, |tar, n| tar.link(kind, &format!("l{n}"), "f"));
+            linked.end()
+        };
+        assert_eq!(taken(&links(5)).files.len(), 6);
+        assert_eq!(refused(&links(6)), Reason::UnpackedTooLarge(4 << 20));
+    }
 }
 
 #[test]

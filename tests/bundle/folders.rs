@@ -55,15 +55,16 @@ fn a_plain_bundle_is_held_to_its_rules() {
             "no kind",
             tar().file("manifests/a", b"x: 1\n---\nkind: A\n"),
         ),
-        (
-            "a file beside",
-            tar().file("manifests/a", namespace).file("b", b""),
-        ),
     ] {
         stage.write("in.tgz", gzip(&tar.end()));
         story.note(what).runs(&["bundle unpack in.tgz --to out"]);
         assert!(!exists(&stage, "out"));
     }
+    // Such as a recipe, which is no part of it.
+    let beside = tar().file("manifests/a", namespace).file("b", b"");
+    stage.write("in.tgz", gzip(&beside.end()));
+    clean(&stage, "unpack in.tgz --to out");
+    assert_eq!(stage.list("out"), ["manifests/a"]);
     story.is(str![[r#"
 # a folder below
 $ bundle unpack in.tgz --to out => 1
@@ -80,9 +81,6 @@ error[yaml-syntax]: expected a value, found the end of the file --> in.tgz:manif
 # no kind
 $ bundle unpack in.tgz --to out => 1
 error[manifest-invalid]: an object has a text `apiVersion`, and this has none --> in.tgz:manifests/a:1:1
-# a file beside
-$ bundle unpack in.tgz --to out => 1
-error[bundle-layout]: `b` is beside `manifests/`, where a plain bundle has nothing --> b
 
 "#]]);
 }
@@ -144,8 +142,114 @@ fn nothing_is_written_through_a_link_and_no_link_is_packed() {
     );
     refusal(&stage, "pack in --to dir:repository/link", "output-symlink");
     assert!(stage.list("elsewhere").is_empty());
-    symlink("/etc/passwd", at("in/b.yaml")).expect("made");
-    refusal(&stage, "pack in --to two.tgz", "bundle-layout");
+    for target in ["/etc/passwd", "../elsewhere", "nowhere.yaml", "b.yaml"] {
+        symlink(target, at("in/b.yaml")).expect("made");
+        refusal(&stage, "pack in --to two.tgz", "bundle-layout");
+        fs::remove_file(at("in/b.yaml")).expect("removed");
+    }
+}
+
+/// A library comes with links to it; a bundle is files, and each link the file that it leads to.
+#[test]
+fn links_within_a_bundle_become_files() {
+    let stage = project().files(&[
+        ("in/lib/a.so.1.2", "library"),
+        ("in/install.sh", "#!/bin/sh\n"),
+    ]);
+    let at = |path: &str| stage.path().join(path);
+    set_mode(&at("in/install.sh"), 0o755);
+    set_mode(&at("in/lib/a.so.1.2"), 0o755);
+    fs::create_dir_all(at("in/bin")).expect("made");
+    for (path, target) in [
+        ("in/lib/a.so.1", "./a.so.1.2"),
+        ("in/lib/a.so", "a.so.1"),
+        ("in/bin/a", "../lib/a.so"),
+    ] {
+        symlink(target, at(path)).expect("made");
+    }
+    let packed = std::process::Command::new("tar")
+        .current_dir(stage.path())
+        .args(["-C", "in", "-czf", "in.tgz", "."])
+        .status();
+    assert!(packed.is_ok_and(|status| status.success()));
+    for from in ["in", "in.tgz"] {
+        clean(
+            &stage,
+            &format!("pack --components {from} --to dir:out-{from}"),
+        );
+        let out = files(&stage, &format!("out-{from}"));
+        assert_eq!(out.len(), 5);
+        for path in ["bin/a", "lib/a.so", "lib/a.so.1", "lib/a.so.1.2"] {
+            assert_eq!(out[path], b"library", "{path}");
+            let file = fs::symlink_metadata(at(&format!("out-{from}/{path}"))).expect("there");
+            assert!(
+                file.is_file() && file.permissions().mode() & 0o100 != 0,
+                "{path}"
+            );
+        }
+    }
+}
+
+/// The variables of an installer are in a file beside it, so that an archive has them too; the rest of what a bundle is made for
+/// is in annotations, which only an image has.
+#[test]
+fn an_environment_file_says_what_the_installer_reads() {
+    let stage = project().files(&[
+        ("in/install.sh", "#!/bin/sh\necho \"$TYPE ${CHANNEL}\"\n"),
+        (
+            "in/install.env",
+            "# of the installer\nTYPE=\nCHANNEL=stable\n",
+        ),
+    ]);
+    set_mode(&stage.path().join("in/install.sh"), 0o755);
+    let mut story = Story::new(&stage);
+    story.runs(&[
+        "bundle pack --components in --k8s-version 1.31.8 --to oci-layout:l:1",
+        "bundle inspect oci-layout:l",
+        "bundle pack --components in --to a.tgz",
+        "bundle pack --components in --k8s-version 1.31.8 --to b.tgz",
+        "bundle inspect b.tgz",
+    ]);
+    stage.write("in/install.env", "TYPE=\nexport CHANNEL=stable\nOTHER=1\n");
+    story.runs(&["bundle pack --components in --to c.tgz"]);
+    story.is(str![[r#"
+$ bundle pack --components in --k8s-version 1.31.8 --to oci-layout:l:1 => 0
+sha256:480a83431729861bbfa508ead1f1ebc4a3939d431877aac9aa357e7890ed3469
+components bundle of 2 files; put into `oci-layout:l`
+$ bundle inspect oci-layout:l => 0
+kind         components
+digest       sha256:480a83431729861bbfa508ead1f1ebc4a3939d431877aac9aa357e7890ed3469
+content      sha256:1f6026cc1c98b3e29a68547ce1c57dcd91ff3fe43eb6c0c403af429f9cc4f0b4
+files        2 files, 74 bytes
+executable   install.sh
+installer    /bin/sh
+requires     TYPE
+reads        CHANNEL
+annotation   dev.metalmark.component.env: CHANNEL,TYPE
+annotation   dev.metalmark.component.env-default.CHANNEL: stable
+annotation   dev.metalmark.component.env-required: TYPE
+annotation   dev.metalmark.component.k8s-version: 1.31.8
+$ bundle pack --components in --to a.tgz => 0
+sha256:37438c622337ac23928834ce5ab34fb788f6da4c09c153d9b4b5450435bd96ee
+components bundle of 2 files; wrote `a.tgz`
+$ bundle pack --components in --k8s-version 1.31.8 --to b.tgz => 0
+sha256:37438c622337ac23928834ce5ab34fb788f6da4c09c153d9b4b5450435bd96ee
+components bundle of 2 files; wrote `b.tgz`
+note: only an image says what the bundle is made for: repeat its options at `bundle push`
+$ bundle inspect b.tgz => 0
+kind         components
+content      sha256:1f6026cc1c98b3e29a68547ce1c57dcd91ff3fe43eb6c0c403af429f9cc4f0b4
+files        2 files, 74 bytes
+executable   install.sh
+installer    /bin/sh
+requires     TYPE
+reads        CHANNEL
+$ bundle pack --components in --to c.tgz => 1
+error[component-contract]: `install.sh` never names the declared variable `OTHER` --> in/install.sh
+error[component-contract]: `install.sh` never names the declared variable `export CHANNEL` --> in/install.sh
+error[component-contract]: `export CHANNEL` is no name of an environment variable
+
+"#]]);
 }
 
 #[test]

@@ -6,6 +6,7 @@ mod kinds;
 mod large;
 mod remote;
 mod remote_signed;
+mod rukpak;
 mod terminal;
 
 use std::collections::BTreeMap;

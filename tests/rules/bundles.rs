@@ -372,6 +372,7 @@ content      sha256:87448aed3e07dc9edf0ae1e19c029d1559f67f648d4fd3cc194dfad7193c
 files        1 file, 286 bytes
 objects      2 ConfigMap
 objects      1 Namespace
+needs        Namespace.example.org, which is defined elsewhere
 warning[namespace-missing]: `ConfigMap settings` is in no namespace
  --> bundle/manifests/settings.yaml:3:18
   |
@@ -551,7 +552,7 @@ fn archive_refused() {
     let linked = archive(|tar| tar.link(b'2', "manifests/app.yaml", "/etc/passwd"));
     let project = project().file("bundle.tgz", linked);
     fails("archive-refused", &project, "bundle inspect bundle.tgz").screen(str![[r#"
-error[archive-refused]: `bundle.tgz` is not unpacked: its entry `manifests/app.yaml` is a symbolic link
+error[archive-refused]: `bundle.tgz` is not unpacked: its entry `manifests/app.yaml` is a symbolic link to `/etc/passwd`, which is not a file of the archive
 --> bundle.tgz
  = help: pack the file that the link leads to
 

@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::ValueEnum;
-use oci_artifacts::archive::Spooling;
+use oci_artifacts::archive::{MOST_LINKS, Spooling, link_target};
 use yaml_tree::place::Spot;
 
-use crate::bundle::{File, MANIFESTS};
+use crate::bundle::plain::strip_manifests;
+use crate::bundle::{BundleKind, File, MANIFESTS, registry_bundle_finding};
 use crate::error::Error;
 use crate::files::{self, Inside, InsideKind};
 use crate::model::date::Date;
@@ -150,43 +151,58 @@ impl Gathered {
         Ok(())
     }
 
-    /// A folder that has `manifests/` is laid out as a bundle is; of another one the manifests are taken, laid flat.
+    /// A folder that has `manifests/` is laid out as a bundle is, and of those only hidden files are left out, such as the
+    /// `.gitignore` of an empty folder; of another one the manifests are taken, laid flat.
     fn folder(&mut self, shown: &Path, path: &Path, kind: PackKind) -> Result<(), Error> {
         let inside = files::tree(path)?;
-        let is_folder = |entry: &Inside| entry.kind == InsideKind::Folder;
-        let is_laid_out = inside
-            .iter()
-            .any(|entry| is_folder(entry) && entry.path == MANIFESTS);
-        let laid_flat = kind == PackKind::Plain && !is_laid_out;
-        for entry in inside {
+        let has = |path: &str| inside.iter().any(|entry| entry.path == path);
+        let laid_flat = kind == PackKind::Plain && !has(MANIFESTS);
+        if kind == PackKind::Plain
+            && BundleKind::from_files(has, has(MANIFESTS)) == Some(BundleKind::Registry)
+        {
+            let spot = Spot::from_path(&shown.to_string_lossy());
+            self.findings.push(registry_bundle_finding(Some(spot)));
+            return Ok(());
+        }
+        for entry in &inside {
+            let is_taken = match kind {
+                PackKind::Plain if laid_flat => is_manifest(&entry.path),
+                PackKind::Plain => {
+                    strip_manifests(&entry.path).is_some() && !is_hidden(&entry.path)
+                }
+                PackKind::Artifact | PackKind::Components => true,
+            };
             let from = shown.join(&entry.path).to_string_lossy().into_owned();
-            let (size, is_executable) = match entry.kind {
+            if entry.kind == InsideKind::Folder {
+                self.folders
+                    .extend((!laid_flat).then(|| entry.path.clone()));
+                continue;
+            }
+            if !is_taken {
+                continue;
+            }
+            let followed = follow_links(&inside, entry)?;
+            let file = followed.and_then(|followed| match followed.kind {
                 InsideKind::File {
                     size,
                     is_executable,
-                } => (size, is_executable),
-                InsideKind::Folder => {
-                    self.folders.extend((!laid_flat).then_some(entry.path));
-                    continue;
-                }
-                InsideKind::Link => {
-                    self.refuse(&from, "is a symbolic link, which no bundle holds");
-                    continue;
-                }
-                InsideKind::Other => {
-                    self.refuse(&from, "is no file, or has a name that is not UTF-8");
-                    continue;
-                }
-            };
-            if laid_flat && !is_manifest(&entry.path) {
+                } => Some(disk_file(&from, &followed.at, size, is_executable)),
+                _ => None,
+            });
+            let Some(file) = file else {
+                let what = match entry.kind {
+                    InsideKind::Link => "is a symbolic link to what is no file of the bundle",
+                    _ => "is no file, or has a name that is not UTF-8",
+                };
+                self.refuse(&from, what);
                 continue;
-            }
+            };
             let path = if laid_flat {
                 path_in_bundle(&flat(&entry.path), kind)
             } else {
-                entry.path
+                entry.path.clone()
             };
-            self.add(path, disk_file(&from, &entry.at, size, is_executable));
+            self.add(path, file);
         }
         Ok(())
     }
@@ -221,6 +237,23 @@ impl Gathered {
     }
 }
 
+/// What an entry of a folder is, or what it leads to as a symbolic link, by way of others or not; none outside.
+fn follow_links<'i>(
+    inside: &'i [Inside],
+    mut entry: &'i Inside,
+) -> Result<Option<&'i Inside>, Error> {
+    for _ in 0..=MOST_LINKS {
+        if entry.kind != InsideKind::Link {
+            return Ok(Some(entry));
+        }
+        let target = link_target(&entry.path, &files::read_link(&entry.at)?);
+        let place = target.map(|target| inside.binary_search_by(|it| it.path.cmp(&target)));
+        let Some(Ok(place)) = place else { break };
+        entry = &inside[place];
+    }
+    Ok(None)
+}
+
 /// A file on disk, whose path in the bundle is set when it is added.
 pub(super) fn disk_file(from: &str, at: &Path, size: u64, is_executable: bool) -> File {
     File {
@@ -245,9 +278,12 @@ fn flat(path: &str) -> String {
 }
 
 /// Files of manifests by their names, none of them in a hidden folder.
-fn is_manifest(path: &str) -> bool {
-    let is_hidden = path.split('/').any(|name| name.starts_with('.'));
-    !is_hidden && is_yaml(path)
+pub(super) fn is_manifest(path: &str) -> bool {
+    !is_hidden(path) && is_yaml(path)
+}
+
+fn is_hidden(path: &str) -> bool {
+    path.split('/').any(|name| name.starts_with('.'))
 }
 
 /// Whether a file is YAML, or JSON, by its name.

@@ -201,7 +201,7 @@ fn archive_refused(shown: &str, refusal: &Refusal) -> Finding {
     );
     let finding = finding.with_label(Some(Spot::from_path(shown)), "");
     match refusal.reason {
-        Reason::SymbolicLink | Reason::HardLink(_) => {
+        Reason::SymbolicLink(_) | Reason::HardLink(_) => {
             finding.help("pack the file that the link leads to")
         }
         Reason::Compression(_) => finding.help("pack it as tar, or with gzip"),

@@ -1,5 +1,7 @@
 //! `metalmark bundle inspect`: what a bundle is and holds.
 
+use std::collections::BTreeSet;
+
 use capi::objects::bundled::{self, Order};
 use clap::Args;
 use yaml_tree::place::Spot;
@@ -9,7 +11,7 @@ use crate::error::Error;
 use crate::model::component::{Declared, Need};
 use crate::model::finding::Finding;
 use crate::model::policy::Policy;
-use crate::pipeline::{Reporting, Terminal, Verdict, check};
+use crate::pipeline::{Reporting, Terminal, Verdict};
 use crate::report::{
     self, BundleDescription, FileDescription, Format, InstallerDescription, ObjectDescription,
 };
@@ -17,7 +19,7 @@ use crate::report::{
 use super::Run;
 use super::gather::is_yaml;
 use super::input::{Input, Loaded};
-use super::manifests::ManifestOrder;
+use super::manifests::{ManifestOrder, judge};
 
 /// What is inspected.
 #[derive(Debug, Args)]
@@ -44,7 +46,7 @@ pub(super) fn inspect(
     let mut loaded = options.from.load(run)?;
     let mut found = std::mem::take(&mut loaded.findings);
     if found.is_empty() {
-        let order = options.order.to_order();
+        let order = options.order.to_order(Order::Together);
         let (description, wrong) = describe(&loaded, order, &workspace.settings.policy)?;
         found.extend(wrong);
         report::bundle(&description, options.format, &mut terminal.out)?;
@@ -61,10 +63,14 @@ fn describe(
     let mut description = describe_basics(loaded)?;
     if bundle.kind == BundleKind::Components {
         let declared = Declared::from_annotations(&bundle.annotations);
-        let contract = bundle::contract(bundle.files(), &declared);
-        let (installer, found) = contract.map_err(&unreadable)?;
+        let contract = bundle::contract(bundle.files(), declared);
+        let bundle::Contract {
+            installer,
+            declared,
+            findings,
+        } = contract.map_err(&unreadable)?;
         description.installer = installer.map(|installer| describe_installer(installer, &declared));
-        return Ok((description, found));
+        return Ok((description, findings));
     }
     let manifests = manifests(bundle);
     let index = plain::index(&manifests, &|_| {}).map_err(&unreadable)?;
@@ -73,6 +79,8 @@ fn describe(
         .iter()
         .map(|object| describe_object(object, &manifests))
         .collect();
+    let texts = plain::Texts::new(&manifests);
+    let seen = bundled::Bundle::new(&index.objects, &texts, order);
     let mut found = Vec::new();
     if bundle.kind == BundleKind::Registry {
         found.push(bundle::registry_bundle_finding(Some(Spot::from_path(
@@ -80,13 +88,10 @@ fn describe(
         ))));
     }
     if bundle.kind == BundleKind::Plain {
-        let paths = bundle.files().iter().map(|file| &*file.path);
-        let folders = loaded.folders.iter().map(String::as_str);
-        found.extend(plain::check_layout(paths, folders));
+        description.needs = seen.foreign_kinds();
+        found.extend(plain::check_layout(&loaded.folders));
         found.extend(index.findings);
-        let texts = plain::Texts::new(&manifests);
-        let seen = bundled::Bundle::new(&index.objects, &texts, order);
-        found.extend(check::bundle(&seen, policy));
+        judge(&seen, policy, &mut found);
     }
     Ok((description, found))
 }
@@ -104,6 +109,7 @@ fn describe_basics(loaded: &Loaded) -> Result<BundleDescription, Error> {
         bytes: bundle.files().iter().map(|file| file.size).sum(),
         files: bundle.files().iter().map(describe_file).collect(),
         objects: Vec::new(),
+        needs: BTreeSet::new(),
         installer: None,
         annotations: bundle.annotations.clone(),
     })

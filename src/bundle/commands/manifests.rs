@@ -9,12 +9,13 @@ use crate::model::finding::Finding;
 use crate::model::policy::Policy;
 use crate::pipeline::check;
 
+use super::gather::Gathered;
 use super::{Run, collision};
 
 /// In which order manifests are applied.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(super) enum ManifestOrder {
-    /// By kind, as RukPak, Flux and Argo CD do by themselves; files keep their names.
+    /// As the bundle's consumers do by themselves: RukPak all at once, Flux and Argo CD by kind; files keep their names.
     #[default]
     Kind,
     /// By the names of the files, as `kubectl apply -f` does; checked, not changed.
@@ -24,10 +25,11 @@ pub(super) enum ManifestOrder {
 }
 
 impl ManifestOrder {
-    /// The order that the objects of files with their final names are applied in.
-    pub(super) fn to_order(self) -> Order {
+    /// The order that the objects of files with their final names are applied in; `own` is that of a consumer who pays no
+    /// attention to names.
+    pub(super) fn to_order(self, own: Order) -> Order {
         match self {
-            Self::Kind => Order::Kind,
+            Self::Kind => own,
             Self::Names | Self::Numbered => Order::Names,
         }
     }
@@ -65,17 +67,21 @@ impl Prepared {
 }
 
 /// The bundle with the namespace and the order of the options, and everything that is wrong with it. Files that only a tool
-/// reads are left out.
+/// reads are left out. `own` is the order of a consumer who pays no attention to the names of files.
 pub(super) fn prepare(
     run: &Run<'_>,
-    mut files: Vec<File>,
+    gathered: Gathered,
     options: &ManifestOptions,
+    own: Order,
     policy: &Policy,
 ) -> Result<Prepared, Error> {
     let unreadable = Error::reading("the bundle");
     let indexed = |files: &[File]| {
         plain::index(files, &run.counting(files.len())).map_err(Error::reading("the bundle"))
     };
+    let mut findings = gathered.findings;
+    findings.extend(plain::check_layout(&gathered.folders));
+    let mut files: Vec<File> = gathered.files.into_values().collect();
     let mut index = indexed(&files)?;
     if !index.inputs.is_empty() {
         let mut number = 0..;
@@ -83,7 +89,7 @@ pub(super) fn prepare(
         files.retain(|_| !number.next().is_some_and(is_input));
         index = indexed(&files)?;
     }
-    let mut findings = std::mem::take(&mut index.findings);
+    findings.append(&mut index.findings);
     if let Some(namespace) = &options.namespace {
         let before = files.clone();
         let texts = plain::Texts::new(&before);
@@ -96,17 +102,24 @@ pub(super) fn prepare(
         files = plain::number_files(&files, &index.objects).map_err(&unreadable)?;
         index = indexed(&files)?;
     }
-    // Where nothing can be read, objects that seem to be missing are no findings.
-    if findings.is_empty() || !index.objects.is_empty() {
-        let texts = plain::Texts::new(&files);
-        let bundle = bundled::Bundle::new(&index.objects, &texts, options.order.to_order());
-        findings.extend(check::bundle(&bundle, policy));
-    }
+    let texts = plain::Texts::new(&files);
+    let order = options.order.to_order(own);
+    let seen = bundled::Bundle::new(&index.objects, &texts, order);
+    judge(&seen, policy, &mut findings);
+    let mut bundle = Bundle::new(BundleKind::Plain, files).map_err(collision)?;
+    bundle.annotations = gathered.annotations;
     Ok(Prepared {
-        bundle: Bundle::new(BundleKind::Plain, files).map_err(collision)?,
+        bundle,
         objects: Some(index.objects.len()),
         findings,
     })
+}
+
+/// Adds what is wrong with the objects of a bundle. Where there is none because its files cannot be read, that is not wrong too.
+pub(super) fn judge(bundle: &bundled::Bundle<'_>, policy: &Policy, findings: &mut Vec<Finding>) {
+    if findings.is_empty() || !bundle.objects.is_empty() {
+        findings.extend(check::bundle(bundle, policy));
+    }
 }
 
 /// A label of DNS, as Kubernetes names namespaces (RFC 1123).

@@ -6,8 +6,9 @@ use std::path::PathBuf;
 use clap::Args;
 use oci_artifacts::{Digest, Reference};
 
-use crate::bundle::{Deployment, DeploymentSource, DeploymentVersion};
+use crate::bundle::{self, Bundle, BundleKind, Deployment, DeploymentSource, DeploymentVersion};
 use crate::error::Error;
+use crate::model::component::Declared;
 use crate::output::Foreign;
 use crate::pipeline::{Reporting, Terminal, Verdict};
 use crate::report::quantity;
@@ -27,8 +28,8 @@ pub struct PackOptions {
     /// What is packed.
     #[arg(long, value_enum, default_value_t = PackKind::Plain, value_name = "KIND", conflicts_with = "components")]
     kind: PackKind,
-    /// A folder whose files are installed on hosts, with `install.sh` at its root.
-    #[arg(long, value_name = "DIR", conflicts_with = "inputs")]
+    /// A folder or an archive whose files are installed on hosts, with `install.sh` at its root.
+    #[arg(long, value_name = "PATH", conflicts_with = "inputs")]
     components: Option<PathBuf>,
     /// `dir:DIR`, `FILE.tgz`, `oci-layout:DIR[:NAME]`, or `configmaps:DIR`.
     #[arg(long, value_name = "DEST", value_parser = Destination::parse)]
@@ -72,7 +73,7 @@ pub(super) fn pack(
     terminal: &mut Terminal,
 ) -> Result<Verdict, Error> {
     let (source, kind) = match (&options.components, options.inputs.as_slice()) {
-        (Some(folder), _) => (Source::Files(vec![folder.clone()]), PackKind::Components),
+        (Some(path), _) => (run.source(path)?, PackKind::Components),
         (None, []) => (Source::Project, options.kind),
         (None, inputs) => (Source::Files(inputs.to_vec()), options.kind),
     };
@@ -102,6 +103,13 @@ pub(super) fn pack(
             let (files, kind) = (quantity(bundle.files().len(), "file"), bundle.kind);
             let what = format!("{kind} bundle of {files}{}", objects.unwrap_or_default());
             print(&options.rukpak, &what, written, terminal)?;
+            let is_image = matches!(options.to, Destination::Layout(..));
+            if !is_image && has_annotations_alone(&bundle)? {
+                writeln!(
+                    terminal.err,
+                    "note: only an image says what the bundle is made for: repeat its options at `bundle push`"
+                )?;
+            }
             Ok(Verdict::Clean)
         }
         Err(found) => {
@@ -109,6 +117,16 @@ pub(super) fn pack(
             Ok(Verdict::Findings)
         }
     }
+}
+
+/// Whether the annotations of a component bundle say more than its files do.
+fn has_annotations_alone(packed: &Bundle) -> Result<bool, Error> {
+    if packed.kind != BundleKind::Components {
+        return Ok(false);
+    }
+    let contract = bundle::contract(packed.files(), Declared::default());
+    let contract = contract.map_err(Error::reading("install.sh"))?;
+    Ok(packed.annotations != contract.declared.annotations())
 }
 
 /// Prints the digest; where manifests are printed for it, on stderr.

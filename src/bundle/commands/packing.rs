@@ -1,12 +1,14 @@
 //! Makes a bundle from files and options, for `bundle pack` and `bundle push`.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use capi::objects::bundled::Order;
 use clap::Args;
 
-use crate::bundle::{self, Bundle, BundleKind, File, LayerType, plain};
+use crate::bundle::{self, Bundle, BundleKind, File, LayerType};
 use crate::error::Error;
+use crate::files::{self, InsideKind};
 use crate::model::component::{Declared, annotation};
 use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
@@ -81,6 +83,21 @@ pub(super) enum Source {
     Archive(PathBuf),
 }
 
+impl Run<'_> {
+    /// A folder, a file, or the files of an archive.
+    pub(super) fn source(&self, path: &Path) -> Result<Source, Error> {
+        let name = path.to_string_lossy();
+        let mut ends = [".tgz", ".tar.gz", ".tar"].iter();
+        let is_archive = ends.any(|end| name.ends_with(end))
+            && files::path_kind(&self.resolve(path))? != InsideKind::Folder;
+        Ok(if is_archive {
+            Source::Archive(path.to_owned())
+        } else {
+            Source::Files(vec![path.to_owned()])
+        })
+    }
+}
+
 impl PackingOptions {
     /// The bundle of a source; none if something is wrong with it, which is printed.
     pub(super) fn pack(
@@ -111,7 +128,10 @@ impl PackingOptions {
             },
         };
         let mut packed = match kind {
-            PackKind::Plain => self.manifests(run, &workspace, gathered)?,
+            PackKind::Plain => {
+                let policy = &workspace.settings.policy;
+                prepare(run, gathered, &self.manifests, Order::Together, policy)?
+            }
             PackKind::Artifact => {
                 self.tree(BundleKind::Artifact(self.artifact.media_type), gathered)?
             }
@@ -132,11 +152,12 @@ impl PackingOptions {
     fn tree(&self, kind: BundleKind, gathered: Gathered) -> Result<Prepared, Error> {
         let mut findings = gathered.findings;
         let files: Vec<File> = gathered.files.into_values().collect();
-        let declared = self.declared.to_declared();
+        let mut declared = self.declared.to_declared();
         if kind == BundleKind::Components {
-            let (_, found) =
-                bundle::contract(&files, &declared).map_err(Error::reading("install.sh"))?;
-            findings.extend(found);
+            let contract =
+                bundle::contract(&files, declared).map_err(Error::reading("install.sh"))?;
+            findings.extend(contract.findings);
+            declared = contract.declared;
         } else if files.is_empty() {
             let finding = Finding::new(RuleId::BundleEmpty, "the bundle holds no file");
             findings.push(finding.help("name a folder with files in it"));
@@ -144,25 +165,6 @@ impl PackingOptions {
         let mut bundle = Bundle::new(kind, files).map_err(collision)?;
         bundle.annotations = declared.annotations();
         Ok(Prepared::new(bundle, findings))
-    }
-
-    /// The bundle of manifests.
-    fn manifests(
-        &self,
-        run: &Run<'_>,
-        workspace: &Workspace,
-        gathered: Gathered,
-    ) -> Result<Prepared, Error> {
-        let mut findings = gathered.findings;
-        let paths = gathered.files.keys().map(String::as_str);
-        let folders = gathered.folders.iter().map(String::as_str);
-        findings.extend(plain::check_layout(paths, folders));
-        let files = gathered.files.into_values().collect();
-        let mut prepared = prepare(run, files, &self.manifests, &workspace.settings.policy)?;
-        findings.append(&mut prepared.findings);
-        prepared.findings = findings;
-        prepared.bundle.annotations = gathered.annotations;
-        Ok(prepared)
     }
 }
 

@@ -1,7 +1,7 @@
 //! `metalmark bundle push`: a bundle into a registry, and its signature beside it.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
@@ -68,7 +68,7 @@ pub(super) fn push(
     options: &PushOptions,
     terminal: &mut Terminal,
 ) -> Result<Verdict, Error> {
-    let (source, to) = options.source()?;
+    let (source, to) = options.source(run)?;
     let tags = options.tags(&to)?;
     // A key that cannot be used is reported before anything is sent.
     let key = options.sign.as_deref().map(|file| run.signing_key(file));
@@ -120,7 +120,7 @@ pub(super) fn push(
 
 impl PushOptions {
     /// What is pushed, and the reference that it is pushed to.
-    fn source(&self) -> Result<(Pushed, Reference), Error> {
+    fn source(&self, run: &Run<'_>) -> Result<(Pushed, Reference), Error> {
         let (text, to) = match (self.what.as_slice(), self.rendered) {
             ([source, to], false) => (source, to),
             ([to], true) => {
@@ -138,18 +138,13 @@ impl PushOptions {
                 return Err(Error::usage(message));
             }
         };
-        let is_archive = [".tgz", ".tar.gz", ".tar"]
-            .iter()
-            .any(|end| text.ends_with(end));
         let source = match Input::parse(text).map_err(Error::usage)? {
             Input::Layout(folder, name) => Pushed::Layout(folder, name),
             Input::Registry(_) | Input::ConfigMaps(_) => {
                 let message = "a folder, an archive or `oci-layout:DIR[:NAME]` is pushed";
                 return Err(Error::usage(message));
             }
-            _ if is_archive && !Path::new(text).is_dir() => {
-                Pushed::Packed(Source::Archive(text.into()))
-            }
+            Input::Path(path) => Pushed::Packed(run.source(&path)?),
             _ => Pushed::Packed(Source::Files(vec![text.into()])),
         };
         Ok((source, reference(to).map_err(Error::usage)?))

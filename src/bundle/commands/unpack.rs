@@ -3,10 +3,11 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use capi::objects::bundled::Order;
 use clap::Args;
 use yaml_tree::place::Spot;
 
-use crate::bundle::{self, BundleKind, plain};
+use crate::bundle::{self, BundleKind};
 use crate::error::Error;
 use crate::model::component::Declared;
 use crate::model::policy::Policy;
@@ -63,7 +64,8 @@ pub(super) fn unpack(
     let mut sound = None;
     if found.is_empty() {
         let policy = &workspace.settings.policy;
-        let checked = check(run, loaded, &options.manifests, policy)?;
+        // The files are committed, for Flux and Argo CD.
+        let checked = check(run, loaded, &options.manifests, Order::Kind, policy)?;
         found = checked.findings;
         sound = Some(checked.bundle);
     }
@@ -89,11 +91,12 @@ pub(super) fn unpack(
     }
 }
 
-/// What is written of a bundle, and what is wrong with it.
+/// What is written of a bundle, and what is wrong with it for a consumer with an order of its own.
 pub(super) fn check(
     run: &Run<'_>,
     loaded: Loaded,
     options: &ManifestOptions,
+    own: Order,
     policy: &Policy,
 ) -> Result<Prepared, Error> {
     let bundle = loaded.bundle;
@@ -101,18 +104,13 @@ pub(super) fn check(
         BundleKind::Artifact(_) => Ok(Prepared::new(bundle, Vec::new())),
         BundleKind::Components => {
             let declared = Declared::from_annotations(&bundle.annotations);
-            let contract = bundle::contract(bundle.files(), &declared);
-            let (_, found) = contract.map_err(Error::reading(&loaded.shown))?;
-            Ok(Prepared::new(bundle, found))
+            let contract = bundle::contract(bundle.files(), declared);
+            let findings = contract.map_err(Error::reading(&loaded.shown))?.findings;
+            Ok(Prepared::new(bundle, findings))
         }
         BundleKind::Plain => {
-            let paths = bundle.files().iter().map(|file| &*file.path);
-            let folders = loaded.folders.iter().map(String::as_str);
-            let mut found = plain::check_layout(paths, folders);
-            let mut prepared = prepare(run, bundle.files().to_vec(), options, policy)?;
-            found.append(&mut prepared.findings);
-            prepared.findings = found;
-            Ok(prepared)
+            let loaded = Loaded { bundle, ..loaded };
+            prepare(run, loaded.into(), options, own, policy)
         }
         BundleKind::Registry => {
             let found = bundle::registry_bundle_finding(Some(Spot::from_path(&loaded.shown)));

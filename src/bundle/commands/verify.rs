@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 
+use capi::objects::bundled::Order;
 use clap::Args;
 use oci_artifacts::Reference;
 
@@ -51,7 +52,8 @@ pub(super) fn verify(
     let refused = std::mem::take(&mut loaded.findings);
     found.extend(if refused.is_empty() {
         let policy = &workspace.settings.policy;
-        check(run, loaded, &ManifestOptions::default(), policy)?.findings
+        let options = ManifestOptions::default();
+        check(run, loaded, &options, Order::Together, policy)?.findings
     } else {
         refused
     });

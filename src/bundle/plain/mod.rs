@@ -133,38 +133,19 @@ pub(super) fn text(file: &File) -> io::Result<Result<String, Box<Finding>>> {
     }
 }
 
-/// What is wrong with the places of a plain bundle's files: anything outside `manifests/`, anything deeper.
-pub fn check_layout<'a>(
-    files: impl Iterator<Item = &'a str>,
-    folders: impl Iterator<Item = &'a str>,
-) -> Vec<Finding> {
-    let mut found = Vec::new();
-    let mut refuse = |path: &str, message: String| {
-        found.push(
-            Finding::new(RuleId::BundleLayout, message).with_label(Some(Spot::from_path(path)), ""),
-        );
+/// What is wrong with the folders of a plain bundle: any below `manifests/`.
+pub fn check_layout(folders: &[String]) -> Vec<Finding> {
+    let below = |folder: &String| {
+        let name = strip_manifests(folder)?;
+        let message = format!("`{name}` is a folder in `{MANIFESTS}/`, which is flat");
+        let finding = Finding::new(RuleId::BundleLayout, message);
+        Some(finding.with_label(Some(Spot::from_path(folder)), ""))
     };
-    for folder in folders {
-        if let Some(below) = strip_manifests(folder) {
-            refuse(
-                folder,
-                format!("`{below}` is a folder in `{MANIFESTS}/`, which is flat"),
-            );
-        }
-    }
-    for file in files {
-        if strip_manifests(file).is_none() {
-            refuse(
-                file,
-                format!("`{file}` is beside `{MANIFESTS}/`, where a plain bundle has nothing"),
-            );
-        }
-    }
-    found
+    folders.iter().filter_map(below).collect()
 }
 
-/// The part of a path below `manifests/`.
-fn strip_manifests(path: &str) -> Option<&str> {
+/// The part of a path below `manifests/`; what lies beside is no part of a plain bundle.
+pub(super) fn strip_manifests(path: &str) -> Option<&str> {
     path.strip_prefix(MANIFESTS)?.strip_prefix('/')
 }
 
@@ -327,7 +308,7 @@ mod tests {
 
     use crate::model::rule::RuleId;
 
-    use super::{File, Texts, check_layout, index, number_files, with_namespace};
+    use super::{File, Texts, index, number_files, with_namespace};
 
     #[test]
     fn a_file_that_is_no_manifest_is_a_finding_at_its_line() {
@@ -358,16 +339,6 @@ mod tests {
         assert_eq!(reported[2].0, RuleId::YamlSyntax);
         let texts = Texts::new(&files);
         assert!(texts.source(0).is_some_and(|source| source.has_secrets()));
-    }
-
-    #[test]
-    fn a_plain_bundle_is_one_flat_folder() {
-        let files = ["manifests/a.yaml", "readme.md", "manifests-old/a"];
-        let found = check_layout(
-            files.into_iter(),
-            ["manifests", "manifests/crds"].into_iter(),
-        );
-        assert_eq!(found.len(), 3);
     }
 
     #[test]

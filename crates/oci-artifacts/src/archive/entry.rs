@@ -5,6 +5,9 @@ use super::blocks::Head;
 use super::refusal::{Reason, Refusal};
 use crate::portable_path;
 
+/// How many symbolic links are followed to a file, as on Linux.
+pub const MOST_LINKS: usize = 40;
+
 /// The type of an entry with legal names.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum EntryKind {
@@ -14,6 +17,8 @@ pub(super) enum EntryKind {
     Folder,
     /// A hard link to an earlier file.
     HardLink(String),
+    /// A symbolic link to what may be a file of the archive.
+    SymbolicLink(String),
 }
 
 /// The path and type of an entry; none for the root of the archive.
@@ -22,13 +27,12 @@ pub(super) fn parse(head: &Head, limits: &Limits) -> Result<Option<(String, Entr
     let refuse = |reason: Reason| Err(reason.for_entry(shown()));
     let is_folder = head.kind == b'5' || (is_file(head.kind) && head.path.ends_with(b"/"));
     let no_content = match head.kind {
-        b'2' => return refuse(Reason::SymbolicLink),
         b'3' => return refuse(Reason::Special("character device")),
         b'4' => return refuse(Reason::Special("block device")),
         b'6' => return refuse(Reason::Special("named pipe")),
         b'S' => return refuse(Reason::Sparse),
         _ if head.is_sparse => return refuse(Reason::Sparse),
-        b'1' => true,
+        b'1' | b'2' => true,
         _ if is_folder => true,
         kind if is_file(kind) => false,
         kind => {
@@ -54,8 +58,31 @@ pub(super) fn parse(head: &Head, limits: &Limits) -> Result<Option<(String, Entr
                 .map_err(|_| hard_link(&head.link).for_entry(shown()))?;
             Ok(Some((path, EntryKind::HardLink(target))))
         }
+        (_, _, b'2') => {
+            let link = String::from_utf8_lossy(&head.link);
+            match link_target(&path, &link) {
+                Some(target) => Ok(Some((path, EntryKind::SymbolicLink(target)))),
+                None => refuse(Reason::SymbolicLink(link.escape_debug().to_string())),
+            }
+        }
         _ => Ok(Some((path, EntryKind::File))),
     }
+}
+
+/// The path that a symbolic link at a path leads to, below the same root; none for one that leads out of it.
+pub fn link_target(path: &str, link: &str) -> Option<String> {
+    let mut names: Vec<&str> = path.split('/').collect();
+    names.pop();
+    for name in link.split('/') {
+        match name {
+            "." => {}
+            ".." => drop(names.pop()?),
+            // An absolute path begins with an empty name.
+            "" => return None,
+            name => names.push(name),
+        }
+    }
+    Some(names.join("/"))
 }
 
 fn hard_link(target: &[u8]) -> Reason {
@@ -102,7 +129,23 @@ fn path(bytes: &[u8], limits: &Limits) -> Result<String, Reason> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Limits, Reason, path};
+    use super::{Limits, Reason, link_target, path};
+
+    #[test]
+    fn a_link_leads_to_a_path_below_the_root_or_nowhere() {
+        for (at, link, target) in [
+            ("lib/a.so", "a.so.1", Some("lib/a.so.1")),
+            ("lib/a.so", "./x/../../bin/a", Some("bin/a")),
+            ("a", "b", Some("b")),
+            ("a", "../b", None),
+            ("lib/a", "../../b", None),
+            ("a", "/etc/passwd", None),
+            ("a", "b//c", None),
+            ("a", "", None),
+        ] {
+            assert_eq!(link_target(at, link).as_deref(), target, "{at} {link}");
+        }
+    }
 
     #[test]
     fn paths_are_read_without_dot_and_slash() {

@@ -1,7 +1,8 @@
 //! Archives of files in tar and gzip: written reproducibly, and read as untrusted input.
 //!
 //! Reading creates no named files: contents go into one unlinked temporary file and names into an index, both limited by
-//! [`Limits`]. Only files and folders are accepted. Of an entry's metadata only the executable bit is kept.
+//! [`Limits`]. Only files and folders are accepted, and links to files, which become files. Of an entry's metadata only the
+//! executable bit is kept.
 
 mod blocks;
 mod entry;
@@ -13,6 +14,7 @@ mod stream;
 mod tree;
 mod write;
 
+pub use entry::{MOST_LINKS, link_target};
 pub use read::{Layers, Whiteouts, read};
 pub use refusal::{ReadError, Reason, Refusal};
 pub use spool::{Spool, Spooling, Stretch};

@@ -1,11 +1,11 @@
 //! Reads archives into a tree: every entry is checked against limits and rules before any of its bytes are stored.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::io::Read;
 
 use super::Limits;
 use super::blocks::{Blocks, Head};
-use super::entry::{self, EntryKind};
+use super::entry::{self, EntryKind, MOST_LINKS};
 use super::refusal::{ReadError, Reason};
 use super::spool::Spooling;
 use super::stream::Stream;
@@ -32,6 +32,8 @@ pub struct Layers {
     whiteouts: Whiteouts,
     spooling: Spooling,
     tree: TreeBuilder,
+    /// The symbolic links of the layer that is being read, by path, with the paths that they lead to.
+    links: BTreeMap<String, String>,
     entries: usize,
     unpacked: u64,
 }
@@ -54,6 +56,7 @@ impl Layers {
             whiteouts,
             spooling: Spooling::new(),
             tree: TreeBuilder::default(),
+            links: BTreeMap::new(),
             entries: 0,
             unpacked: 0,
         }
@@ -74,6 +77,19 @@ impl Layers {
             progress(self.entries);
         }
         self.unpacked = blocks.byte_count();
+        self.follow_links()
+    }
+
+    /// Makes each symbolic link a copy of the file that it leads to, by way of others or not.
+    fn follow_links(&mut self) -> Result<(), ReadError> {
+        let links = std::mem::take(&mut self.links);
+        for (path, target) in &links {
+            let way = std::iter::successors(Some(target), |target| links.get(*target));
+            match way.take(MOST_LINKS).find_map(|it| self.tree.file(it)) {
+                Some(slot) => self.tree.add_file(path, slot, &self.limits)?,
+                None => return Err(Reason::SymbolicLink(target.clone()).for_entry(path).into()),
+            }
+        }
         Ok(())
     }
 
@@ -107,6 +123,12 @@ impl Layers {
                 Some(slot) => slot,
                 None => return Err(Reason::HardLink(target.clone()).for_entry(path).into()),
             },
+            EntryKind::SymbolicLink(ref target) => {
+                return match self.links.insert(path.clone(), target.clone()) {
+                    Some(_) => Err(Reason::Duplicate.for_entry(path).into()),
+                    None => Ok(()),
+                };
+            }
             EntryKind::File => Slot::new(self.spooling.length(), head.size, head.is_executable),
         };
         self.tree.add_file(&path, slot, &self.limits)?;

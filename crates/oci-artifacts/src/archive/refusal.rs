@@ -30,9 +30,9 @@ pub enum Reason {
     /// The path has too many names.
     #[error("lies more than {0} folders deep")]
     TooDeep(usize),
-    /// A symbolic link.
-    #[error("is a symbolic link")]
-    SymbolicLink,
+    /// A symbolic link to something that is not a file of the archive.
+    #[error("is a symbolic link to `{0}`, which is not a file of the archive")]
+    SymbolicLink(String),
     /// A hard link to something that is not an earlier file of the archive.
     #[error("is a hard link to `{0}`, which is not an earlier file of the archive")]
     HardLink(String),

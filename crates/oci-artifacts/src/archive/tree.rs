@@ -35,6 +35,8 @@ pub(super) struct TreeBuilder {
     folders: BTreeMap<String, usize>,
     /// Bytes of all paths.
     names: usize,
+    /// Bytes of all files, those of links counted again: they are written as often.
+    bytes: u64,
     layer: usize,
 }
 
@@ -94,6 +96,10 @@ impl TreeBuilder {
         }
         self.add_folders_above(path, limits)?;
         self.charge(path, limits)?;
+        self.bytes += slot.size;
+        if self.bytes > limits.unpacked {
+            return Err(Reason::UnpackedTooLarge(limits.unpacked).into());
+        }
         self.files.insert(path.to_owned(), Slot { layer, ..slot });
         Ok(())
     }

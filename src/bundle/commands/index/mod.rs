@@ -12,6 +12,7 @@ use crate::files::plain_path;
 use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
 
+use super::gather::is_manifest;
 use super::input::{Input, Loaded};
 use super::{Run, collision};
 use written::{Child, Index};
@@ -93,19 +94,33 @@ impl<'a> Reading<'a> {
         };
         let is_sound = loaded.findings.is_empty();
         findings.extend(loaded.findings);
-        match loaded.bundle.kind {
-            BundleKind::Plain => return Ok(loaded.bundle.files().to_vec()),
-            BundleKind::Registry if is_sound => findings.push(registry_bundle_finding(spot)),
-            kind if is_sound => {
-                let from = &child.from;
-                let message = format!(
-                    "`{from}` is a bundle of kind {kind}, and an index names bundles of manifests"
-                );
-                findings
-                    .push(Finding::new(RuleId::BundleUnsupported, message).with_label(spot, ""));
+        let files = loaded.bundle.files().iter().cloned();
+        let (rule, message) = match loaded.bundle.kind {
+            _ if !is_sound => return Ok(Vec::new()),
+            BundleKind::Plain => return Ok(files.collect()),
+            // A folder or an archive of manifests that are not in `manifests/`.
+            BundleKind::Artifact(_) => {
+                let files: Vec<File> = files.filter(|file| is_manifest(&file.path)).collect();
+                if !files.is_empty() {
+                    return Ok(files);
+                }
+                let message = format!("`{}` holds no manifest", child.from);
+                (RuleId::BundleEmpty, message)
             }
-            _ => {}
-        }
+            BundleKind::Registry => {
+                findings.push(registry_bundle_finding(spot));
+                return Ok(Vec::new());
+            }
+            BundleKind::Components => {
+                let message = format!(
+                    "`{}` is a bundle of kind {}, and an index names bundles of manifests",
+                    child.from,
+                    BundleKind::Components
+                );
+                (RuleId::BundleUnsupported, message)
+            }
+        };
+        findings.push(Finding::new(rule, message).with_label(spot, ""));
         Ok(Vec::new())
     }
 

@@ -166,14 +166,17 @@ fn is_http(url: &str) -> bool {
     url.starts_with("https://") || url.starts_with("http://")
 }
 
-/// The catalog's variables and the pool's own, which win.
+/// The publisher's variables, the catalog's and the pool's own: the later win.
 fn env(pool: &Pool, bundle: &Image) -> Result<BTreeMap<String, String>, Problem> {
     let own = pool.bundle.env.iter();
     let own = own.map(|(name, value)| (&**name, &*value.value, value.place));
-    let shared = bundle.facts.iter().filter_map(|(name, value)| {
-        let name = name.strip_prefix(component_fact::ENV_VALUE)?;
-        Some((name, &*value.value, value.place))
-    });
+    let facts = |prefix: &'static str| {
+        bundle.facts.iter().filter_map(move |(name, value)| {
+            let name = name.strip_prefix(prefix)?;
+            Some((name, &*value.value, value.place))
+        })
+    };
+    let shared = facts(component_fact::ENV_DEFAULT).chain(facts(component_fact::ENV_VALUE));
     let mut env = BTreeMap::new();
     for (name, value, place) in shared.chain(own) {
         if is_opaque(value) {

@@ -5,10 +5,11 @@
 mod order;
 mod scope;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
 
+use go_template::root;
 use yaml_tree::SyntaxError;
 use yaml_tree::edit::Step;
 use yaml_tree::engine::Engine;
@@ -131,6 +132,17 @@ impl<'a> Bundle<'a> {
             order,
             definitions,
         }
+    }
+
+    /// The kinds of its objects that neither it nor Kubernetes defines, as `KIND.GROUP`.
+    pub fn foreign_kinds(&self) -> BTreeSet<String> {
+        let is_foreign = |object: &&Bundled| {
+            !root::is_own_group(object.group()) && self.definition(object).is_none()
+        };
+        let foreign = self.objects.iter().filter(is_foreign);
+        foreign
+            .map(|object| format!("{}.{}", object.kind, object.group()))
+            .collect()
     }
 
     /// The object of the bundle that defines an object's kind.

@@ -3,8 +3,10 @@
 /// The order in which the consumer of a bundle applies its objects.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
-    /// By their kinds, as Helm does, and with it RukPak; Flux and Argo CD put definitions and namespaces first as well.
+    /// All at once, as RukPak does by way of Helm: every kind is looked up in the cluster before the first object is applied.
     #[default]
+    Together,
+    /// By their kinds, as Flux and Argo CD do: definitions and namespaces first.
     Kind,
     /// By the names of their files, as `kubectl apply -f` does.
     Names,

@@ -1,0 +1,252 @@
+//! RukPak's own test bundles, by their shapes: what it took is taken, what it refused is refused for its reason.
+//!
+//! Source: operator-framework/rukpak, testdata/bundles and test/e2e/plain_provisioner_test.go.
+
+use snapbox::str;
+
+use super::NAMESPACE;
+use crate::support::stage::{Stage, project};
+use crate::support::story::Story;
+
+const DEFINITION: &str = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: groups.example.org}\n\
+    spec: {group: example.org, scope: Namespaced, names: {kind: Group, plural: groups}, versions: []}\n";
+const GROUP: &str =
+    "apiVersion: example.org/v1\nkind: Group\nmetadata: {name: all, namespace: app}\n";
+
+/// Its projects, each with a recipe and a script beside `manifests/`.
+fn projects() -> Stage {
+    let stage = project();
+    for (name, files) in [
+        ("valid", &[("crds.yaml", DEFINITION)][..]),
+        ("provides", &[("crd.yaml", DEFINITION)]),
+        (
+            "dependent",
+            &[("namespace.yaml", NAMESPACE), ("cr-no-crd.yaml", GROUP)],
+        ),
+        (
+            "crds-and-crs",
+            &[
+                ("a.yaml", NAMESPACE),
+                ("b.yaml", GROUP),
+                ("c.yaml", DEFINITION),
+            ],
+        ),
+        ("no-manifests", &[(".gitignore", "*\n!.gitignore\n")]),
+        (
+            "subdir",
+            &[
+                ("a.yaml", NAMESPACE),
+                ("subdir/b.yaml", NAMESPACE),
+                ("emptydir/.gitignore", "*\n"),
+            ],
+        ),
+    ] {
+        stage.write(
+            &format!("{name}/Dockerfile"),
+            "FROM scratch\nCOPY manifests /manifests\n",
+        );
+        for (path, text) in files {
+            stage.write(&format!("{name}/manifests/{path}"), text);
+        }
+    }
+    stage.write("empty/emptyfile", "");
+    for path in [
+        "manifests/web.clusterserviceversion.yaml",
+        "metadata/annotations.yaml",
+        "Dockerfile",
+    ] {
+        stage.write(&format!("registry/{path}"), "kind: ClusterServiceVersion\n");
+    }
+    stage
+}
+
+#[test]
+fn rukpaks_own_bundles_are_judged_as_rukpak_did() {
+    let stage = projects();
+    let mut story = Story::new(&stage);
+    for name in [
+        "valid",
+        "provides",
+        "dependent",
+        "crds-and-crs",
+        "empty",
+        "no-manifests",
+        "subdir",
+        "registry",
+    ] {
+        story.runs(&[&format!("bundle pack {name} --to dir:out/{name}")]);
+    }
+    story.is(str![[r#"
+$ bundle pack valid --to dir:out/valid => 0
+sha256:c4e4dea9c99470b68015879d94906a7731624191ea5cd4c11646cf082ebb66ae
+plain+v0 bundle of 1 file, 1 object; out/valid: 1 created, 0 updated, 0 unchanged
+$ bundle pack provides --to dir:out/provides => 0
+sha256:c9fcc871d0e1ffb19973d4cede48c7d4819da5a6b0a878f52a08e0f18e84bd14
+plain+v0 bundle of 1 file, 1 object; out/provides: 1 created, 0 updated, 0 unchanged
+$ bundle pack dependent --to dir:out/dependent => 0
+sha256:d73f7d37bd618696fb04c39d23dac52044880a9254d10f113e2263b017119b06
+plain+v0 bundle of 2 files, 2 objects; out/dependent: 2 created, 0 updated, 0 unchanged
+$ bundle pack crds-and-crs --to dir:out/crds-and-crs => 1
+error[crd-order]: `Group app/all` is in one bundle with `CustomResourceDefinition groups.example.org`, which defines its kind: RukPak looks up every kind before it applies anything --> crds-and-crs/manifests/b.yaml:3:18 ::: crds-and-crs/manifests/c.yaml:3:18
+$ bundle pack empty --to dir:out/empty => 1
+error[bundle-empty]: the bundle holds no object
+$ bundle pack no-manifests --to dir:out/no-manifests => 1
+error[bundle-empty]: the bundle holds no object
+$ bundle pack subdir --to dir:out/subdir => 1
+error[bundle-layout]: `emptydir` is a folder in `manifests/`, which is flat --> manifests/emptydir
+error[bundle-layout]: `subdir` is a folder in `manifests/`, which is flat --> manifests/subdir
+error[object-duplicate]: `Namespace app` occurs twice --> subdir/manifests/subdir/b.yaml:4:9 ::: subdir/manifests/a.yaml:4:9
+$ bundle pack registry --to dir:out/registry => 1
+error[bundle-unsupported]: bundles of kind registry+v1 are not supported --> registry
+
+"#]]);
+    assert_eq!(
+        stage.list("out"),
+        [
+            "dependent/manifests/cr-no-crd.yaml",
+            "dependent/manifests/namespace.yaml",
+            "provides/manifests/crd.yaml",
+            "valid/manifests/crds.yaml",
+        ]
+    );
+}
+
+/// RukPak refused such a bundle until the definitions were in the cluster; which are there is not known here, so it is said.
+#[test]
+fn kinds_that_are_defined_elsewhere_are_named() {
+    let stage = projects();
+    let needs = |name: &str| {
+        let screen = stage
+            .run(&format!("bundle inspect {name}"))
+            .exit(0)
+            .outcome
+            .stdout;
+        let needs = screen.lines().filter(|line| line.starts_with("needs"));
+        needs.map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        needs("dependent"),
+        ["needs        Group.example.org, which is defined elsewhere"]
+    );
+    assert!(needs("valid").is_empty());
+}
+
+/// A definition and an object of its kind: refused for RukPak, which looks up every kind first; taken for those who order.
+#[test]
+fn a_definition_and_its_object_are_refused_or_ordered() {
+    let stage = projects();
+    stage.write(
+        "index.yaml",
+        "version: 1\nbundles: [{name: app, from: dependent, requires: [api]}, {name: api, from: provides}]\n",
+    );
+    let mut story = Story::new(&stage);
+    story.runs(&[
+        "bundle pack crds-and-crs --order numbered --to dir:numbered",
+        "bundle pack crds-and-crs --order names --to dir:names",
+        "bundle pack crds-and-crs --kind artifact --to oci-layout:l:1",
+        "bundle unpack crds-and-crs --to files",
+        "bundle pack index:index.yaml --to dir:index",
+        "bundle pack index:index.yaml --order names --to dir:index",
+    ]);
+    story.is(str![[r#"
+$ bundle pack crds-and-crs --order numbered --to dir:numbered => 0
+sha256:24c9e7a95d71cba8925f097768fceb61d2b6eea417017f68d65b9d28694f0671
+plain+v0 bundle of 3 files, 3 objects; numbered: 3 created, 0 updated, 0 unchanged
+$ bundle pack crds-and-crs --order names --to dir:names => 1
+error[crd-order]: `Group app/all` is applied before `CustomResourceDefinition groups.example.org`, which defines its kind --> crds-and-crs/manifests/b.yaml:3:18 ::: crds-and-crs/manifests/c.yaml:3:18
+$ bundle pack crds-and-crs --kind artifact --to oci-layout:l:1 => 0
+sha256:a57d64b7394263b465d16a7e74ccfa21f67f324703b4980d25e7ca0d4c272451
+artifact bundle of 4 files; put into `oci-layout:l`
+$ bundle unpack crds-and-crs --to files => 0
+plain+v0 bundle of 3 files; files: 3 created, 0 updated, 0 unchanged
+$ bundle pack index:index.yaml --to dir:index => 1
+error[crd-order]: `Group app/all` is in one bundle with `CustomResourceDefinition groups.example.org`, which defines its kind: RukPak looks up every kind before it applies anything --> dependent/manifests/cr-no-crd.yaml:3:18 ::: provides/manifests/crd.yaml:3:18
+$ bundle pack index:index.yaml --order names --to dir:index => 0
+sha256:2e55d8a1fe64bbd27d6d70b326472631dd723d61978cb0bed2b7637601fd517d
+plain+v0 bundle of 3 files, 3 objects; index: 3 created, 0 updated, 0 unchanged
+
+"#]]);
+    assert_eq!(
+        stage.list("numbered"),
+        [
+            "manifests/001-namespace-app.yaml",
+            "manifests/002-customresourcedefinition-groups.example.org.yaml",
+            "manifests/003-group-all.yaml",
+        ]
+    );
+}
+
+/// Each definition is reported once, however many objects are of its kind.
+#[test]
+fn a_thousand_objects_of_one_kind_are_one_finding() {
+    let objects: String = (0..1000)
+        .map(|number| format!("---\n{}", GROUP.replace("all", &format!("g{number}"))))
+        .collect();
+    let stage = project().files(&[
+        ("in/a.yaml", &objects),
+        ("in/b.yaml", DEFINITION),
+        ("in/c.yaml", NAMESPACE),
+    ]);
+    for order in ["kind", "names"] {
+        let run = stage
+            .run(&format!("bundle pack in --order {order} --to dir:out"))
+            .exit(1);
+        assert_eq!(run.outcome.stderr.matches("[crd-order]").count(), 1);
+    }
+}
+
+#[test]
+fn an_index_takes_flat_folders_and_archives_and_says_what_it_cannot_read() {
+    let stage = project().files(&[
+        ("flat/base/namespace.yaml", NAMESPACE),
+        ("flat/readme.md", "not a manifest"),
+        ("outer.yaml", "version: 1\nbundles: [{name: flat, from: flat}, {name: more, from: 'index:inner.yaml'}]\n"),
+        ("inner.yaml", "version: 1\nbundles: [{name: web, from: web}]\n"),
+        ("web/web.yaml", super::WEB),
+        ("none/readme.md", "not a manifest"),
+        ("none.yaml", "version: 1\nbundles: [{name: none, from: none}]\n"),
+        ("components/install.sh", "#!/bin/sh\n"),
+        ("components.yaml", "version: 1\nbundles: [{name: components, from: components}]\n"),
+    ]);
+    let mut story = Story::new(&stage);
+    for index in ["outer", "none", "components"] {
+        story.runs(&[&format!(
+            "bundle pack index:{index}.yaml --to dir:out/{index}"
+        )]);
+    }
+    story.is(str![[r#"
+$ bundle pack index:outer.yaml --to dir:out/outer => 0
+sha256:b93afc686c26bbc77426478ee96d1342eb5878f77201876541850240ab4b0e08
+plain+v0 bundle of 2 files, 2 objects; out/outer: 2 created, 0 updated, 0 unchanged
+$ bundle pack index:none.yaml --to dir:out/none => 1
+error[bundle-empty]: `none` holds no manifest --> none.yaml:2:30
+$ bundle pack index:components.yaml --to dir:out/components => 1
+error[bundle-unsupported]: `components` is a bundle of kind components, and an index names bundles of manifests --> components.yaml:2:36
+
+"#]]);
+    assert_eq!(
+        stage.list("out"),
+        [
+            "outer/manifests/01-flat-base-namespace.yaml",
+            "outer/manifests/02-more-01-web-web.yaml"
+        ]
+    );
+}
+
+/// A file that is not read may hold objects: that there are none is not said beside it.
+#[test]
+fn a_bundle_that_cannot_be_read_is_not_empty_too() {
+    let stage = project().file("in/manifests/a.yaml", "a: [\n");
+    let mut story = Story::new(&stage);
+    story.runs(&["bundle pack in --to dir:out", "bundle inspect in"]);
+    story.is(str![[r#"
+$ bundle pack in --to dir:out => 1
+error[yaml-syntax]: expected a value, found the end of the file --> in/manifests/a.yaml:2:1
+$ bundle inspect in => 1
+kind         plain+v0
+content      sha256:7f2d95ef2064e20bd9f18c9d07e49e3f95f2ba2f00c711244830f1210540ea27
+files        1 file, 5 bytes
+error[yaml-syntax]: expected a value, found the end of the file --> in/manifests/a.yaml:2:1
+
+"#]]);
+}
