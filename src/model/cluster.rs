@@ -54,6 +54,8 @@ pub struct Cluster {
     pub levels: Vec<ChoiceLevel>,
     /// The node pools that exist: the control plane first, then machine deployments by name.
     pub pools: Vec<Pool>,
+    /// `cluster.install_image_key`: the image that the cluster is installed from, which no node pool boots.
+    pub install_image: Option<Located<Arc<str>>>,
     /// `os_image_server_additional_selectors`, by name: served beside what pools choose, not finalized
     /// (docs/sylva.md#the-image-server).
     pub additional_selectors: Vec<(Arc<str>, Selector)>,

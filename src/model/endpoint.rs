@@ -1,5 +1,6 @@
 //! How the API server of a cluster is reached: the control plane endpoint, and the hosts and networks that it is compared with.
 
+use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
@@ -103,6 +104,17 @@ pub enum Way {
     Vip,
     /// The one host of that name.
     Host(Arc<str>),
+}
+
+/// As people read it: `192.0.2.11:6443 of host server-1`.
+impl fmt::Display for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.authority())?;
+        match &self.way {
+            Way::Host(name) => write!(f, " of host {name}"),
+            Way::Explicit | Way::Vip => Ok(()),
+        }
+    }
 }
 
 impl Endpoint {

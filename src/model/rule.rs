@@ -72,6 +72,7 @@ macro_rules! rules {
             EndpointDisagrees "endpoint-disagrees" Error (endpoint_disagrees: cluster);
             EndpointMissing "endpoint-missing" Error Values["it is about what would be rendered"] (endpoint_missing: cluster);
             EndpointNotInSubnet "endpoint-not-in-subnet" Error Values["subnets are an inventory of values"] (endpoint_not_in_subnet: cluster);
+            EndpointReplaced "endpoint-replaced" Warning Change (endpoint_replaced: change);
             EndpointSingleHost "endpoint-single-host" Warning Values["hosts are an inventory of values"] (endpoint_single_host: cluster);
             ExpressionError "expression-error" Error;
             ExpressionOrder "expression-order" Warning;
@@ -91,6 +92,7 @@ macro_rules! rules {
             ImageReplacedInPlace "image-replaced-in-place" Error Change (image_replaced_in_place: change);
             ImageUnstamped "image-unstamped" Error Manifests;
             ImageUnused "image-unused" Warning (image_unused: workspace);
+            InstallImage "install-image" Error Values["an image that is installed from is named in values"] (install_image: cluster);
             JudgmentRefused "judgment-refused" Error (judgment_refused: cluster);
             K8sFlavorMismatch "k8s-flavor-mismatch" Error (k8s_flavor_mismatch: cluster);
             K8sVersionIncomplete "k8s-version-incomplete" Error (k8s_version_incomplete: cluster);

@@ -15,6 +15,7 @@ use crate::catalog::locking::{self, Keyring, Provenances, check_provenance};
 use crate::catalog::resolve::{self, Catalogs};
 use crate::catalog::sources;
 use crate::decide::bound_content::other_image;
+use crate::decide::identity::find_image;
 use crate::decide::image_server::{Artifact, Boots, server_plan};
 use crate::decide::matching::PatternCache;
 use crate::decide::pool_counts::PoolCounts;
@@ -484,7 +485,9 @@ impl<T> CheckedClusters<T> {
 
 fn image_use(view: &ClusterView, entry: &ClusterEntry) -> ImageUse {
     let selections = view.selections.iter();
-    let booted = selections.flat_map(Selection::all_images);
+    let installed = view.cluster.install_image.as_ref();
+    let installed = installed.and_then(|named| find_image(&named.value, &view.images));
+    let booted = selections.flat_map(Selection::all_images).chain(installed);
     let artifacts = || view.images.values().chain(view.bundles.values());
     ImageUse {
         booted: booted.cloned().collect(),

@@ -637,3 +637,65 @@ edge/control-plane v1.34.1 (edge.yaml:2:16): proven, base (edge.yaml:5:26) holds
 
 "#]]);
 }
+
+/// Nobody chose the host, so nobody notices which one comes after it.
+#[test]
+fn endpoint_replaced() {
+    let hosts = "inventory:\n  server-1: {addresses: {internal: 192.0.2.11}}\n  server-2: {addresses: {internal: 192.0.2.12}}\n\
+                 control_plane_replicas: 1\nelemental: {image_key: sle, selector: {}}";
+    let images = "os_images: {sle: {uri: 'oci://registry.example.org/sle@sha256:31a831a831a831a831a831a831a831a831a831a831a831a831a831a831a831a8', \
+                  image-format: container, k8s-flavor: kubeadm, k8s-version: 1.34.1}}\n";
+    let project = project()
+        .settings(&format!(
+            "images: {{url: '{{{{ image.uri }}}}'}}\n{ENDPOINTS}"
+        ))
+        .cluster("edge", &format!("{images}{}", values(hosts)));
+    let Some(project) = project.commit("two hosts") else {
+        return;
+    };
+    project.edit(
+        "edge.yaml",
+        "    server-1: {addresses: {internal: 192.0.2.11}}\n",
+        "",
+    );
+    warns("endpoint-replaced", &project, "impact --against HEAD").screen(str![[r#"
+Against 8aa9724221, `HEAD`
+
+edge
+  whole cluster  in place: existing machines stay as they are, later ones differ
+                   endpoint spec.controlPlaneEndpoint  192.0.2.11:6443 of host server-1 → 192.0.2.12:6443 of host server-2
+
+no machine is re-provisioned, 0 clusters as before
+warning[endpoint-replaced]: the control plane endpoint `192.0.2.11:6443 of host server-1` is replaced by `192.0.2.12:6443 of host server-2`, and no machine is
+ --> edge.yaml:6:38
+  |
+6 |     server-2: {addresses: {internal: 192.0.2.12}}
+  |                                      ^^^^^^^^^^ the endpoint from now on
+  |
+ ::: 8aa9724221:edge.yaml:6:38
+  |
+6 |     server-1: {addresses: {internal: 192.0.2.11}}
+  |                                      ---------- the endpoint so far
+  |
+  = cluster: edge
+  = help: Cluster API takes the endpoint of an infrastructure cluster once: set `spec.controlPlaneEndpoint` of the Cluster too
+  = help: machines know the old one until they are replaced, the control plane's first: `rolloutAfter`
+
+warning[hosts-short]: no host is left for pool `control-plane` to roll with
+ --> edge.yaml:7:27
+  |
+7 |   control_plane_replicas: 1
+  |                           ^ 1 host matches its selector
+  |
+  = cluster: edge, pool control-plane
+  = help: label another host, or request fewer replicas
+
+2 warnings in 1 cluster
+
+"#]]);
+    // Nothing else of the inventory is of any effect.
+    project.edit("edge.yaml", "server-2: {", "server-2: {labels: {rack: a}, ");
+    let project = project.commit("one host").expect("git");
+    project.edit("edge.yaml", "rack: a", "rack: b");
+    passes("endpoint-replaced", &project, "impact --against HEAD");
+}

@@ -2,6 +2,7 @@
 
 use snapbox::str;
 
+use super::super::support::stage::project;
 use super::rows::{assert_cases, boots, each, found};
 use super::{bare, booting, edge, fails, passes, warns};
 
@@ -274,4 +275,86 @@ error[image-disagrees]: `image-format` of image `noble-31` is `qcow2` by what is
 "#]]);
     project.edit("edge.yaml", "qcow2", "raw");
     passes("image-disagrees", &project, "check");
+}
+
+/// A cluster on vSphere, and what is said of the image that it is installed from, which no pool boots.
+fn installed(install: &str, more: &str) -> String {
+    format!(
+        "\
+os_images:
+  node: {{uri: 'https://images.example.org/ubuntu-2404-kube-v1.31.8.ova', image-format: ova, k8s-flavor: kubeadm, k8s-version: 1.31.8, locations.vsphere.template: node}}
+  install: {{uri: 'https://images.example.org/install.ova', {install}}}
+cluster:
+  k8s_version: v1.31.8
+  capi_providers: {{infra_provider: capv, bootstrap_provider: cabpk}}
+  capv: {{image_key: node}}
+{more}"
+    )
+}
+
+#[test]
+fn an_image_to_install_from_fits_the_cluster_that_names_it() {
+    let of = |case: &str| {
+        let (key, install) = case.split_once(' ').expect("a key");
+        let values = installed(install, &format!("  install_image_key: {key}\n"));
+        found("install-image", &values, "")
+    };
+    assert_cases(
+        str![[r#"
+install image-format: ova, k8s-version: 1.31.8
+install image-format: ova, k8s-version: v1.31.8+vmware.1
+    error - [install, v1.31.8+vmware.1]
+install k8s-version: 1.31.8
+install image-format: ova, k8s-version: 1.30.4
+    error - [install, 1.30.4]
+install image-format: ova, k8s-version: '1.31'
+    error - [install, '1.31']
+install image-format: ova
+    error - [install, install]
+install image-format: qcow2, k8s-version: 1.30.4
+    error - [install, 1.30.4]
+    error - [install, qcow2]
+instal image-format: ova, k8s-version: 1.31.8
+    error - [instal] => install
+other image-format: ova, k8s-version: 1.31.8
+    error - [other] => os_images.other
+'' image-format: ova, k8s-version: 1.31.8
+
+"#]],
+        of,
+    );
+}
+
+#[test]
+fn install_image() {
+    let named = "  install_image_key: install\n";
+    let project = project().cluster(
+        "edge",
+        &installed("image-format: ova, k8s-version: 1.30.4", named),
+    );
+    fails("install-image", &project, "check").screen(str![[r#"
+error[install-image]: `install` installs Kubernetes `1.30.4`, and the cluster is to have `v1.31.8`
+ --> edge.yaml:8:22
+  |
+3 |   install: {uri: 'https://images.example.org/install.ova', image-format: ova, k8s-version: 1.30.4}
+  |                                                                                            ------ said of it here
+...
+8 |   install_image_key: install
+  |                      ^^^^^^^ installed from this image
+  |
+  = cluster: edge
+
+1 error in 1 cluster; 1 node pool checked: 1 proven
+
+"#]]);
+    project.edit("edge.yaml", "1.30.4", "1.31.8");
+    passes("install-image", &project, "check");
+    // No pool boots it, and it is in use as long as it is named.
+    passes("image-unused", &project, "check");
+    project.edit("edge.yaml", "  install_image_key: install\n", "");
+    let screen = warns("image-unused", &project, "check").outcome.stdout;
+    assert!(
+        screen.contains("no cluster uses image `install`"),
+        "{screen}"
+    );
 }

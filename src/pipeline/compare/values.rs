@@ -9,7 +9,7 @@ use crate::evaluate::{Evaluator, TemplateCache};
 use crate::model::cluster::PoolName;
 use crate::model::cluster_view::ClusterView;
 use crate::read::{self, ClusterEntry, ClusterValues, Workspace};
-use crate::report::impact::FieldChange;
+use crate::report::impact::{FieldChange, Rollout};
 use crate::report::values::{ValuePath, ValueQuery};
 
 /// The key of everything that describes a cluster.
@@ -92,9 +92,25 @@ pub(super) fn changes(
     });
     let changes = own.chain(beside);
     let changes = changes.filter(|found| !(found.is_secret && has_same_secrets));
-    Ok(changes
-        .map(|found| FieldChange::from_values(&found))
-        .collect())
+    let changes = changes.map(|found| FieldChange::from_values(&found));
+    Ok(changes.chain(endpoint_change(before, after)).collect())
+}
+
+/// The control plane endpoint, as it is resolved from the hosts and settings: only later machines have another one.
+fn endpoint_change(before: &ValuesSide<'_>, after: &ValuesSide<'_>) -> Option<FieldChange> {
+    let endpoint = |side: &ValuesSide<'_>| {
+        let endpoint = side.view.cluster.endpoint.as_ref()?.endpoint.as_ref()?;
+        Some(endpoint.to_string())
+    };
+    let (from, to) = (endpoint(before), endpoint(after));
+    (from != to).then(|| FieldChange {
+        object: "endpoint".to_owned(),
+        field: "spec.controlPlaneEndpoint".to_owned(),
+        from,
+        to,
+        rollout: Some(Rollout::InPlace),
+        is_secret: false,
+    })
 }
 
 /// What describes the cluster.
@@ -129,7 +145,11 @@ fn is_compared(path: &[&str]) -> bool {
         path => path,
     };
     match (path, below) {
-        (["name" | "namespace" | "k8s_version" | "control_plane_replicas"], _)
+        // What hosts there are says which endpoint is taken, and no chart reads it.
+        (
+            ["name" | "namespace" | "k8s_version" | "control_plane_replicas"] | ["inventory", ..],
+            _,
+        )
         | (["machine_deployments", _, "replicas"], _) => true,
         (_, [infra, key, ..]) => providers::find(infra).is_some_and(|provider| {
             CHOICES.contains(key) || provider.data().settings.contains(key)

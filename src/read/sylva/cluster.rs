@@ -46,6 +46,7 @@ pub(super) fn cluster(
         unknown_values: Vec::new(),
         levels: Vec::new(),
         pools: Vec::new(),
+        install_image: None,
         additional_selectors: additional_selectors(&root, report),
         autoselect_registries: None,
         library: Library::default(),
@@ -74,6 +75,8 @@ pub(super) fn cluster(
     let found_before = report.findings.len();
     report.report_unknown();
     cluster.k8s_version = report.string(&branch, "k8s_version");
+    let installed = report.string(&branch, "install_image_key");
+    cluster.install_image = installed.filter(|key| !key.value.is_empty());
     let version_is_wrong = report.findings.len() > found_before || !report.unknown.is_empty();
     let providers = report.answer(branch.child("capi_providers"));
     if let Some(providers) = providers

@@ -17,6 +17,7 @@ use crate::model::rule::RuleId;
 const CLUSTER: &[&str] = &[
     "capi_providers",
     "control_plane",
+    "install_image_key",
     "k8s_version",
     "machine_deployment_default",
     "machine_deployments",
