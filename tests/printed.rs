@@ -65,6 +65,7 @@ const LINES: [(&str, &[&str]); 30] = [
     ),
     ("clusters", &["clusters"]),
     ("images", &["images"]),
+    ("names", &["names sylva-dib", "names whatever"]),
     ("impact", &["impact", "impact HEAD --against HEAD"]),
     (
         "page",

@@ -3,6 +3,7 @@
 mod check;
 mod clusters;
 mod explain;
+mod image_names;
 mod images;
 mod impact;
 mod init;
@@ -25,6 +26,7 @@ mod verify;
 pub use check::{CheckOptions, check};
 pub use clusters::{ClustersOptions, clusters};
 pub use explain::{ExplainOptions, explain};
+pub use image_names::{NamesOptions, image_names};
 pub use images::{ImagesOptions, images};
 pub use impact::{ImpactOptions, impact};
 pub use init::{CodeHost, InitOptions, init};

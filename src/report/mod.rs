@@ -58,7 +58,7 @@ pub use mirrored::{copies, copy_progress};
 pub use plan::{PlanReport, plan};
 pub use stamped::{skips, stamp_changes};
 pub use statistics::Statistics;
-pub use table::{ImageRow, images};
+pub use table::{ImageRow, images, rows};
 pub use table::{RegistryImage, RuleRow, names, registry_image, rules};
 pub use table::{resting, verification};
 

@@ -64,6 +64,17 @@ fn pad(cell: &str, width: usize) -> String {
     format!("{cell}{}", " ".repeat(spaces))
 }
 
+/// Prints rows below their head.
+pub fn rows<const N: usize>(
+    head: [&str; N],
+    rows: impl IntoIterator<Item = [String; N]>,
+    out: &mut Printer,
+) -> io::Result<()> {
+    let mut table = Table::new(&head);
+    rows.into_iter().for_each(|row| table.row(row));
+    table.write(out)
+}
+
 /// One image.
 #[derive(Debug, Serialize)]
 pub struct RegistryImage {

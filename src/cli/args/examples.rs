@@ -61,6 +61,16 @@ pub(super) const IMAGES: &str = "Examples:
   metalmark images              the catalog: facts, and who uses what
   metalmark images --output json";
 
+pub(super) const NAMES: &str = "Examples:
+  metalmark names               the schemes that are read
+  metalmark names sylva-dib     the catalog's names by a scheme, each tested
+  metalmark names 'golden-{os}{release}-{k8s}'
+                                by a form of one's own
+  metalmark names ib-kube --fact os=ubuntu --fact os-release=noble --fact k8s-version=1.31.8
+                                the name of one image, for its builder
+  metalmark names ubuntu-2404-kube-v1.31.8.qcow2
+                                what a name says";
+
 pub(super) const IMPACT: &str = "Examples:
   metalmark impact              since the default branch
   metalmark impact --against v1.2.0

@@ -13,7 +13,7 @@ use crate::budget::Limits;
 use crate::bundle::commands::BundleCommand;
 use crate::commands::{
     self, CheckOptions, ClustersOptions, ExplainOptions, ImagesOptions, ImpactOptions, InitOptions,
-    LockOptions, MirrorOptions, PageOptions, PlanOptions, RegistryCommand, RenderOptions,
+    LockOptions, MirrorOptions, NamesOptions, PageOptions, PlanOptions, RegistryCommand, RenderOptions,
     RulesOptions, StampOptions, UpdateOptions, ValuesOptions, VerifyOptions,
 };
 use crate::error::Error;
@@ -88,6 +88,9 @@ enum Command {
     /// Lists the image catalog: facts, references, and who uses what.
     #[command(after_long_help = examples::IMAGES)]
     Images(WithWorkspace<ImagesOptions>),
+    /// Builds the names of images by a scheme or a form, and tests what names say.
+    #[command(after_long_help = examples::NAMES)]
+    Names(WithWorkspace<NamesOptions>),
     /// Shows what a change does: images, versions, and the machines that are replaced, by cluster and pool.
     #[command(after_long_help = examples::IMPACT)]
     Impact(WithWorkspace<ImpactOptions>),
@@ -276,6 +279,9 @@ impl Arguments {
             }
             Command::Images(it) => {
                 commands::images(&it.read_request(place), &it.options, today, terminal)
+            }
+            Command::Names(it) => {
+                commands::image_names(&it.read_request(place), &it.options, today, terminal)
             }
             Command::Impact(it) => {
                 commands::impact(&it.read_request(place), &it.options, today, terminal)

@@ -3,6 +3,7 @@
 //! A name is the weakest source of facts: one without a patch level narrows a choice and proves nothing, and neither file
 //! name nor checksum is ever derived from it (docs/sylva.md#facts).
 
+mod build;
 mod installed;
 mod key;
 mod release;
@@ -16,6 +17,7 @@ use capi::image::{Facts, Origin, fact};
 use yaml_tree::place::Place;
 
 use super::version::Version;
+pub use build::{Difference, NameBuilder};
 pub use installed::{InstalledVersion, Means, find_installed, is_version_key};
 pub use key::{NameRefusal, key_of};
 pub use release::Release;

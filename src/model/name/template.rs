@@ -3,16 +3,21 @@
 use std::fmt::Write;
 
 /// The part of a name that is its file extension; it holds format and compression.
-const FILE: &str = "file";
+pub(super) const FILE: &str = "file";
 
 /// Any extension that image files and the checksum files beside them have. `.img` and `.tar` say nothing of the format.
 pub(super) const EXTENSION: &str = r"(?:(?:\.(?<format>qcow2|raw|img|iso|ova|ovf|vmdk|vhd|tar|vdi))?(?<suffixes>(?:\.(?:gz|bz2|xz|zst|sha256sum|md5sum))*)|(?<raw>-raw\.img)(?:\.(?:md5sum|sha256sum))?)";
 
+/// A token of a form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Token<'a> {
+pub(super) enum Token<'a> {
+    /// Text of the name.
     Literal(&'a str),
+    /// `{part}`
     Part(&'a str),
+    /// `[`, before what may be left out.
     Open,
+    /// `]`
     Close,
 }
 
@@ -57,7 +62,8 @@ pub(super) fn landmarks(form: &'static str) -> Vec<&'static str> {
     found
 }
 
-fn tokens(form: &str) -> Vec<Token<'_>> {
+/// The tokens of a form.
+pub(super) fn tokens(form: &str) -> Vec<Token<'_>> {
     let mut tokens = Vec::new();
     let mut rest = form;
     while let Some(first) = rest.chars().next() {

@@ -8,6 +8,8 @@ mod image_builder;
 mod metal3;
 mod sylva;
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use go_template::regexp::Regexp;
@@ -21,7 +23,7 @@ pub struct Scheme {
     /// A short name for messages.
     pub id: &'static str,
     /// The forms of names; a scheme for two kinds of images has two.
-    forms: &'static [&'static str],
+    pub forms: &'static [&'static str],
     /// The parts that the forms name, each with the pattern of its text.
     parts: &'static [(&'static str, &'static str)],
     /// Real names and everything that is read from them.
@@ -62,6 +64,21 @@ impl Scheme {
         let groups = forms.filter_map(|form| form.groups(name)).next()?;
         facts(self.id, &groups)
     }
+
+    /// How its examples write a part of their names, the most frequent text first.
+    pub(super) fn example_texts(&self, part: &str) -> Vec<String> {
+        let forms = COMPILED.iter().filter(|form| form.scheme == self.id);
+        let mut counts: BTreeMap<&str, usize> = BTreeMap::from([("", 0)]);
+        for form in forms {
+            for groups in self.examples.iter().filter_map(|it| form.groups(it.0)) {
+                let text = groups.iter().find(|(group, _)| *group == part);
+                *counts.entry(text.map_or("", |text| text.1)).or_default() += 1;
+            }
+        }
+        let mut texts: Vec<(&str, usize)> = counts.into_iter().collect();
+        texts.sort_by_key(|(_, count)| Reverse(*count));
+        texts.into_iter().map(|(text, _)| text.to_owned()).collect()
+    }
 }
 
 /// A naming scheme of the project: a regular expression whose groups are called as the parts of [`Scheme`]s.
@@ -88,7 +105,7 @@ impl OwnScheme {
 }
 
 /// Whether a group of a pattern is read.
-fn is_part(group: &str) -> bool {
+pub(super) fn is_part(group: &str) -> bool {
     let others = ["k8s", "release", "version", "raw", "suffixes"];
     others.contains(&group) || NameFacts::default().word_mut(group).is_some()
 }

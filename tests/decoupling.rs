@@ -1,0 +1,145 @@
+//! Image, Kubernetes and provider are changed one at a time, with every provider: what each change rolls, and that it moves nothing else.
+//!
+//! Source: kubernetes-sigs/cluster-api, issue 681: "are they bound to a choice of VM image and installed software, or is there some
+//! ability to mix and match?"
+
+use serde_json::Value;
+use snapbox::str;
+
+use super::support::stage::{Stage, assert_text, project};
+
+/// Each provider's cluster in `fixtures/workspaces/providers`, with what names its image there, and another image of the same
+/// Kubernetes version.
+const IMAGES: [(&str, &str, &str); 12] = [
+    ("capa", "ami-08f7e6d5c4b3a2910", "ami-11111111111111111"),
+    ("capg", "1760000000", "1770000000"),
+    ("capm3", "sha256: 0123", "sha256: 1123"),
+    ("capo", "000000000001", "000000000002"),
+    ("capv", "kube-v1.34.1\ncluster", "kube-v1.34.1-cve\ncluster"),
+    ("capz", "capi-ubun2-2404", "capi-ubun2-2404-cve"),
+    ("docker", "node:v1.34.1", "node:v1.34.1-cve"),
+    ("elemental", "sha256:0123", "sha256:1123"),
+    (
+        "hcloud",
+        "image: ubuntu-2404-kube-v1.34.1",
+        "image: ubuntu-2404-kube-v1.34.1-cve",
+    ),
+    (
+        "kubevirt",
+        "container-disk:v1.34.1",
+        "container-disk:v1.34.1-cve",
+    ),
+    (
+        "proxmox",
+        "tags: ubuntu-2404,kube-v1.34.1",
+        "tags: ubuntu-2404,kube-v1.34.1,cve",
+    ),
+    ("tinkerbell", "v1.34.1.gz", "v1.34.1-cve.gz"),
+];
+
+/// The workspace with images that bring no Kubernetes, so that the two change for themselves.
+fn workspace() -> Option<Stage> {
+    let stage = project().folder("fixtures/workspaces/providers");
+    let image = "k8s-flavor: kubeadm, k8s-version: \"1.34.1\"";
+    stage.edit("values.yaml", image, "k8s-flavor: none");
+    stage.commit("before")
+}
+
+/// What a change does to each pool, a line a provider: what moved, and how machines get it.
+fn impact(stage: &Stage) -> Vec<String> {
+    let run = stage.run("impact --against HEAD --output json").outcome;
+    let impact: Value = serde_json::from_str(&run.stdout).expect(&run.stderr);
+    let text = |value: &Value| value.as_str().unwrap_or("-").to_owned();
+    let pool = |pool: &Value| {
+        let moved = ["image", "kubernetes"].into_iter();
+        let moved = moved.filter(|what| pool.get(what).is_some());
+        let moved: Vec<&str> = moved.collect();
+        let because = pool["because"].as_array().into_iter().flatten();
+        let because: Vec<String> = because.map(text).collect();
+        format!(
+            "{} {} [{}] by {}",
+            text(&pool["pool"]),
+            text(&pool["rollout"]),
+            moved.join(" "),
+            because.join(" ")
+        )
+    };
+    let clusters = impact["clusters"].as_array().expect("a list").iter();
+    clusters
+        .map(|cluster| {
+            let pools: Vec<String> = { cluster["pools"].as_array().into_iter().flatten() }
+                .map(pool)
+                .collect();
+            format!("{}: {}", text(&cluster["cluster"]), pools.join(", "))
+        })
+        .collect()
+}
+
+#[test]
+fn each_of_image_kubernetes_and_provider_changes_for_itself() {
+    let Some(stage) = workspace() else {
+        return;
+    };
+    let before = stage.texts();
+    let mut text = String::new();
+    let mut note = |what: &str, stage: &Stage| {
+        text += &format!("# {what}\n{}\n", impact(stage).join("\n"));
+        for (path, text) in &before {
+            stage.write(path, text);
+        }
+    };
+    for (cluster, from, to) in IMAGES {
+        stage.edit(&format!("clusters/{cluster}/values.yaml"), from, to);
+    }
+    note("another image", &stage);
+    stage.edit(
+        "values.yaml",
+        "k8s_version: v1.34.1",
+        "k8s_version: v1.34.2",
+    );
+    note("another Kubernetes version", &stage);
+    stage.edit(
+        "metalmark.yaml",
+        "infra-cluster: true",
+        "infra-cluster: true, api-version: v1beta2",
+    );
+    note(
+        "another version of the provider's API, where it has two",
+        &stage,
+    );
+    assert_text(
+        &text,
+        str![[r#"
+# another image
+capa: control-plane roll [] by machine-template, md0 roll [] by machine-template
+capg: control-plane roll [] by machine-template, md0 roll [] by machine-template
+capm3: control-plane roll [image] by image, md0 roll [image] by image
+capo: control-plane roll [] by machine-template, md0 roll [] by machine-template
+capv: control-plane roll [] by machine-template, md0 roll [] by machine-template
+capz: control-plane roll [] by machine-template, md0 roll [] by machine-template
+docker: control-plane roll [image] by image, md0 roll [image] by image
+elemental: control-plane roll [image] by image, md0 roll [image] by image
+hcloud: control-plane roll [] by machine-template, md0 roll [] by machine-template
+kubevirt: control-plane roll [] by machine-template, md0 roll [] by machine-template
+proxmox: control-plane roll [] by machine-template, md0 roll [] by machine-template
+tinkerbell: control-plane roll [image] by image, md0 roll [image] by image
+# another Kubernetes version
+capa: control-plane roll [kubernetes] by kubernetes, md0 roll [kubernetes] by kubernetes
+capg: control-plane roll [kubernetes] by kubernetes, md0 roll [kubernetes] by kubernetes
+capm3: control-plane roll [kubernetes] by kubernetes, md0 roll [kubernetes] by kubernetes
+capo: control-plane roll [kubernetes] by kubernetes, md0 roll [kubernetes] by kubernetes
+capv: control-plane roll [kubernetes] by kubernetes, md0 roll [kubernetes] by kubernetes
+capz: control-plane roll [kubernetes] by kubernetes, md0 roll [kubernetes] by kubernetes
+docker: control-plane roll [kubernetes] by kubernetes, md0 roll [kubernetes] by kubernetes
+elemental: control-plane roll [kubernetes] by kubernetes, md0 roll [kubernetes] by kubernetes
+hcloud: control-plane roll [kubernetes] by kubernetes, md0 roll [kubernetes] by kubernetes
+kubevirt: control-plane roll [kubernetes] by kubernetes, md0 roll [kubernetes] by kubernetes
+proxmox: control-plane roll [kubernetes] by kubernetes, md0 roll [kubernetes] by kubernetes
+tinkerbell: control-plane roll [kubernetes] by kubernetes, md0 roll [kubernetes] by kubernetes
+# another version of the provider's API, where it has two
+capm3: control-plane roll [] by machine-template, md0 roll [] by machine-template
+capo: control-plane roll [] by machine-template, md0 roll [] by machine-template
+
+"#]],
+    );
+}

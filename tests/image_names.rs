@@ -1,0 +1,148 @@
+//! `metalmark names`: names that builders and catalogs agree on.
+
+use snapbox::str;
+
+use super::support::stage::{Stage, project};
+use super::support::story::Story;
+
+fn site() -> Stage {
+    project()
+        .catalog(&[
+            "ubuntu-noble-plain-rke2-1-31-8 rke2 1.31.8+rke2r1 os=ubuntu os-release=noble hardened=false",
+            "ubuntu-noble-cis rke2 1.31.8+rke2r1 os=ubuntu os-release=noble hardened=true",
+            "ubuntu-noble-cis-arm rke2 1.31.8+rke2r1 os=ubuntu os-release=24.04 hardened=true arch=arm64",
+            "plain rke2 1.31.8+rke2r1 os=ubuntu",
+        ])
+        .settings(r"names: ['golden-(?P<os>[a-z]+)(?P<release>\d+)-(?P<k8s>1\.\d+\.\d+)']")
+        .cluster("edge", "cluster: {k8s_version: v1.31.8+rke2r1, capm3: {image_key: plain}}")
+}
+
+#[test]
+fn the_names_of_a_catalog_are_built_and_tested() {
+    let stage = site();
+    let mut story = Story::new(&stage);
+    story.runs(&["names sylva-dib", "names golden-{os}{release}-{k8s}"]);
+    stage.edit(
+        "catalog.yaml",
+        "ubuntu-noble-cis.raw",
+        "golden-ubuntu2404-1.31.8.raw",
+    );
+    story.note("as its file is called");
+    story.runs(&["names golden-{os}{release}-{k8s}{file}"]);
+    story.is(str![[r#"
+$ names sylva-dib => 1
+IMAGE                           NAME                                   TEST
+plain                           -                                      nothing is known for `{release}`
+ubuntu-noble-cis                ubuntu-noble-hardened-rke2-1.31.8.raw  is `ubuntu-noble-cis.raw` in the catalog
+ubuntu-noble-cis-arm            ubuntu-24.04-hardened-rke2-1.31.8.raw  is `ubuntu-noble-cis-arm.raw` in the catalog
+ubuntu-noble-plain-rke2-1-31-8  ubuntu-noble-plain-rke2-1.31.8         ok
+$ names golden-{os}{release}-{k8s} => 1
+IMAGE                           NAME                      TEST
+plain                           -                         nothing is known for `{release}`
+ubuntu-noble-cis                golden-ubuntu2404-1.31.8  is `ubuntu-noble-cis.raw` in the catalog
+ubuntu-noble-cis-arm            golden-ubuntu2404-1.31.8  is the name of `ubuntu-noble-cis` too
+ubuntu-noble-plain-rke2-1-31-8  golden-ubuntu2404-1.31.8  is the name of `ubuntu-noble-cis-arm` too
+# as its file is called
+$ names golden-{os}{release}-{k8s}{file} => 1
+IMAGE                           NAME                          TEST
+plain                           -                             nothing is known for `{release}`
+ubuntu-noble-cis                golden-ubuntu2404-1.31.8.raw  ok
+ubuntu-noble-cis-arm            golden-ubuntu2404-1.31.8.raw  is the name of `ubuntu-noble-cis` too
+ubuntu-noble-plain-rke2-1-31-8  golden-ubuntu2404-1.31.8.raw  is the name of `ubuntu-noble-cis-arm` too
+
+"#]]);
+}
+
+#[test]
+fn a_builder_names_one_image_by_its_facts() {
+    let facts = "--fact os=ubuntu --fact os-release=noble --fact k8s-version=1.31.8+rke2r1";
+    let stage = project();
+    let mut story = Story::new(&stage);
+    for words in [
+        "names ib-kube",
+        "names metal3",
+        "names cluster-api-{os}-{release}-v{k8s}",
+        "names {os}-{k8s}",
+        "names sylva-dib",
+        "names {os}-{kubernetes}",
+        "names {os}-{k8s} --fact os",
+    ] {
+        story.runs(&[&format!("{words} {facts}")]);
+    }
+    story.is(str![[r#"
+$ names ib-kube --fact os=ubuntu --fact os-release=noble --fact k8s-version=1.31.8+rke2r1 => 0
+ubuntu-noble-kube-v1.31.8+rke2r1
+$ names metal3 --fact os=ubuntu --fact os-release=noble --fact k8s-version=1.31.8+rke2r1 => 0
+UBUNTU_24.04_NODE_IMAGE_K8S_v1.31.8
+$ names cluster-api-{os}-{release}-v{k8s} --fact os=ubuntu --fact os-release=noble --fact k8s-version=1.31.8+rke2r1 => 0
+cluster-api-ubuntu-2404-v1.31.8
+$ names {os}-{k8s} --fact os=ubuntu --fact os-release=noble --fact k8s-version=1.31.8+rke2r1 => 1
+ubuntu-1.31.8+rke2r1
+no scheme reads it
+$ names sylva-dib --fact os=ubuntu --fact os-release=noble --fact k8s-version=1.31.8+rke2r1 => 2
+error: nothing is known for `{flavor}`: give `--fact flavor=…`
+$ names {os}-{kubernetes} --fact os=ubuntu --fact os-release=noble --fact k8s-version=1.31.8+rke2r1 => 2
+error: `{os}-{kubernetes}` is no form of names: a name has no part `kubernetes`
+$ names {os}-{k8s} --fact os --fact os=ubuntu --fact os-release=noble --fact k8s-version=1.31.8+rke2r1 => 2
+error: invalid value 'os' for '--fact <FACT=VALUE>': write FACT=VALUE
+For more information, try '--help'.
+
+"#]]);
+}
+
+#[test]
+fn a_name_is_tested_by_the_schemes_of_the_project_and_the_built_in_ones() {
+    let stage = site();
+    let mut story = Story::new(&stage);
+    story.runs(&[
+        "names golden-ubuntu2404-1.31.2.qcow2",
+        "names oci://registry.example.org/os/ubuntu-noble-hardened-rke2-1-31-8:0.4.12",
+        "names whatever",
+    ]);
+    stage.remove("metalmark.yaml");
+    story.note("without a project");
+    story.runs(&[
+        "names golden-ubuntu2404-1.31.2.qcow2",
+        "names ubuntu-2404-kube-v1.31.8.qcow2",
+    ]);
+    story.is(str![[r#"
+$ names golden-ubuntu2404-1.31.2.qcow2 => 0
+FACT          VALUE
+scheme        names
+os            ubuntu
+os-release    noble
+k8s-version   1.31.2
+image-format  qcow2
+$ names oci://registry.example.org/os/ubuntu-noble-hardened-rke2-1-31-8:0.4.12 => 0
+FACT         VALUE
+scheme       sylva-dib
+os           ubuntu
+os-release   noble
+flavor       hardened
+hardened     true
+k8s-flavor   rke2
+k8s-version  1.31.8
+$ names whatever => 1
+no scheme reads `whatever`: `metalmark names` lists them, and `names` in the project file adds others
+# without a project
+$ names golden-ubuntu2404-1.31.2.qcow2 => 1
+no scheme reads `golden-ubuntu2404-1.31.2.qcow2`: `metalmark names` lists them, and `names` in the project file adds others
+$ names ubuntu-2404-kube-v1.31.8.qcow2 => 0
+FACT          VALUE
+scheme        ib-kube
+os            ubuntu
+os-release    noble
+k8s-version   1.31.8
+image-format  qcow2
+
+"#]]);
+}
+
+#[test]
+fn the_schemes_are_listed_with_their_forms() {
+    let stage = project();
+    let listed = stage.run("names").exit(0).outcome.stdout;
+    let line = "sylva-dib       {os}-{release}-{flavor}-{k8s_flavor}-{k8s}[-{builder}]{file}\n";
+    assert!(listed.contains(line), "{listed}");
+    assert_eq!(listed.lines().count(), 22, "{listed}");
+}
