@@ -547,6 +547,8 @@ update 9.9.9 --images metalmark.yaml --check: 2, stderr: human concise json sari
 update 9.9.9: 2, stderr: human markdown
 clusters: 0, stdout: human json yaml
 images: 0, stdout: human json yaml
+names sylva-dib: 1, stdout: -
+names whatever: 1, stderr: -
 impact: 1, stdout, stderr: human json markdown
 impact HEAD --against HEAD: 0, stdout, stderr: human markdown
 page --to page.report: 0, page: -

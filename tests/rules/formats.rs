@@ -349,12 +349,25 @@ error[install-image]: `install` installs Kubernetes `1.30.4`, and the cluster is
 "#]]);
     project.edit("edge.yaml", "1.30.4", "1.31.8");
     passes("install-image", &project, "check");
-    // No pool boots it, and it is in use as long as it is named.
-    passes("image-unused", &project, "check");
-    project.edit("edge.yaml", "  install_image_key: install\n", "");
+}
+
+/// No pool boots it, and it is in use as long as a cluster names it.
+#[test]
+fn an_image_to_install_from_is_used() {
+    let values = installed("image-format: ova, k8s-version: 1.31.8", "");
+    let (catalog, cluster) = values.split_at(values.find("cluster:\n").expect("a cluster"));
+    let project = project()
+        .file("catalog.yaml", catalog)
+        .settings("values: [catalog.yaml]")
+        .cluster("edge", cluster);
     let screen = warns("image-unused", &project, "check").outcome.stdout;
     assert!(
         screen.contains("no cluster uses image `install`"),
         "{screen}"
     );
+    project.write(
+        "edge.yaml",
+        format!("{cluster}  install_image_key: install\n"),
+    );
+    passes("image-unused", &project, "check");
 }
