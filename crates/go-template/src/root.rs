@@ -73,8 +73,8 @@ const API_VERSIONS: &[&str] = &[
 
 /// Whether Kubernetes itself has kinds in a group: those above, and that of `kube-aggregator`.
 pub fn is_own_group(group: &str) -> bool {
-    let of = |version: &&str| version.split_once('/').map_or("", |(group, _)| group) == group;
-    group == "apiregistration.k8s.io" || API_VERSIONS.iter().any(|version| of(&version))
+    let is_of = |version: &&str| version.split_once('/').map_or("", |(group, _)| group) == group;
+    group == "apiregistration.k8s.io" || API_VERSIONS.iter().any(is_of)
 }
 
 /// Those of kinds of old, which no cluster of today serves. Alpha and beta versions that may come back are not here.
