@@ -12,7 +12,7 @@ mod versions;
 
 pub use builder::{Builder, Sites};
 pub use drift::{Added, Drift, drift};
-pub use offer::{Offer, describe_gaps, is_image, notes, offer_from_tags, parse_offer};
+pub use offer::{Offer, describe_gaps, is_image, offer_from_tags, parse_offer};
 pub use published::{LINES, Published, registries, release};
 pub use summary::{PoolChange, Summary, VersionChange};
 pub use versions::{Moves, moves, replacements};

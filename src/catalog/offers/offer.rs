@@ -1,6 +1,9 @@
 //! Which images a builder's version offers, read from any text that names them.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
 
 use crate::model::name::{NameFacts, key_of};
 use crate::model::version::Version;
@@ -43,11 +46,8 @@ impl Offer {
 /// snapshots, names of files, and other builders' images.
 pub fn parse_offer(text: &str, version: &str, sites: &Sites) -> Offer {
     let mut offer = Offer::default();
-    for line in text.lines() {
-        let words = line
-            .split(is_between)
-            .map(|word| word.trim_end_matches(['.', ':']));
-        let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+    let notes = notes(text);
+    for words in lines(&notes) {
         for artifact in words.chunk_by(|_, next| !is_reference(next)) {
             let (word, more) = artifact.split_first().unwrap_or((&"", &[]));
             let Some((name, tag)) = name_and_tag(word).filter(|_| !sites.is_foreign(word)) else {
@@ -76,23 +76,62 @@ pub fn parse_offer(text: &str, version: &str, sites: &Sites) -> Offer {
     offer
 }
 
+/// The words of each line. Versions alone in a line belong to the line above: somebody wrapped it.
+fn lines(notes: &str) -> Vec<Vec<&str>> {
+    let mut lines: Vec<Vec<&str>> = Vec::new();
+    for line in notes.lines() {
+        let words = line
+            .split(is_between)
+            .map(|word| word.trim_end_matches(['.', ':']));
+        let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+        let are_versions = words.iter().all(|word| Version::parse(word).is_some());
+        match lines.last_mut().filter(|above| !above.is_empty()) {
+            Some(above) if are_versions && !words.is_empty() => above.extend(words),
+            _ => lines.push(words),
+        }
+    }
+    lines
+}
+
 /// Whether a word may have tags behind it, or ends those of the word before.
 fn is_reference(word: &str) -> bool {
     word.contains('/') || name_and_tag(word).is_some()
 }
 
-/// The notes within the description of a release: GitLab's `description`, GitHub's `body`; any other text is notes itself.
+/// The notes in a text: in JSON its texts, a line each, and of a release only GitLab's `description` and GitHub's `body`; any other
+/// text is notes itself.
 /// (<https://docs.gitlab.com/api/releases/#get-a-release-by-a-tag-name>,
 /// <https://docs.github.com/en/rest/releases/releases#get-a-release-by-tag-name>)
-pub fn notes(text: String) -> String {
-    #[derive(serde::Deserialize)]
-    struct Release {
-        description: Option<String>,
-        body: Option<String>,
+fn notes(text: &str) -> Cow<'_, str> {
+    match serde_json::from_str(text) {
+        Ok(json) => {
+            let mut notes = String::new();
+            collect_texts(&json, &mut notes);
+            Cow::Owned(notes)
+        }
+        Err(_) => Cow::Borrowed(text),
     }
-    match serde_json::from_str(&text) {
-        Ok(Release { description, body }) => description.or(body).unwrap_or_default(),
-        Err(_) => text,
+}
+
+fn collect_texts(json: &Value, notes: &mut String) {
+    match json {
+        Value::String(text) => {
+            notes.push_str(text);
+            notes.push('\n');
+        }
+        Value::Array(items) => items.iter().for_each(|item| collect_texts(item, notes)),
+        Value::Object(fields) => {
+            let release = ["description", "body"].map(|name| fields.get(name));
+            let mut release = release.into_iter().flatten().peekable();
+            if release.peek().is_some() {
+                release.for_each(|text| collect_texts(text, notes));
+            } else {
+                fields
+                    .values()
+                    .for_each(|field| collect_texts(field, notes));
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
 
@@ -303,11 +342,28 @@ and 0.4.13 is here
 
     #[test]
     fn a_release_holds_its_notes() {
-        let read = |text: &str| notes(text.to_owned());
-        assert_eq!(read(r#"{"tag_name": "1", "description": "a\nb"}"#), "a\nb");
-        assert_eq!(read(r#"{"tag_name": "1", "body": "a"}"#), "a");
-        assert_eq!(read(r#"{"tag_name": "1", "body": null}"#), "");
-        assert_eq!(read("* a"), "* a");
+        for (text, wanted) in [
+            (r#"{"tag_name": "1", "description": "a\nb"}"#, "a\nb\n"),
+            (r#"{"name": "x", "body": "a"}"#, "a\n"),
+            (r#"{"name": "x", "description": null, "body": null}"#, ""),
+            (r#"[{"description": "a"}, {"body": "b"}]"#, "a\nb\n"),
+            (r#"{"images": ["a", "b"], "count": 2}"#, "a\nb\n"),
+            ("* a", "* a"),
+        ] {
+            assert_eq!(notes(text), wanted, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_last_tag_of_a_line_is_read_in_a_release_as_its_forge_sends_it() {
+        let text = "{\"description\": \"Image: \\\"oci://r.example/d/a-1-31:0.4.12 0.4.13\\\"\\n\\\"sha256: 00\\\"\"}";
+        assert_eq!(images(text), ["a-1-31"]);
+    }
+
+    #[test]
+    fn tags_that_are_wrapped_belong_to_the_line_above() {
+        let text = "oci://r.example/d/a-1-31:0.4.12\n  0.4.13 0.5.0\n\n0.4.13\noci://r.example/d/b-1-31:0.4.12\n0.4.13 is new\n";
+        assert_eq!(images(text), ["a-1-31"]);
     }
 
     #[test]

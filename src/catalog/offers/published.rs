@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use oci_artifacts::{Failure, FailureKind, Reference, SCHEME, Store, is_oci};
 
 use super::builder::Sites;
-use super::offer::{Offer, is_image, notes, offer_from_tags, parse_offer};
+use super::offer::{Offer, is_image, offer_from_tags, parse_offer};
 use crate::catalog::sources::Stores;
 use crate::error::Error;
 use crate::model::settings::RELEASE;
@@ -50,7 +50,7 @@ pub fn release(
         };
         Error::from(failure.help(OTHERWISE))
     })?;
-    let offer = parse_offer(&notes(text), version, sites);
+    let offer = parse_offer(&text, version, sites);
     Ok((offer, "the release names".to_owned(), LINES))
 }
 
