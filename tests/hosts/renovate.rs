@@ -153,7 +153,7 @@ fn what_runs_after_an_upgrade_needs_no_shell() {
     );
     // A second manager that finds the version, such as sylva-core's own, must not make a second merge request.
     let rule = &preset["packageRules"][0];
-    let names = serde_json::json!(["**/diskimage-builder", "**/kiwi-imagebuilder"]);
+    let names = serde_json::json!(["**/*diskimage-builder", "**/*imagebuilder"]);
     assert_eq!(rule["matchDepNames"], names);
     let matchers = rule.as_object().expect("a map").keys();
     assert_eq!(matchers.filter(|key| key.starts_with("match")).count(), 1);
