@@ -275,6 +275,37 @@ rke/control-plane v1.33.7+rke2r3 (values.yaml:21:16): proven, ubuntu-noble-harde
 "#]]);
 }
 
+/// Both builders raised, with another entry for 1.33 in the map.
+fn map_entry(entry: &str) -> Stage {
+    let stage = sylva("version-map");
+    stage.edit(
+        "artifacts.txt",
+        "1-33:0.4.2 1.33.7+rke2r1",
+        "1-33:0.4.2 1.33.7+rke2r3",
+    );
+    serve(&stage);
+    let values = stage.read("values.yaml");
+    let (before, rest) = values.split_once("    \"1.33\":").expect("the entry");
+    let (_, after) = rest.split_once("k8s_version_short").expect("the next key");
+    stage.write(
+        "values.yaml",
+        format!("{before}    \"1.33\": {entry}\nk8s_version_short{after}"),
+    );
+    raise(&stage, "0.7.6", "0.4.2");
+    stage
+}
+
+#[test]
+fn an_expression_that_makes_a_version_is_not_to_be_replaced_by_one() {
+    let stage = map_entry(
+        "'v1.33.5{{ if eq .Values.cluster.capi_providers.bootstrap_provider \"cabpr\" }}+rke2r1{{ end }}{{/* not v1.33.5 */}}'",
+    );
+    let stdout = stage.run("check").exit(1).outcome.stdout;
+    let help = "help: the expression of `_internal.k8s_version_map.1.33` is to give `v1.33.7+rke2r3` instead of `v1.33.5+rke2r1`";
+    assert!(stdout.contains(help), "{stdout}");
+    assert!(!stdout.contains("k8s_version_map.1.33: v1"), "{stdout}");
+}
+
 /// A cluster of OpenStack with a selector, and images of which only the names are known.
 const NAMES: &str = "\
 sylva_diskimagebuilder_images: {ubuntu-noble-plain-rke2-1-31-8: {os_images_oci_registry: sylva}}
@@ -412,6 +443,163 @@ error[signature-missing]: `oci://registry.example.org/acme/sylva-elements/diskim
 1 error
 
 "#]]);
+}
+
+/// The facts of an image as the chart gathers them, and its reference.
+fn gathered(key: &str, name: &str, tag: &str, version: &str) -> String {
+    let reference = format!("oci://registry.example.org/dib/{name}:{tag}");
+    let facts = annotations(&reference, version);
+    let facts = facts.iter().filter_map(|(fact, value)| {
+        let fact = fact.strip_prefix("sylvaproject.org/diskimage/")?;
+        Some(format!("{fact}: '{value}', "))
+    });
+    let facts: String = facts.collect();
+    format!("  {key}: {{{facts}uri: '{reference}'}}\n")
+}
+
+/// The catalog of two releases of a builder, and a cluster of its own.
+fn two_releases(own: &str, images: &str) -> String {
+    format!(
+        "os_images_oci_registries:\n\
+         \u{20} sylva: {{url: 'oci://registry.example.org/dib', tag: 0.11.13}}\n\
+         \u{20} sylva-n-1: {{url: 'oci://registry.example.org/dib', tag: 0.7.14{own}}}\n\
+         {images}\
+         cluster: {{k8s_version: v1.35.6+rke2r1, capi_providers: {{infra_provider: capm3, bootstrap_provider: cabpr}}, \
+         capm3: {{os_image_selector: {{os: ubuntu}}}}}}\n"
+    )
+}
+
+#[test]
+fn the_key_of_a_registry_is_used_for_images_that_the_chart_calls_by_it() {
+    let key = Key::new();
+    let named = format!(", cosign_publickey: {:?}", key.pem());
+    let image = "ubuntu-noble-plain-rke2-1-35";
+    let uri = format!("uri: 'oci://registry.example.org/dib/{image}:0.7.14'");
+    let signed_by = |registry: &str, fact: &str| {
+        let images = format!("os_images: {{{registry}{image}: {{{uri}{fact}}}}}\n");
+        let mirror = "registries: {mirrors: {registry.example.org: 'oci-layout:registry'}}";
+        let stage = project()
+            .cluster("edge", &two_releases(&named, &images))
+            .settings(mirror);
+        stage.write(
+            "artifacts.txt",
+            format!("registry.example.org/dib/{image}:0.7.14 1.35.6+rke2r1\n"),
+        );
+        serve(&stage);
+        let stderr = stage.run("lock").outcome.stderr;
+        stderr.lines().next().unwrap_or_default().to_owned()
+    };
+    let unsigned = format!(
+        "error[signature-missing]: `oci://registry.example.org/dib/{image}:0.7.14` is not trusted: it has no signature"
+    );
+    let fact = ", oci-image-registry-key: sylva-n-1";
+    assert_eq!(signed_by("sylva-n-1--", ""), unsigned);
+    assert_eq!(signed_by("", fact), unsigned);
+    // Of another registry, which names no key, and of none.
+    assert_eq!(signed_by("sylva--", ""), "");
+    assert_eq!(signed_by("acme--", ""), "");
+    assert_eq!(signed_by("", ""), "");
+}
+
+#[test]
+fn facts_that_the_chart_gathered_are_those_of_the_image_of_that_registry() {
+    let image = "ubuntu-noble-plain-rke2-1-35";
+    let listed =
+        format!("sylva_diskimagebuilder_images: {{{image}: {{os_images_oci_registry: sylva}}}}\n");
+    let older = gathered(
+        &format!("sylva-n-1--{image}"),
+        image,
+        "0.7.14",
+        "1.35.1+rke2r1",
+    );
+    let newer = gathered(
+        &format!("sylva--{image}"),
+        image,
+        "0.11.13",
+        "1.35.6+rke2r1",
+    );
+    let judged = |facts: &str| {
+        let stage = project()
+            .cluster("edge", &two_releases("", &listed))
+            .settings("images: {facts: [info.yaml]}")
+            .file("info.yaml", format!("os_images:\n{facts}"));
+        let stdout = stage.run("check").outcome.stdout;
+        let (_, count) = stdout.rsplit_once("checked: ").expect("a count");
+        count.trim().to_owned()
+    };
+    assert_eq!(judged(&(older.clone() + &newer)), "1 proven");
+    assert_eq!(judged(&older), "1 unproven");
+}
+
+#[test]
+fn a_registry_before_a_name_is_no_part_of_what_the_name_says() {
+    let image = |key: &str| {
+        format!(
+            "os_images: {{{key}: {{uri: 'https://images.example.org/a.raw', sha256: {}, image-format: raw}}}}\n",
+            "a".repeat(64)
+        )
+    };
+    for key in [
+        "ubuntu-noble-plain-rke2-1-35-6",
+        "sylva--ubuntu-noble-plain-rke2-1-35-6",
+    ] {
+        let stage = project().cluster("edge", &two_releases("", &image(key)));
+        let stage = stage.settings("matching: normalized");
+        let stdout = stage.run("check").exit(0).outcome.stdout;
+        assert!(stdout.contains("1 by name only"), "{stdout}");
+    }
+}
+
+#[test]
+fn a_selector_for_an_image_of_which_nothing_is_known_names_its_key() {
+    let image = format!(
+        "os_images: {{gateway: {{uri: 'https://images.example.org/a.raw', sha256: {}, image-format: raw}}}}\n",
+        "a".repeat(64)
+    );
+    let values = two_releases("", &image);
+    let keyed = values.replace("os_image_selector: {os: ubuntu}", "image_key: gateway");
+    let stage = project()
+        .file("edge.yaml", keyed)
+        .file("mgmt.yaml", values.replace("os: ubuntu", "os: other"))
+        .settings("clusters: [{name: mgmt, values: [mgmt.yaml]}, {name: edge, values: [edge.yaml], management: mgmt}]");
+    let stdout = stage.run("check").outcome.stdout;
+    let help = stdout
+        .lines()
+        .find(|line| line.contains("additional_selectors"));
+    assert_eq!(
+        help.map(str::trim),
+        Some(
+            "= help: `os_image_server_additional_selectors.gateway: {_os_images_key_: 'gateway'}`"
+        )
+    );
+}
+
+#[test]
+fn a_name_without_its_registry_is_near_the_images_of_that_name() {
+    let images: String = [
+        "sylva--ubuntu-noble-plain-rke2-1-36",
+        "sylva-n-1--ubuntu-noble-plain-rke2-1-35",
+    ]
+    .map(|key| {
+        gathered(
+            key,
+            "ubuntu-noble-plain-rke2-1-35",
+            "0.7.14",
+            "1.35.6+rke2r1",
+        )
+    })
+    .concat();
+    let values = two_releases("", &format!("os_images:\n{images}"));
+    let selector = "os_image_selector: {os: ubuntu}";
+    let keyed = values.replace(selector, "image_key: ubuntu-noble-plain-rke2-1-35");
+    let stdout = project()
+        .cluster("edge", &keyed)
+        .run("check")
+        .exit(1)
+        .outcome
+        .stdout;
+    let near = "`sylva-n-1--ubuntu-noble-plain-rke2-1-35` is near";
+    assert!(stdout.contains(near), "{stdout}");
 }
 
 #[test]
@@ -690,4 +878,49 @@ warning[image-not-enabled]: management cluster `mgmt` does not serve `ubuntu-nob
 "#]]);
     let all = stage.run("check --all-images").outcome.stdout;
     assert!(!all.contains("image-not-enabled"), "{all}");
+}
+
+/// A management cluster at the newest release of the builder, and sites that keep an older one in values of their own.
+#[test]
+fn a_cluster_that_keeps_a_version_of_its_own_is_not_planned_with_another() {
+    let site = |version: &str| {
+        format!(
+            "sylva_diskimagebuilder_version: 0.7.14\n\
+             sylva_diskimagebuilder_images: {{ubuntu-noble-plain-kubeadm-1-32: {{os_images_oci_registry: sylva}}, ubuntu-noble-plain-kubeadm-1-34: null}}\n\
+             cluster: {{k8s_version: {version}}}\n"
+        )
+    };
+    let values = "sylva_diskimagebuilder_version: 0.11.13\n\
+        os_images_oci_registries: {sylva: {url: 'oci://registry.example.org/dib', tag: '{{ .Values.sylva_diskimagebuilder_version }}'}}\n\
+        sylva_diskimagebuilder_images: {ubuntu-noble-plain-kubeadm-1-33: {os_images_oci_registry: sylva}, ubuntu-noble-plain-kubeadm-1-34: {os_images_oci_registry: sylva}}\n\
+        cluster: {capi_providers: {infra_provider: capm3, bootstrap_provider: cabpk}, capm3: {os_image_selector: {os: ubuntu}}}\n";
+    let stage = project()
+        .cluster("mgmt", "cluster: {k8s_version: v1.33.13}\n")
+        .cluster("site-a", &site("v1.33.9"))
+        .cluster("site-b", &site("v1.32.11"))
+        .settings("values: [values.yaml]\nregistries: {mirrors: {registry.example.org: 'oci-layout:registry'}}")
+        .file("values.yaml", values);
+    let artifacts = [
+        ("1-32:0.7.14", "1.32.11"),
+        ("1-33:0.7.14", "1.33.9"),
+        ("1-33:0.11.13", "1.33.13"),
+        ("1-34:0.11.13", "1.34.9"),
+    ];
+    let artifacts = artifacts.map(|(image, version)| {
+        format!("registry.example.org/dib/ubuntu-noble-plain-kubeadm-{image} {version}\n")
+    });
+    stage.write("artifacts.txt", artifacts.concat());
+    serve(&stage);
+    let _ = stage.run("lock").exit(0);
+    let _ = stage
+        .run("plan --to-builder 0.11.13")
+        .exit(1)
+        .screen(str![[r#"
+mgmt: 1.33.13
+site-a: not planned: its own values keep `sylva` at `0.7.14`
+site-b: not planned: its own values keep `sylva` at `0.7.14`; `0.11.13` has no image of 1.32: go to 1.33 first
+
+3 clusters: 0 to upgrade in 0 steps, 1 at the newest patch, 2 blocked, with the images of 0.11.13
+
+"#]]);
 }

@@ -160,7 +160,7 @@ impl PageOptions {
     fn part(&self, gatherer: &Gatherer, view: &ClusterView) -> PageSection {
         let plan = self
             .plan
-            .map(|goal| plan::for_cluster(view, &view.images, goal));
+            .map(|goal| plan::for_cluster(view, Ok(&view.images), goal));
         (gatherer.cluster(view), plan)
     }
 

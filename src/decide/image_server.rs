@@ -280,11 +280,16 @@ fn selectors(
             &PatternCache::default(),
         );
         let is_exact = |served: Vec<ImageKey>| served.iter().all(|key| needed.contains(key));
-        if !served.is_ok_and(is_exact) {
+        // Without a term all images are served, whatever comes.
+        if terms.is_empty() || !served.is_ok_and(is_exact) {
             let keys: Vec<String> = images.iter().map(|it| quote_meta(&it.name)).collect();
             terms = BTreeMap::from([(IMAGE_KEY, keys.join("|"))]);
         }
-        (words.join("-"), terms)
+        let name = match words[..] {
+            [] => images[0].key.to_string(),
+            _ => words.join("-"),
+        };
+        (name, terms)
     });
     named.collect()
 }

@@ -148,8 +148,8 @@ pub struct Blocked {
     pub lacking: BTreeMap<String, ImageKey>,
 }
 
-/// Plans one cluster, with the images that it may move to.
-pub fn for_cluster(view: &ClusterView, images: &Images, goal: Goal) -> ClusterPlan {
+/// Plans one cluster, with the images that it may move to, or why it may move to none.
+pub fn for_cluster(view: &ClusterView, images: Result<&Images, String>, goal: Goal) -> ClusterPlan {
     let pools = view.cluster.pools.iter();
     let machines = pools.map(|pool| Some(pool.replicas.as_ref()?.value as usize));
     let mut plan = ClusterPlan {
@@ -163,17 +163,18 @@ pub fn for_cluster(view: &ClusterView, images: &Images, goal: Goal) -> ClusterPl
         Some(day) => is_built_since(day, &current.1).map(|is| (current, is)),
         None => Ok((current, false)),
     });
-    let ((mut version, mut booted), is_there) = match current {
-        Ok(current) => current,
-        Err(reason) => {
-            plan.blocked = Some(Blocked {
-                before: None,
-                reason,
-                lacking: BTreeMap::new(),
-            });
-            return plan;
-        }
-    };
+    let ((mut version, mut booted), is_there, images) =
+        match current.and_then(|(current, is_there)| Ok((current, is_there, images?))) {
+            Ok(current) => current,
+            Err(reason) => {
+                plan.blocked = Some(Blocked {
+                    before: None,
+                    reason,
+                    lacking: BTreeMap::new(),
+                });
+                return plan;
+            }
+        };
     plan.from = Some(version.to_string());
     let last = match goal {
         _ if is_there => return plan,

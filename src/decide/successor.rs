@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use capi::image::Facts;
 
 use super::replacement;
-use crate::model::name::NameFacts;
+use crate::model::name::{NameFacts, split_registry};
 use crate::model::version::Version;
 
 /// The newest image of the same system, release, hardening, Kubernetes distribution and Kubernetes minor version, by their
@@ -66,7 +66,7 @@ pub fn same_line(one: &str, other: &str) -> bool {
 /// What a name says, where it says enough to be followed.
 struct Line<'a> {
     /// The registry before `--`, which Sylva's chart puts before names: another release of the builder is another image.
-    registry: &'a str,
+    registry: Option<&'a str>,
     scheme: &'static str,
     facts: Facts,
     version: Version,
@@ -74,7 +74,7 @@ struct Line<'a> {
 
 impl<'a> Line<'a> {
     fn parse(name: &'a str) -> Option<Self> {
-        let (registry, name) = name.split_once("--").unwrap_or(("", name));
+        let (registry, name) = split_registry(name);
         let read = NameFacts::parse(name)?;
         let version = read.k8s_version.clone()?;
         read.os.as_ref()?;

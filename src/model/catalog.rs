@@ -3,9 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use capi::image::Facts;
+use capi::image::{Facts, fact};
 use oci_artifacts::Digest;
 use yaml_tree::place::{Located, Place, Sources};
+
+use super::name::split_registry;
 
 /// Everything that the values say of images.
 #[derive(Clone, Debug, Default)]
@@ -34,16 +36,27 @@ pub struct ReadCatalog {
 }
 
 impl Catalog {
-    /// The registries that images of the builder's list come from, and that are not switched off (docs/sylva.md#the-catalog).
+    /// The registries that images come from, and that are not switched off (docs/sylva.md#the-catalog).
     pub fn registries_of_images(&self) -> BTreeSet<Arc<str>> {
-        let built = self.entries.iter().filter(|entry| entry.built);
-        let named = built.filter_map(|entry| entry.registry.as_ref());
-        let is_on = |name: &&Located<Arc<str>>| {
-            let registry = self.registries.get(&name.value);
+        let named = { self.entries.iter() }.filter_map(|entry| self.registry_of(entry));
+        let is_on = |name: &&Arc<str>| {
+            let registry = self.registries.get(&**name);
             registry.is_none_or(|registry| registry.enabled)
         };
-        let on = named.filter(is_on);
-        on.map(|name| Arc::clone(&name.value)).collect()
+        named.filter(is_on).cloned().collect()
+    }
+
+    /// The registry of an entry: the one that it names; of `os_images`, the one that the chart's fact or the key `REGISTRY--NAME`
+    /// says, if there is such a registry (docs/sylva.md#the-catalog).
+    pub fn registry_of<'c>(&'c self, entry: &'c CatalogEntry) -> Option<&'c Arc<str>> {
+        if entry.built {
+            return entry.registry.as_ref().map(|name| &name.value);
+        }
+        let mut properties = entry.properties.iter();
+        let fact = properties.find(|(name, _)| **name == *fact::OCI_REGISTRY);
+        let of_key = split_registry(&entry.name.value).0;
+        let name = fact.map(|(_, said)| &*said.value).or(of_key)?;
+        self.registries.get_key_value(name).map(|(name, _)| name)
     }
 }
 

@@ -47,20 +47,22 @@ impl NamedKey {
 impl SigningKeys {
     /// The key that an image is to be signed with: its own, its registry's, else the default one. None where none is named.
     pub fn find_key(&self, image: &Image) -> Option<NamedKey> {
-        let named = if image.built {
-            let registry = image.registry.as_ref();
-            registry.and_then(|registry| self.registries.get(registry).cloned())
-        } else {
-            let own = image.facts.get(KEY_PROPERTY);
-            let own = own.filter(|key| !key.value.trim().is_empty());
-            let named =
-                own.map(|own| NamedKey::Text(Located::new(Arc::clone(&own.value), own.place)));
-            let mistyped = image.facts.wrong_type(KEY_PROPERTY);
-            let is_no_text = mistyped.is_some_and(|kind| kind != "null");
-            named.or_else(|| is_no_text.then_some(NamedKey::Failed(image.place)))
-        };
+        let facts = (!image.built).then_some(&image.facts);
+        let own = facts.and_then(|facts| facts.get(KEY_PROPERTY));
+        let own = own.filter(|key| !key.value.trim().is_empty());
+        let own = own.map(|own| NamedKey::Text(Located::new(Arc::clone(&own.value), own.place)));
+        let mistyped = facts.and_then(|facts| facts.wrong_type(KEY_PROPERTY));
+        let is_no_text = mistyped.is_some_and(|kind| kind != "null");
+        let own = own.or_else(|| is_no_text.then_some(NamedKey::Failed(image.place)));
+        let registry = image.registry.as_ref();
+        let named = own.or_else(|| self.registries.get(registry?).cloned());
         let default = self.default_key.as_ref();
-        named.or_else(|| default.filter(|_| image.built || self.is_for_own).cloned())
+        let is_of_builder = image.built || registry.is_some();
+        named.or_else(|| {
+            default
+                .filter(|_| is_of_builder || self.is_for_own)
+                .cloned()
+        })
     }
 }
 

@@ -1,6 +1,6 @@
 //! The map of Kubernetes versions and the builder's images disagree.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use capi::image::{Fact, Image, Origin, fact};
@@ -140,7 +140,15 @@ fn disagreement(
     entry: &MappedVersion,
     held: &BTreeMap<&str, Vec<Held<'_>>>,
 ) -> Finding {
-    let versions: Vec<String> = held.keys().map(|version| format!("`{version}`")).collect();
+    let versions = held.iter().map(|(version, images)| {
+        let builders = images.iter().filter_map(|it| it.image.registry.as_deref());
+        let builders: Vec<&str> = builders.collect::<BTreeSet<_>>().into_iter().collect();
+        match builders.join(", ") {
+            none if none.is_empty() => format!("`{version}`"),
+            builders => format!("`{version}` ({builders})"),
+        }
+    });
+    let versions: Vec<String> = versions.collect();
     let message = format!(
         "images of Kubernetes {} for `{flavor}` hold {}, and `{}` is `{}`",
         entry.minor,

@@ -126,8 +126,16 @@ impl ClusterInput<'_> {
         let spot = self.spot(entry.version.place);
         let whole = Fix::replace(spot.clone(), current, &*version, &*text);
         let fix = whole.or_else(|| Fix::replace_quoted(spot, current, &*version, &*text));
+        // A literal in an expression's place would be the version of every bootstrap provider.
+        let text = match &fix {
+            Some(_) => format!("`{text}`"),
+            None => format!(
+                "the expression of `{}` is to give `{version}` instead of `{current}`",
+                entry.path
+            ),
+        };
         Some(Proposal {
-            text: format!("`{text}`"),
+            text,
             fix,
             change: ProposedChange::K8sVersion(version.into()),
         })

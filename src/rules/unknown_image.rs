@@ -13,7 +13,7 @@ use crate::model::cluster::{Choice, ChoiceLevel, Pool};
 use crate::model::cluster_view::{ClusterView, SelectedPool};
 use crate::model::finding::Finding;
 use crate::model::fix::Fix;
-use crate::model::name::Release;
+use crate::model::name::{Release, split_registry};
 use crate::model::proposal::Proposal;
 use crate::model::rule::RuleId;
 use crate::model::selection::Outcome;
@@ -84,7 +84,10 @@ fn meaning<'a>(input: &ClusterInput<'a>, key: &str) -> Meant<'a> {
     } else if let Some(next) = successor(key, known()).and_then(named) {
         Meant::Successor(next)
     } else {
-        did_you_mean(key, known()).map_or(Meant::Nothing, Meant::Near)
+        // The chart's key of the same name, of whichever release of the builder.
+        let of_registry = known().find(|known| split_registry(known).1 == key);
+        let near = of_registry.or_else(|| did_you_mean(key, known()));
+        near.map_or(Meant::Nothing, Meant::Near)
     }
 }
 

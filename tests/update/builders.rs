@@ -56,7 +56,7 @@ fn one_builder_alone_fails_with_the_reason_first() {
     assert_text(
         &sylva.said(&run),
         str![[r#"
-a Kubernetes version stays: images of Kubernetes 1.33 for `rke2` hold `1.33.5+rke2r1` and `1.33.7+rke2r3`, and `_internal.k8s_version_map.1.33` is `v1.33.5+rke2r1`; raise the versions of the builders together, to releases with one version of Kubernetes
+a Kubernetes version stays: images of Kubernetes 1.33 for `rke2` hold `1.33.5+rke2r1` (kiwi) and `1.33.7+rke2r3` (sylva), and `_internal.k8s_version_map.1.33` is `v1.33.5+rke2r1`; raise the versions of the builders together, to releases with one version of Kubernetes
 rke.yaml:4:30: error[no-image-matches]: no image matches the selector
   help: `ubuntu-noble-hardened-rke2-1-32` is near: it has `k8s-version: 1.32.9+rke2r1`, not `1.33.5\+rke2r1`
 the catalog lists what 0.7.6 offers
@@ -91,7 +91,7 @@ Nothing is written, because of errors. It would do this:
 
 ### Kubernetes versions that stay
 
-- images of Kubernetes 1.33 for `rke2` hold `1.33.5+rke2r1` and `1.33.7+rke2r3`, and `_internal.k8s_version_map.1.33` is `v1.33.5+rke2r1`; raise the versions of the builders together, to releases with one version of Kubernetes
+- images of Kubernetes 1.33 for `rke2` hold `1.33.5+rke2r1` (kiwi) and `1.33.7+rke2r3` (sylva), and `_internal.k8s_version_map.1.33` is `v1.33.5+rke2r1`; raise the versions of the builders together, to releases with one version of Kubernetes
 
 ### Node pools whose machines will be re-provisioned
 
@@ -141,6 +141,8 @@ fn a_builder_is_named_by_its_registry_or_its_value() {
         "update acme_kiwi_version=0.4.2",
         "update 0.7.6",
         "update dib=1",
+        "update kiwi=0.4.2 acme_kiwi_version=0.4.3",
+        "update kiwi=",
         "plan --to-builder 0.7.6",
         "plan --to-builder sylva=0.7.6",
     ];
@@ -166,6 +168,11 @@ update 0.7.6
 update dib=1
     error: the catalog has no images of a builder `dib`
     help: there are images of sylva; kiwi
+update kiwi=0.4.2 acme_kiwi_version=0.4.3
+    error: two versions are typed for kiwi: `0.4.2` and `0.4.3`
+update kiwi=
+    error: `kiwi=` names no version
+    help: type it behind the `=`
 plan --to-builder 0.7.6
     error: `0.7.6` may be a version of several builders
     help: name one by its registry or its value: `NAME=0.7.6`; there are images of sylva; kiwi
@@ -250,6 +257,19 @@ sylva_diskimagebuilder_version=0.4.13
     values.yaml:1
     -sylva_diskimagebuilder_version: 0.4.12
     +sylva_diskimagebuilder_version: 0.4.13
+
+"#]],
+    );
+}
+
+#[test]
+fn a_project_without_a_builder_lists_none() {
+    let stage = of_values("os_images: {}\n", &[]);
+    assert_text(
+        &written(&stage, "kiwi=0.4.13"),
+        str![[r#"
+error: the catalog has no images of a builder `kiwi`
+help: no value is the version of a builder: list images that name a registry in `sylva_diskimagebuilder_images`
 
 "#]],
     );

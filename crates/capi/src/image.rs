@@ -48,6 +48,8 @@ pub mod fact {
     pub const COMMIT_TAG: &str = "commit-tag";
     /// The OCI reference of the artifact.
     pub const URI: &str = "uri";
+    /// The registry that Sylva's chart took it from, by its name in `os_images_oci_registries`.
+    pub const OCI_REGISTRY: &str = "oci-image-registry-key";
     /// `amd64`, `arm64`.
     pub const ARCH: &str = "arch";
     /// `bios`, `efi` or `both`.

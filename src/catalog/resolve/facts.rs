@@ -13,7 +13,7 @@ use crate::decide::bound_content::is_compared;
 use crate::decide::identity::agree;
 use crate::decide::matching::REGISTRY_KEY;
 use crate::model::catalog::{CatalogEntry, Described};
-use crate::model::name::{NameFacts, NameSchemes};
+use crate::model::name::{NameFacts, NameSchemes, split_registry};
 use crate::model::written;
 
 /// What the values say of an entry: its properties, its reference and the registry that it comes from.
@@ -77,7 +77,7 @@ pub(super) fn learn_described(
 
 /// Learns what the names say: the artifact's and the file's, else the one that a provider knows the image by.
 pub(super) fn learn_name(image: &mut Image, schemes: &NameSchemes, problems: &mut Vec<Problem>) {
-    let of_artifact = schemes.read(&image.artifact);
+    let of_artifact = schemes.read(split_registry(&image.artifact).1);
     let of_file = image.facts.text(fact::FILENAME);
     let of_file = of_file.and_then(|name| schemes.read(name));
     // Of the file's name only the extension, where the rest repeats the artifact's.

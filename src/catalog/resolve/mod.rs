@@ -142,10 +142,7 @@ fn expand(entry: &CatalogEntry, catalog: &Catalog, problems: &mut Vec<Problem>) 
         enabled: entry.enabled.clone(),
         built: entry.built,
         list: entry.list,
-        registry: entry
-            .registry
-            .as_ref()
-            .map(|registry| Arc::clone(&registry.value)),
+        registry: catalog.registry_of(entry).cloned(),
         key,
     })
 }
@@ -202,6 +199,7 @@ fn learn_from(
         .map(|image| Wanted {
             key: &image.key,
             uri: image.uri.as_ref().map(|uri| &uri.value),
+            registry: image.registry.as_deref(),
         })
         .collect();
     let described: Vec<Option<Arc<Described>>> = source

@@ -59,6 +59,8 @@ pub struct Wanted<'a> {
     pub key: &'a ImageKey,
     /// Its OCI reference or URL, where one is known.
     pub uri: Option<&'a Address>,
+    /// The registry that it comes from, by its name in the values.
+    pub registry: Option<&'a str>,
 }
 
 /// The sources of a project, the strongest first, and their files.

@@ -87,8 +87,15 @@ fn key(name: &Arc<str>) -> ImageKey {
 
 impl ImageSource for Records {
     fn describe(&self, wanted: &[Wanted<'_>]) -> Vec<Result<Option<Arc<Described>>, Error>> {
-        let known = |wanted: &Wanted<'_>| Ok(self.images.get(wanted.key).cloned());
-        wanted.iter().map(known).collect()
+        // Sylva's chart calls an image of its catalog `REGISTRY--NAME` where it gathers facts (docs/sylva.md#the-catalog).
+        let described = |wanted: &Wanted<'_>| {
+            let of_registry = wanted.registry.and_then(|registry| {
+                let key = format!("{registry}--{}", wanted.key);
+                self.images.get(&*key)
+            });
+            Ok(of_registry.or_else(|| self.images.get(wanted.key)).cloned())
+        };
+        wanted.iter().map(described).collect()
     }
 
     fn list(&self) -> Vec<(ImageKey, Arc<Described>)> {

@@ -9,21 +9,26 @@ use std::sync::Arc;
 
 use capi::image::{Images, Origin, fact};
 use clap::Args;
+use oci_artifacts::Reference;
 use rayon::prelude::{IntoParallelRefIterator, ParallelIterator};
 use yaml_tree::place::Source;
 
 use crate::catalog::locking::Requirements;
-use crate::catalog::offers::Builder;
+use crate::catalog::offers::{Builder, Offer};
 use crate::catalog::sources;
 use crate::commands::lock;
 use crate::commands::update::{self, OfferOptions};
 use crate::decide::plan::{self, ClusterPlan, Goal, PoolState};
 use crate::decide::waves;
 use crate::edit::texts::{self, EditedFile};
+use crate::edit::update::UpdateTarget;
 use crate::error::Error;
+use crate::model::cluster_view::ClusterView;
 use crate::model::date::Date;
 use crate::model::finding::Judged;
+use crate::model::name::NameFacts;
 use crate::model::rule::Level;
+use crate::model::version::{Version, flavor_of};
 use crate::pipeline::fleet::Fleet;
 use crate::pipeline::{Terminal, Verdict, check, image_servers, recover};
 use crate::read::{self, ClusterEntry, Request};
@@ -77,8 +82,10 @@ impl Plans {
     /// With the images that are offered to each cluster, else those of its catalog.
     fn read(fleet: &Fleet, goal: Goal, offered: Option<&Offered>) -> Result<Self, Error> {
         let checked = fleet.check(|view, _, _| {
-            let offered = offered.and_then(|offered| offered.get(&view.cluster.name));
-            let images = offered.unwrap_or(&view.images);
+            let images = match offered {
+                Some(offered) => offered.images_for(view),
+                None => Ok(&*view.images),
+            };
             Ok((plan::for_cluster(view, images, goal), plan::states(view)))
         })?;
         let (plans, states) = checked.results.into_iter().unzip();
@@ -176,8 +183,61 @@ fn errors(judged: &[Judged]) -> BTreeSet<String> {
     words.collect()
 }
 
+/// What a version of a builder offers.
+struct Offered {
+    target: UpdateTarget,
+    offer: Offer,
+    /// The images of each cluster then.
+    images: ImagesOfClusters,
+}
+
 /// The images of each cluster.
-type Offered = BTreeMap<Arc<str>, Arc<Images>>;
+type ImagesOfClusters = BTreeMap<Arc<str>, Arc<Images>>;
+
+impl Offered {
+    /// The images that a cluster may move to. Of the version's there is none where the cluster's own values keep another version.
+    fn images_for<'a>(&'a self, view: &'a ClusterView) -> Result<&'a Images, String> {
+        let UpdateTarget { builder, to, .. } = &self.target;
+        let images = self.images.get(&view.cluster.name);
+        let images = images.unwrap_or(&view.images);
+        let tags = images.values().filter(|image| image.built);
+        let tags: BTreeSet<(&Arc<str>, Arc<str>)> = tags
+            .filter_map(|image| {
+                let registry = builder.registries.get(image.registry.as_ref()?)?;
+                let tag = Reference::parse(&image.uri.as_ref()?.value).ok()?.tag?;
+                Some((registry, tag))
+            })
+            .collect();
+        if tags.is_empty() || tags.iter().any(|(_, tag)| **tag == **to) {
+            return Ok(images);
+        }
+        let kept = tags
+            .iter()
+            .map(|(name, tag)| format!("`{name}` at `{tag}`"));
+        let kept: Vec<String> = kept.collect();
+        let lacking = self.lacking(view).unwrap_or_default();
+        Err(format!("its own values keep {}{lacking}", kept.join(", ")))
+    }
+
+    /// That the version has no image of the minor that a cluster runs.
+    fn lacking(&self, view: &ClusterView) -> Option<String> {
+        let cluster = &view.cluster;
+        let flavor = flavor_of(&cluster.bootstrap_provider.as_ref()?.value)?;
+        let current = Version::parse(&cluster.k8s_version.as_ref()?.value)?;
+        let minors = self.offer.images.keys().filter_map(|name| {
+            let facts = NameFacts::parse(name)?;
+            let version = facts.k8s_version?;
+            (facts.k8s_flavor.as_deref() == Some(flavor)).then_some((version.major, version.minor))
+        });
+        let minors: BTreeSet<(u32, u32)> = minors.collect();
+        let own = (current.major, current.minor);
+        let (major, minor) = minors.range(own..).next().filter(|next| **next != own)?;
+        Some(format!(
+            "; `{}` has no image of {}.{}: go to {major}.{minor} first",
+            self.target.to, own.0, own.1
+        ))
+    }
+}
 
 /// Reads what a version offers, and the facts of its images that no file has.
 ///
@@ -203,9 +263,14 @@ fn read_offer(
     report::update::gaps(&offer, &mut terminal.err)?;
     let mut plan = update::Plan::new(request, fleet);
     plan.add_offer(&catalogs, &target, &offer)?;
+    let offered = |images| Offered {
+        target: target.clone(),
+        offer: offer.clone(),
+        images,
+    };
     let unknown = uncertain_images(plan.fleet(), &target.to)?;
     if unknown.is_empty() {
-        return images(plan.fleet());
+        return images(plan.fleet()).map(offered);
     }
     let locked = lock::preview(plan.fleet(), &unknown, terminal)?;
     if !locked.failures.is_empty() {
@@ -226,7 +291,7 @@ fn read_offer(
     files.push(file(&workspace.lock, sources::lock_text(&locked.lock)));
     let evidence = sources::evidence_text(&locked.lock).unwrap_or_default();
     files.push(file(&sources::evidence_path(&workspace.lock), evidence));
-    images(&texts::read_with(request, fleet, &files)?)
+    images(&texts::read_with(request, fleet, &files)?).map(offered)
 }
 
 /// The images of a version whose Kubernetes version at most a name says.
@@ -250,7 +315,7 @@ fn uncertain_images(fleet: &Fleet, version: &str) -> Result<Requirements, Error>
 }
 
 /// The images of each cluster of a project.
-fn images(fleet: &Fleet) -> Result<Offered, Error> {
+fn images(fleet: &Fleet) -> Result<ImagesOfClusters, Error> {
     let entries: Vec<&ClusterEntry> = fleet.workspace.entries().collect();
     let of = |entry: &&ClusterEntry| -> Result<_, Error> {
         let view = fleet.view(entry)?;

@@ -1,5 +1,6 @@
 //! Determines the versions to update to, and the current ones in the values.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::catalog::offers::Builder;
@@ -23,7 +24,17 @@ pub(super) fn targets(
     let builders = Builder::find(catalogs);
     if !options.to.is_empty() {
         let words = options.to.iter();
-        return words.map(|word| parse_target(word, &builders)).collect();
+        let targets = words.map(|word| parse_target(word, &builders));
+        let targets: Vec<UpdateTarget> = targets.collect::<Result<_, _>>()?;
+        let mut seen = BTreeMap::new();
+        for target in &targets {
+            if let Some(first) = seen.insert(&target.builder.value, &target.to) {
+                let (name, to) = (target.builder.name(), &target.to);
+                let message = format!("two versions are typed for {name}: `{first}` and `{to}`");
+                return Err(Error::usage(message));
+            }
+        }
+        return Ok(targets);
     }
     let upgrades = renovate.map_or(Ok(Vec::new()), upgrades)?;
     // The values hold the new version already: what they do not name is another dependency's.
@@ -76,12 +87,15 @@ pub(in crate::commands) fn parse_target(
     let (found, to) = match word.split_once('=') {
         Some((name, to)) => {
             let named = builders.iter().find(|builder| builder.has_name(name));
-            let names = || builders.iter().map(Builder::name).collect::<Vec<_>>();
             let named = named.ok_or_else(|| {
-                Error::usage(format!(
-                    "the catalog has no images of a builder `{name}`\nhelp: there are images of {}",
-                    names().join("; ")
-                ))
+                let names: Vec<String> = builders.iter().map(Builder::name).collect();
+                let help = if names.is_empty() {
+                    "no value is the version of a builder: list images that name a registry in `sylva_diskimagebuilder_images`".to_owned()
+                } else {
+                    format!("there are images of {}", names.join("; "))
+                };
+                let message = format!("the catalog has no images of a builder `{name}`");
+                Error::usage(format!("{message}\nhelp: {help}"))
             });
             (Some(named?), to)
         }
@@ -96,6 +110,10 @@ pub(in crate::commands) fn parse_target(
             (default_builders(builders).next(), word)
         }
     };
+    if to.is_empty() {
+        let message = format!("`{word}` names no version\nhelp: type it behind the `=`");
+        return Err(Error::usage(message));
+    }
     let builder = found.cloned().unwrap_or_default();
     Ok(UpdateTarget {
         from: builder.version.as_deref().map(str::to_owned),

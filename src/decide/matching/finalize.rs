@@ -13,8 +13,8 @@ pub const USE_EXTRA_KEYS: &str = "_use_extra_keys_";
 /// The key that matches the image's own key.
 pub const IMAGE_KEY: &str = "_os_images_key_";
 
-/// The registry that an image comes from, by its name in `os_images_oci_registries`: [`Library::WithRegistries`] compares it.
-pub const REGISTRY_KEY: &str = "oci-image-registry-key";
+/// The registry that an image comes from: [`Library::WithRegistries`] compares it.
+pub const REGISTRY_KEY: &str = fact::OCI_REGISTRY;
 
 /// The facts that a selector may name without [`USE_EXTRA_KEYS`] (docs/sylva.md#selectors).
 pub const SELECTOR_KEYS: [&str; 10] = [

@@ -22,6 +22,7 @@ use super::fix;
 use entries::{find_entry, insert};
 
 /// The version that an update moves a builder's images to.
+#[derive(Clone)]
 pub(crate) struct UpdateTarget {
     /// The builder, with the version in the values.
     pub(crate) builder: Builder,

@@ -45,6 +45,14 @@ pub fn key_of(name: &str) -> Result<ImageKey, NameRefusal> {
     })
 }
 
+/// The registry that Sylva's chart puts before a name to make a key, `REGISTRY--NAME`, and the name (docs/sylva.md#the-catalog).
+pub fn split_registry(key: &str) -> (Option<&str>, &str) {
+    match key.split_once("--") {
+        Some((registry, name)) => (Some(registry), name),
+        None => (None, key),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::{prop_assert, prop_assert_eq, proptest};

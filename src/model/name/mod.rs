@@ -19,7 +19,7 @@ use yaml_tree::place::Place;
 use super::version::Version;
 pub use build::{Difference, NameBuilder};
 pub use installed::{InstalledVersion, Means, find_installed, is_version_key};
-pub use key::{NameRefusal, key_of};
+pub use key::{NameRefusal, key_of, split_registry};
 pub use release::Release;
 pub use schemes::{Example, OwnScheme, SCHEMES, Scheme};
 pub use seen::SeenVersion;

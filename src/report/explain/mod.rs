@@ -81,7 +81,7 @@ fn print<T: Serialize>(
 /// # Errors
 /// The output is gone.
 pub fn next_versions(view: &ClusterView, out: &mut dyn Write) -> io::Result<()> {
-    let patches = for_cluster(view, &view.images, Goal::Patches);
+    let patches = for_cluster(view, Ok(&view.images), Goal::Patches);
     let Some(from) = patches.from.as_deref().and_then(Version::parse) else {
         return write_block_reason(&patches, out);
     };
@@ -90,7 +90,7 @@ pub fn next_versions(view: &ClusterView, out: &mut dyn Write) -> io::Result<()> 
         None => writeln!(out, "newest patch: {from}, which it runs")?,
     }
     let minor = from.minor + 1;
-    let plan = for_cluster(view, &view.images, Goal::Minor(from.major, minor));
+    let plan = for_cluster(view, Ok(&view.images), Goal::Minor(from.major, minor));
     match plan.steps.last() {
         Some(step) => writeln!(out, "next minor: {}", step.version),
         None => {
