@@ -289,10 +289,10 @@ fn names(entries: ReadDir) -> io::Result<Vec<(String, FileType)>> {
 }
 
 fn is_no_file(cause: &io::Error) -> bool {
-    use ErrorKind::{InvalidInput, IsADirectory, NotADirectory, NotFound};
+    use ErrorKind::{InvalidFilename, InvalidInput, IsADirectory, NotADirectory, NotFound};
     matches!(
         cause.kind(),
-        NotFound | NotADirectory | IsADirectory | InvalidInput
+        NotFound | NotADirectory | IsADirectory | InvalidInput | InvalidFilename
     )
 }
 

@@ -54,7 +54,21 @@ mod unread {
 }
 
 /// The ends of the names of templates for programs that are not run here.
-const TEMPLATES: [&str; 6] = ["gotmpl", "j2", "jinja", "jinja2", "tmpl", "tpl"];
+const TEMPLATES: [&str; 13] = [
+    "cue",
+    "erb",
+    "gotmpl",
+    "hbs",
+    "j2",
+    "jinja",
+    "jinja2",
+    "jsonnet",
+    "libsonnet",
+    "mustache",
+    "tftpl",
+    "tmpl",
+    "tpl",
+];
 
 /// The start of a file that git-crypt encrypted.
 const ENCRYPTED: &[u8] = b"\0GITCRYPT\0";

@@ -610,6 +610,139 @@ one that may be there
     );
 }
 
+/// Argo CD takes the type of a source from its settings: it builds no kustomization for `directory`.
+#[test]
+fn a_source_whose_settings_are_of_another_type_than_its_folder_is_unknown() {
+    let source = |path: &str, settings: &str| {
+        overlay(&application(&format!("{{path: {path}, {settings}}}")), "")
+            .file(
+                "plain/edge.yaml",
+                cluster("v1.31.8", GOOD).replace("edge", "plain"),
+            )
+            .file(
+                "chart/Chart.yaml",
+                "apiVersion: v2\nname: c\nversion: 1.0.0\n",
+            )
+            .file(
+                "chart/templates/edge.yaml",
+                cluster("v1.31.8", GOOD).replace("edge", "chart"),
+            )
+    };
+    let cases = [
+        "over, directory: {recurse: true}",
+        "over, directory: {exclude: '*.json'}",
+        "over, directory: {recurse: false, exclude: ''}",
+        "over, helm: {releaseName: x}",
+        "over, kustomize: {namePrefix: p-}",
+        "over, kustomize: {namePrefix: p-}, helm: {releaseName: x}",
+        "plain, kustomize: {namePrefix: p-}",
+        "plain, directory: {recurse: true}",
+        "chart, directory: {recurse: true}",
+        "chart, kustomize: {namePrefix: p-}",
+        "chart, helm: {releaseName: x}",
+        "none, helm: {releaseName: x}",
+    ];
+    let stages = cases.map(|case| {
+        let (path, settings) = case.split_once(", ").expect("a path and settings");
+        (case, source(path, settings))
+    });
+    assert_text(&checked(stages), str![[r#"
+over, directory: {recurse: true}
+    warning[composition-unsupported] object.yaml:7:11 `{path: over, directory: {recurse: true}}`
+    chart/control-plane v1.31.8 (chart/templates/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (chart/templates/edge.yaml:29:49) holds 1.31.8
+    chart/chart-md v1.31.8 (chart/templates/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (chart/templates/edge.yaml:29:49) holds 1.31.8
+    edge/control-plane v1.31.8 (base/edge.yaml:12:12): unknown (its kustomization does not build)
+    edge/edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
+    plain/control-plane v1.31.8 (plain/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (plain/edge.yaml:29:49) holds 1.31.8
+    plain/plain-md v1.31.8 (plain/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (plain/edge.yaml:29:49) holds 1.31.8
+over, directory: {exclude: '*.json'}
+    warning[composition-unsupported] object.yaml:7:11 `{path: over, directory: {exclude: '*.json'}}`
+    chart/control-plane v1.31.8 (chart/templates/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (chart/templates/edge.yaml:29:49) holds 1.31.8
+    chart/chart-md v1.31.8 (chart/templates/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (chart/templates/edge.yaml:29:49) holds 1.31.8
+    edge/control-plane v1.31.8 (base/edge.yaml:12:12): unknown (its kustomization does not build)
+    edge/edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
+    plain/control-plane v1.31.8 (plain/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (plain/edge.yaml:29:49) holds 1.31.8
+    plain/plain-md v1.31.8 (plain/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (plain/edge.yaml:29:49) holds 1.31.8
+over, directory: {recurse: false, exclude: ''}
+    chart/control-plane v1.31.8 (chart/templates/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (chart/templates/edge.yaml:29:49) holds 1.31.8
+    chart/chart-md v1.31.8 (chart/templates/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (chart/templates/edge.yaml:29:49) holds 1.31.8
+    edge/control-plane v1.31.8 (base/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+    plain/control-plane v1.31.8 (plain/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (plain/edge.yaml:29:49) holds 1.31.8
+    plain/plain-md v1.31.8 (plain/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (plain/edge.yaml:29:49) holds 1.31.8
+over, helm: {releaseName: x}
+    warning[composition-unsupported] object.yaml:7:11 `{path: over, helm: {releaseName: x}}`
+    chart/control-plane v1.31.8 (chart/templates/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (chart/templates/edge.yaml:29:49) holds 1.31.8
+    chart/chart-md v1.31.8 (chart/templates/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (chart/templates/edge.yaml:29:49) holds 1.31.8
+    edge/control-plane v1.31.8 (base/edge.yaml:12:12): unknown (its kustomization does not build)
+    edge/edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
+    plain/control-plane v1.31.8 (plain/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (plain/edge.yaml:29:49) holds 1.31.8
+    plain/plain-md v1.31.8 (plain/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (plain/edge.yaml:29:49) holds 1.31.8
+over, kustomize: {namePrefix: p-}
+    error[reference-dangling] p-edge base/edge.yaml:5:105 `edge-cp` => name: p-edge-cp
+    error[reference-dangling] p-edge-cp base/edge.yaml:14:116 `edge` => name: p-edge
+    error[reference-dangling] edge/p-edge-md base/edge.yaml:24:118 `edge` => name: p-edge
+    chart/control-plane v1.31.8 (chart/templates/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (chart/templates/edge.yaml:29:49) holds 1.31.8
+    chart/chart-md v1.31.8 (chart/templates/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (chart/templates/edge.yaml:29:49) holds 1.31.8
+    edge/p-edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its machine template is not among the manifests)
+    p-edge/control-plane: unknown (neither its control plane nor a node pool is among the manifests)
+    p-edge-cp/control-plane v1.31.8 (base/edge.yaml:12:12): unknown (its machine template is not among the manifests)
+    plain/control-plane v1.31.8 (plain/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (plain/edge.yaml:29:49) holds 1.31.8
+    plain/plain-md v1.31.8 (plain/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (plain/edge.yaml:29:49) holds 1.31.8
+over, kustomize: {namePrefix: p-}, helm: {releaseName: x}
+    warning[composition-unsupported] object.yaml:7:11 `{path: over, kustomize: {namePrefix: p-}, helm: {releaseName: x}}`
+    chart/control-plane v1.31.8 (chart/templates/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (chart/templates/edge.yaml:29:49) holds 1.31.8
+    chart/chart-md v1.31.8 (chart/templates/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (chart/templates/edge.yaml:29:49) holds 1.31.8
+    edge/control-plane v1.31.8 (base/edge.yaml:12:12): unknown (its kustomization does not build)
+    edge/edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
+    plain/control-plane v1.31.8 (plain/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (plain/edge.yaml:29:49) holds 1.31.8
+    plain/plain-md v1.31.8 (plain/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (plain/edge.yaml:29:49) holds 1.31.8
+plain, kustomize: {namePrefix: p-}
+    chart/control-plane v1.31.8 (chart/templates/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (chart/templates/edge.yaml:29:49) holds 1.31.8
+    chart/chart-md v1.31.8 (chart/templates/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (chart/templates/edge.yaml:29:49) holds 1.31.8
+    edge/control-plane v1.31.8 (base/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+    plain/control-plane v1.31.8 (plain/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (plain/edge.yaml:29:49) holds 1.31.8
+    plain/plain-md v1.31.8 (plain/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (plain/edge.yaml:29:49) holds 1.31.8
+plain, directory: {recurse: true}
+    chart/control-plane v1.31.8 (chart/templates/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (chart/templates/edge.yaml:29:49) holds 1.31.8
+    chart/chart-md v1.31.8 (chart/templates/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (chart/templates/edge.yaml:29:49) holds 1.31.8
+    edge/control-plane v1.31.8 (base/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+    plain/control-plane v1.31.8 (plain/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (plain/edge.yaml:29:49) holds 1.31.8
+    plain/plain-md v1.31.8 (plain/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (plain/edge.yaml:29:49) holds 1.31.8
+chart, directory: {recurse: true}
+    warning[composition-unsupported] object.yaml:2:1 `apiVersion: argoproj.io/v1alpha1`
+    app/c: unknown (the values of its chart are not known)
+    edge/control-plane v1.31.8 (base/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+    plain/control-plane v1.31.8 (plain/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (plain/edge.yaml:29:49) holds 1.31.8
+    plain/plain-md v1.31.8 (plain/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (plain/edge.yaml:29:49) holds 1.31.8
+chart, kustomize: {namePrefix: p-}
+    warning[composition-unsupported] object.yaml:2:1 `apiVersion: argoproj.io/v1alpha1`
+    app/c: unknown (the values of its chart are not known)
+    edge/control-plane v1.31.8 (base/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+    plain/control-plane v1.31.8 (plain/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (plain/edge.yaml:29:49) holds 1.31.8
+    plain/plain-md v1.31.8 (plain/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (plain/edge.yaml:29:49) holds 1.31.8
+chart, helm: {releaseName: x}
+    chart/control-plane v1.31.8 (chart/templates/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (chart/templates/edge.yaml:29:49) holds 1.31.8
+    chart/chart-md v1.31.8 (chart/templates/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (chart/templates/edge.yaml:29:49) holds 1.31.8
+    edge/control-plane v1.31.8 (base/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+    plain/control-plane v1.31.8 (plain/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (plain/edge.yaml:29:49) holds 1.31.8
+    plain/plain-md v1.31.8 (plain/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (plain/edge.yaml:29:49) holds 1.31.8
+none, helm: {releaseName: x}
+    chart/control-plane v1.31.8 (chart/templates/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (chart/templates/edge.yaml:29:49) holds 1.31.8
+    chart/chart-md v1.31.8 (chart/templates/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (chart/templates/edge.yaml:29:49) holds 1.31.8
+    edge/control-plane v1.31.8 (base/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+    plain/control-plane v1.31.8 (plain/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (plain/edge.yaml:29:49) holds 1.31.8
+    plain/plain-md v1.31.8 (plain/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (plain/edge.yaml:29:49) holds 1.31.8
+
+"#]]);
+}
+
 /// As Argo CD Image Updater writes them.
 #[test]
 fn a_file_that_argo_cd_merges_over_a_source_leaves_it_unknown() {

@@ -2,7 +2,7 @@
 
 use snapbox::str;
 
-use crate::support::manifests::{GOOD, cluster, object};
+use crate::support::manifests::{GOOD, INFRASTRUCTURE, cluster, object};
 use crate::support::stage::{Stage, assert_text, project};
 
 use super::{checked, judged};
@@ -441,6 +441,82 @@ that deletes an object
 
 "#]],
     );
+}
+
+/// The Cluster of a patch is not one more, and no control plane finds its machine template in one.
+#[test]
+fn a_patch_in_a_transformer_is_no_object_of_its_own() {
+    let transformer = |kind: &str, field: &str, patch: &str| {
+        let patch = patch["---\n".len()..].replace('\n', "\n  ");
+        format!("apiVersion: builtin\nkind: {kind}\nmetadata: {{name: t}}\n{field}: |\n  {patch}\n")
+    };
+    let of_cluster = object(
+        "cluster.x-k8s.io/v1beta1 Cluster edge",
+        "spec: {paused: true}",
+    );
+    let overlay = |transformer: String| {
+        let over = "resources: [../base]\ntransformers: [t.yaml]\n";
+        with_base("v1.31.8")
+            .file("over/kustomization.yaml", over)
+            .file("over/t.yaml", transformer)
+    };
+    let of_template = object(
+        &format!("{INFRASTRUCTURE} OpenStackMachineTemplate edge"),
+        &format!("spec: {{template: {{spec: {{image: {GOOD}}}}}}}"),
+    );
+    let whole = cluster("v1.31.8", GOOD);
+    let (without_template, _) = whole.rsplit_once("---\n").expect("documents");
+    let dangling = project().file("edge.yaml", without_template).file(
+        "t.yaml",
+        transformer("PatchTransformer", "patch", &of_template),
+    );
+    let one = transformer("PatchTransformer", "patch", &of_cluster);
+    let several = transformer("PatchStrategicMergeTransformer", "patches", &of_cluster);
+    let cases = [
+        ("a patch", overlay(one)),
+        ("patches", overlay(several)),
+        ("a template that is only a patch", dangling),
+    ];
+    assert_text(&checked(cases), str![[r#"
+a patch
+    edge/control-plane v1.31.8 (base/cluster.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/cluster.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.31.8 (base/cluster.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/cluster.yaml:29:49) holds 1.31.8
+patches
+    edge/control-plane v1.31.8 (base/cluster.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/cluster.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.31.8 (base/cluster.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/cluster.yaml:29:49) holds 1.31.8
+a template that is only a patch
+    error[nothing-checked] => --allow-empty
+    edge/control-plane v1.31.8 (edge.yaml:12:12): unknown (its machine template is not among the manifests)
+    edge/edge-md v1.31.8 (edge.yaml:23:16): unknown (its machine template is not among the manifests)
+
+"#]]);
+}
+
+/// No text of several lines is the name of a file, and no file system has one this long.
+#[test]
+fn a_long_transformer_in_a_kustomization_is_carried_out() {
+    let long = "x".repeat(300);
+    let over = format!(
+        "\
+resources: [../base]
+transformers:
+- |
+  apiVersion: builtin
+  kind: PatchTransformer
+  metadata: {{name: t, annotations: {{long: {long}}}}}
+  target: {{kind: KubeadmControlPlane}}
+  patch: '- {{op: replace, path: /spec/version, value: v1.30.2}}'
+"
+    );
+    let stage = with_base("v1.31.8").file("over/kustomization.yaml", over);
+    assert_text(&checked([("long", stage)]), str![[r#"
+long
+    error[version-skew] edge/edge-md base/cluster.yaml:23:16 `v1.31.8` over/kustomization.yaml:8:55 `v1.30.2` => v1.31.8
+    error[k8s-version-mismatch] edge/control-plane base/cluster.yaml:29:49 `ubuntu-2204-kube-v1.31.8` over/kustomization.yaml:8:55 `v1.30.2` => v1.30.2
+    edge/control-plane v1.30.2 (over/kustomization.yaml:8:55): mismatched, ubuntu-2204-kube-v1.31.8 (base/cluster.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.31.8 (base/cluster.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/cluster.yaml:29:49) holds 1.31.8
+
+"#]]);
 }
 
 #[test]

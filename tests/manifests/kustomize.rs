@@ -238,6 +238,8 @@ from {kind: ConfigMap, fieldPath: data.image, options: {delimiter: '-', index: 7
     refused
 from {kind: ConfigMap, fieldPath: data.missing}
     refused
+from {kind: Pool, name: one, fieldPath: spec.list.*.value}
+    refused
 from {kind: ConfigMap, fieldPath: 'metadata.annotations.[a.b/c]'}
     Pool//one spec version = "x"
     Pool//two spec version = "x"
@@ -1405,6 +1407,8 @@ sortOptions: {order: legacy}
     no change
 validators: []
     no change
+validators: [kc.yaml]
+    refused
 
 "#]],
         |lines| {

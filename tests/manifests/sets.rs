@@ -267,6 +267,13 @@ fn a_generator_has_a_template_of_its_own_and_the_set_a_patch() {
         ("no YAML", spec(plain, "'{'")),
         ("no map", spec(plain, "'spec: 1'")),
         ("no text", spec(plain, "''")),
+        (
+            "blank lines",
+            spec(
+                plain,
+                r#""{{ if eq .k `b` }}spec: {source: {helm: {releaseName: x}}}{{ end }}\n""#,
+            ),
+        ),
         ("nothing", spec(plain, "'$patch: delete'")),
     ];
     let lines = cases.map(|(name, lines)| format!("{name}\n{}", lines.join("\n")));
@@ -301,9 +308,18 @@ app-a in ``
 app-b in ``
   from = "set" (set.yaml:6:174)
   p = "set" (set.yaml:6:210)
+blank lines
+app-a in ``
+  from = "set" (set.yaml:6:174)
+  p = "set" (set.yaml:6:210)
+x in ``
+  from = "set" (set.yaml:6:174)
+  p = "set" (set.yaml:6:210)
 nothing
- in ``
- in ``
+all in ``
+  composition-unsupported: `templatePatch` deletes the whole Application (set.yaml:6:236)
+all in ``
+  composition-unsupported: `templatePatch` deletes the whole Application (set.yaml:6:236)
 "#]],
     );
 }

@@ -29,6 +29,7 @@ fn a_file_that_is_not_read_is_counted_by_its_reason() {
     let cases = [
         ("Jinja", stage_beside("a.yaml", &jinja)),
         ("the end of a name", stage_beside("a.yml.gotmpl", &jinja)),
+        ("jsonnet", stage_beside("main.jsonnet", &jinja)),
         ("another template", stage_beside("notes.tpl", "{{ x }}")),
         ("a chart's template", chart),
         ("LFS", stage_beside("a.yml", pointer)),
@@ -58,6 +59,7 @@ fn a_file_that_is_not_read_is_counted_by_its_reason() {
         str![[r#"
 Jinja: no findings in 1 cluster; 2 node pools checked: 2 by name only; 1 file not read: a template of another program
 the end of a name: no findings in 1 cluster; 2 node pools checked: 2 by name only; 1 file not read: a template of another program
+jsonnet: no findings in 1 cluster; 2 node pools checked: 2 by name only; 1 file not read: a template of another program
 another template: no findings in 1 cluster; 2 node pools checked: 2 by name only
 a chart's template: no findings in 1 cluster; 2 node pools checked: 2 by name only
 LFS: no findings in 1 cluster; 2 node pools checked: 2 by name only; 1 file not read: a pointer of Git LFS

@@ -137,6 +137,11 @@ impl Path {
         self.0.len()
     }
 
+    /// Whether it leads to each item of a list.
+    pub fn has_every(&self) -> bool {
+        self.0.contains(&Part::Every)
+    }
+
     /// Its steps, where it leads to one node at most.
     pub fn steps(self) -> Option<Vec<Step>> {
         let step = |part| match part {

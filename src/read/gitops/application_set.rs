@@ -429,12 +429,15 @@ impl Set<'_, '_> {
             let message = "`templatePatch` is not YAML once it is filled in";
             return Err(self.refusal(message, patch.place));
         };
-        let Some(read) = read.documents.first() else {
+        // A patch that is empty once it is filled in changes nothing.
+        let Some(read) = read.documents.first().filter(|read| !read.value.is_null()) else {
             return Ok(tree.clone());
         };
         let read = read.with_places(&mut |_| patch.place);
         match strategic::apply(&Object::new(tree.clone()), &read, self.reader) {
-            Ok(patched) => Ok(patched.unwrap_or_else(|| Node::from_value(Value::empty_map()))),
+            Ok(patched) => patched.ok_or_else(|| {
+                self.refusal("`templatePatch` deletes the whole Application", patch.place)
+            }),
             Err(error) => Err(self.refusal(error.message, error.place)),
         }
     }
@@ -448,16 +451,20 @@ fn inner_depth(depth: Depth) -> Depth {
     }
 }
 
-/// A generator's own template, with what is empty in it from the set's.
-fn fill_empty(own: &Node, base: &Node) -> Node {
-    let is_empty = match &own.value {
+/// Whether a value is that of a field of Go that nobody sets.
+pub(super) fn is_zero(node: &Node) -> bool {
+    match &node.value {
         Value::Null | Value::Bool(false) => true,
         Value::String(text) => text.is_empty(),
         Value::List(items) => items.is_empty(),
         _ => false,
-    };
+    }
+}
+
+/// A generator's own template, with what is empty in it from the set's.
+fn fill_empty(own: &Node, base: &Node) -> Node {
     let (Value::Map(map), Value::Map(below)) = (&own.value, &base.value) else {
-        return if is_empty { base } else { own }.clone();
+        return if is_zero(own) { base } else { own }.clone();
     };
     let mut filled = (**map).clone();
     for entry in &**below {

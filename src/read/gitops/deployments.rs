@@ -181,6 +181,7 @@ fn check_source(
     source: &Node,
 ) -> Result<(), ReadError> {
     reader.check_fields(&argo_cd::SOURCE, &application.title(), source)?;
+    check_type(reader, source)?;
     let own = format!(".argocd-source-{}.yaml", application.name());
     let names = [".argocd-source.yaml", &own];
     let folder = application::folder(source);
@@ -195,6 +196,40 @@ fn check_source(
         );
         Err(reader.finding(UNSUPPORTED, message, source.place).into())
     })
+}
+
+/// Refuses a source whose settings are those of another type than its folder is: Argo CD takes the type from them
+/// (<https://pkg.go.dev/github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1#ApplicationSource.ExplicitType>), so it builds
+/// no kustomization for `directory`, and nothing at all for `helm` without a chart.
+fn check_type(reader: &LayerReader<'_>, source: &Node) -> Result<(), ReadError> {
+    let types = ["directory", "helm", "kustomize"];
+    let is_set = |field: &&str| {
+        let mut settings = source.entries(&[field]);
+        settings.any(|setting| !application_set::is_zero(&setting.node))
+    };
+    let set: Vec<&str> = types.into_iter().filter(is_set).collect();
+    let folder = application::folder(source).filter(|folder| reader.files.is_folder(folder));
+    let message = match (&set[..], folder) {
+        ([first, second, ..], _) => {
+            format!("a source has `{first}` and `{second}`, and Argo CD refuses two types")
+        }
+        ([one], Some(folder)) => {
+            let is_chart = reader.has_chart(Some(&folder));
+            let is_kustomization = reader.has_kustomization(&folder);
+            let fits = match *one {
+                "helm" => is_chart,
+                "kustomize" => is_kustomization,
+                _ => !is_chart && !is_kustomization,
+            };
+            if fits {
+                return Ok(());
+            }
+            let shown = display(&folder);
+            format!("a source has `{one}`, so Argo CD takes `{shown}` for another type than it is")
+        }
+        _ => return Ok(()),
+    };
+    Err(reader.finding(UNSUPPORTED, message, source.place).into())
 }
 
 /// The HelmRelease or Application that an object is, or the Applications of an ApplicationSet.

@@ -162,6 +162,12 @@ impl<'r> LayerReader<'r> {
         folder.is_some_and(|folder| self.files.is_file(&folder.join("Chart.yaml")))
     }
 
+    /// Whether a folder has a kustomization.
+    pub(super) fn has_kustomization(&self, folder: &Path) -> bool {
+        let mut files = KUSTOMIZATIONS.iter().map(|name| folder.join(name));
+        files.any(|file| self.files.is_file(&file))
+    }
+
     /// The documents of a file of Kubernetes objects, parsed as by kubectl; none if there is no such file.
     pub(super) fn objects(&mut self, path: &Path) -> Result<Option<Arc<Vec<Node>>>, ReadError> {
         let Some(load) = self.open(path)? else {

@@ -152,7 +152,11 @@ impl Copied {
             value = value.or(node);
             Ok(())
         };
-        parse(path)?.walk(&object.tree, false, &mut get)?;
+        let fields = parse(path)?;
+        if fields.has_every() {
+            return Err("the source of a replacement is one field, without `*`".to_owned());
+        }
+        fields.walk(&object.tree, false, &mut get)?;
         let missing = || {
             format!(
                 "{} has no field `{path}`, or nothing is in it",

@@ -9,7 +9,7 @@ pub(in crate::read) const CLUSTER: Table = Table {
         Done "": "apiVersion kind"
         Whole "": "metadata"
         NoEffect "": "status"
-        NoEffect "spec": "availabilityGates controlPlaneEndpoint infrastructureRef paused"
+        NoEffect "spec": "availabilityGates controlPlaneEndpoint infrastructureRef managedExternalEtcdRef paused"
         Whole "spec": "clusterNetwork controlPlaneRef"
         Done "spec.topology": "class classNamespace version"
         Done "spec.topology.classRef": "name namespace"

@@ -71,6 +71,7 @@ fn read_objects(text: &Arc<Text>, found: &mut Found) -> Result<Vec<Notice>, Synt
             text,
             document,
             steps: Vec::new(),
+            is_of_transformer: node.text(&["apiVersion"]) == Some("builtin"),
             met: BTreeSet::new(),
             secret: None,
             strings: &strings,
@@ -103,6 +104,8 @@ struct Walk<'a> {
     text: &'a Arc<Text>,
     document: usize,
     steps: Vec<Step>,
+    /// Whether the document is the configuration of one of kustomize's own transformers.
+    is_of_transformer: bool,
     /// The places of objects and of strings with objects.
     met: BTreeSet<(u32, u32)>,
     /// The name of the Secret that the way leads through.
@@ -200,6 +203,7 @@ impl Walk<'_> {
             place,
             value,
             secret: self.secret,
+            is_of_transformer: self.is_of_transformer,
             is_encoded,
         });
         if let Err(error) = read_objects(&inner, self.found) {

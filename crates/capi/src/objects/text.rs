@@ -28,6 +28,8 @@ pub struct Host {
     pub steps: Vec<Step>,
     /// The place of the string.
     pub place: Place,
+    /// Whether it is in the configuration of one of kustomize's own transformers, whose texts are patches.
+    is_of_transformer: bool,
     /// Why nothing can be changed in it, in one clause.
     pub frozen: Option<&'static str>,
     /// The place that findings name instead, so that no line of a Secret is shown.
@@ -45,6 +47,8 @@ pub(super) struct Inner<'a> {
     pub(super) value: &'a str,
     /// The name of the Secret that holds it.
     pub(super) secret: Option<Place>,
+    /// Whether it is in the configuration of one of kustomize's own transformers.
+    pub(super) is_of_transformer: bool,
     /// Whether the text was decoded from base64.
     pub(super) is_encoded: bool,
 }
@@ -107,6 +111,7 @@ impl Text {
                 document,
                 steps,
                 place,
+                is_of_transformer: inner.is_of_transformer,
                 frozen: own.or(outer_frozen),
                 reported_at: inner.secret.filter(|_| own.is_some()),
                 spelling: Spelling::new(outer, place, inner.value),
@@ -132,12 +137,11 @@ impl Text {
         self.files.is_some()
     }
 
-    /// Whether what is at these steps of it is a patch of kustomize, by where it is written: in a kustomization, or in an object
-    /// of Flux or Argo CD that contains a part of one.
+    /// Whether what is at these steps of it is a patch of kustomize, by where it is written: in a kustomization, in an object
+    /// of Flux or Argo CD that contains a part of one, or in a transformer.
     pub(super) fn holds_patch(&self, steps: &[Step]) -> bool {
-        let host = self.host.as_ref();
-        is_of_patches(steps)
-            || is_outermost(steps) && host.is_some_and(|host| is_of_patches(&host.steps))
+        let is_of_patch = |host: &Host| host.is_of_transformer || is_of_patches(&host.steps);
+        is_of_patches(steps) || is_outermost(steps) && self.host.as_ref().is_some_and(is_of_patch)
     }
 
     /// Why nothing in it can be changed.
