@@ -646,7 +646,9 @@ fn a_source_whose_settings_are_of_another_type_than_its_folder_is_unknown() {
         let (path, settings) = case.split_once(", ").expect("a path and settings");
         (case, source(path, settings))
     });
-    assert_text(&checked(stages), str![[r#"
+    assert_text(
+        &checked(stages),
+        str![[r#"
 over, directory: {recurse: true}
     warning[composition-unsupported] object.yaml:7:11 `{path: over, directory: {recurse: true}}`
     chart/control-plane v1.31.8 (chart/templates/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (chart/templates/edge.yaml:29:49) holds 1.31.8
@@ -740,7 +742,8 @@ none, helm: {releaseName: x}
     plain/control-plane v1.31.8 (plain/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (plain/edge.yaml:29:49) holds 1.31.8
     plain/plain-md v1.31.8 (plain/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (plain/edge.yaml:29:49) holds 1.31.8
 
-"#]]);
+"#]],
+    );
 }
 
 /// As Argo CD Image Updater writes them.

@@ -477,7 +477,9 @@ fn a_patch_in_a_transformer_is_no_object_of_its_own() {
         ("patches", overlay(several)),
         ("a template that is only a patch", dangling),
     ];
-    assert_text(&checked(cases), str![[r#"
+    assert_text(
+        &checked(cases),
+        str![[r#"
 a patch
     edge/control-plane v1.31.8 (base/cluster.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/cluster.yaml:29:49) holds 1.31.8
     edge/edge-md v1.31.8 (base/cluster.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/cluster.yaml:29:49) holds 1.31.8
@@ -489,7 +491,8 @@ a template that is only a patch
     edge/control-plane v1.31.8 (edge.yaml:12:12): unknown (its machine template is not among the manifests)
     edge/edge-md v1.31.8 (edge.yaml:23:16): unknown (its machine template is not among the manifests)
 
-"#]]);
+"#]],
+    );
 }
 
 /// No text of several lines is the name of a file, and no file system has one this long.
@@ -509,14 +512,17 @@ transformers:
 "
     );
     let stage = with_base("v1.31.8").file("over/kustomization.yaml", over);
-    assert_text(&checked([("long", stage)]), str![[r#"
+    assert_text(
+        &checked([("long", stage)]),
+        str![[r#"
 long
     error[version-skew] edge/edge-md base/cluster.yaml:23:16 `v1.31.8` over/kustomization.yaml:8:55 `v1.30.2` => v1.31.8
     error[k8s-version-mismatch] edge/control-plane base/cluster.yaml:29:49 `ubuntu-2204-kube-v1.31.8` over/kustomization.yaml:8:55 `v1.30.2` => v1.30.2
     edge/control-plane v1.30.2 (over/kustomization.yaml:8:55): mismatched, ubuntu-2204-kube-v1.31.8 (base/cluster.yaml:29:49) holds 1.31.8
     edge/edge-md v1.31.8 (base/cluster.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/cluster.yaml:29:49) holds 1.31.8
 
-"#]]);
+"#]],
+    );
 }
 
 #[test]
