@@ -118,6 +118,22 @@ fn what_is_wrong_with_a_secret_quotes_nothing_of_it() {
     }
 }
 
+/// `default` took over where `fromJson` could not read what stands for the text.
+#[test]
+fn json_in_a_secret_is_json_for_expressions() {
+    let project = project()
+        .settings("clusters: [{name: edge, values: [values.yaml, secrets.yaml]}]")
+        .file("secrets.yaml", "json: '{\"a\": \"correct-horse\"}'\n")
+        .file(
+            "values.yaml",
+            "key: '{{ (fromJson .Values.json).a | default \"fallback\" }}'\n",
+        );
+    project.run("values edge key").screen(str![[r#"
+"<secret secrets.yaml: json.a>"
+
+"#]]);
+}
+
 #[test]
 fn what_a_secret_selects_is_unknown() {
     let project = project()

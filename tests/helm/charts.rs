@@ -346,6 +346,25 @@ fn what_a_template_of_a_secret_fails_with_is_not_shown() {
     }
 }
 
+/// What it is made of is the variable of another action.
+#[test]
+fn what_a_template_fails_with_that_makes_a_secret_of_a_variable_is_not_shown() {
+    let secret = "{{ $d := dict \"pw\" \"SEKRET\" }}{{ dict \"apiVersion\" \"v1\" \"kind\" \"Secret\" \"data\" $d | toYaml }}\n\
+                  {{ fail (get $d \"pw\") }}\n";
+    let stage = with_chart(
+        VALUES,
+        &[
+            ("paris.yaml", RELEASE),
+            ("charts/edge/templates/s.yaml", secret),
+        ],
+    );
+    let shown = text_without_secrets(&stage);
+    assert!(
+        shown.contains("a template that makes a Secret fails"),
+        "{shown}"
+    );
+}
+
 /// Nobody knows of what it is one.
 #[test]
 fn a_patch_of_a_release_that_cannot_be_read_is_not_quoted() {

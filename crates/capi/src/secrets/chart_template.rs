@@ -10,7 +10,7 @@ use yaml_tree::opaque::label;
 use yaml_tree::place::{FileId, Secrets, Source};
 
 use super::seals::Seals;
-use super::template::{Actions, data_lines, metadata_lines, to_usize};
+use super::template::{Actions, data_lines, metadata_lines, to_u32, to_usize};
 use super::{is_named_secret, mentions_secret, names_secret};
 
 /// A template of a chart.
@@ -128,7 +128,12 @@ pub fn parse_template(
     let source = Source::new(path, text);
     let written = Written::find(&source.path, text);
     let literals = written.literals(text, included);
-    let lines = written.hidden.iter().chain(&written.blocks);
+    // A Secret may be made of what other actions know.
+    let makers = written.actions.secret_makers(text, false).into_iter();
+    let makers: Vec<Range<u32>> = makers.map(to_u32).collect();
+    let lines = { written.hidden.iter() }
+        .chain(&written.blocks)
+        .chain(&makers);
     let marks = written.found.iter().chain(lines).chain(&literals);
     let marks = marks.cloned().collect();
     let secrets: Secrets = literals.into_iter().collect();

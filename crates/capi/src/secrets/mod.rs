@@ -26,7 +26,7 @@ use yaml_tree::{Documents, SyntaxError};
 
 pub use chart_template::{ChartTemplate, Included, parse_template};
 pub use layers::Holders;
-use seals::Seals;
+use seals::{Seals, print_again};
 pub use seals::{is_patch_of_secret, may_be_patch_of_secret};
 
 /// How deeply strings that hold objects may be nested.
@@ -125,15 +125,14 @@ pub fn is_named_secret(file: &Path) -> bool {
 /// The text of a secret with labels instead of its texts and numbers, if it is a document itself, such as a values file; else a
 /// label.
 pub fn seal_text(text: &str, file: &str, keys: &str) -> String {
-    let Some(documents) = data(text, keys) else {
+    let Some(mut documents) = data(text, keys) else {
         return label(file, keys);
     };
     let mut seals = Seals::for_text(file, "");
-    let texts = documents.into_iter().map(|mut document| {
-        seals.seal_data(&mut document, keys);
-        yaml_tree::emit(&document.value)
-    });
-    texts.collect::<Vec<_>>().join("---\n")
+    for document in &mut documents {
+        seals.seal_data(document, keys);
+    }
+    print_again(text, &documents)
 }
 
 /// Replaces each text and number of a tree by a label. Maps, lists, booleans, and what is empty or zero stay.
@@ -234,8 +233,9 @@ static MARKS: LazyLock<Vec<Finder<'static>>> = LazyLock::new(|| {
     words.into_iter().chain(escapes).map(Finder::new).collect()
 });
 /// What only a kubeconfig says, both of a pair.
-static KUBECONFIG: LazyLock<[[Finder<'static>; 2]; 2]> = LazyLock::new(|| {
-    [["users", "Config"], ["users", "contexts"]].map(|pair| pair.map(Finder::new))
+static KUBECONFIG: LazyLock<[[Finder<'static>; 2]; 4]> = LazyLock::new(|| {
+    let words = ["Config", "contexts", "user:", "\"user\""];
+    words.map(|word| ["users", word].map(Finder::new))
 });
 /// What patches say that may be those of a Secret, both of a pair.
 static PATCH: LazyLock<[[Finder<'static>; 2]; 2]> =
@@ -312,6 +312,12 @@ mod tests {
             read(text, false),
             r#"{"kind":"Secret","stringData":{"values.yaml":"a:\n  b:\n  - \"<secret f.yaml: stringData.values.yaml.a.b.0>\"\n  - true\n"}}"#
         );
+        // JSON stays JSON, which `fromJson` reads.
+        let text = "kind: Secret\nstringData: {a: '{\"b\": [\"x\", true]}'}\n";
+        assert_eq!(
+            read(text, false),
+            r#"{"kind":"Secret","stringData":{"a":"{\"b\":[\"<secret f.yaml: stringData.a.b.0>\",true]}"}}"#
+        );
         // `a: x`, and a line.
         let text = "kind: Secret\ndata: {values.yaml: YTogeAo=}\n";
         assert_eq!(
@@ -330,6 +336,10 @@ mod tests {
         );
         let text = "k: |\n  kind: Config\n  users: [{user: {token: SEKRET}}]\n";
         assert!(!read(text, false).contains("SEKRET"));
+        let text = "k: '{\"users\": [{\"user\": {\"token\": \"SEKRET\"}}], \"clusters\": []}'\nl: {users: [{user: {token: SEKRET}}]}\n";
+        assert!(!read(text, false).contains("SEKRET"));
+        let text = "users: [{name: a, user: me}]\n";
+        assert!(read(text, false).contains("me"));
         let text = "k: \"{\\\"kind\\\": \\\"Secret\\\", \\\"stringData\\\": {\\\"a\\\": \\\"SEKRET\\\"}}\"\n";
         assert!(!read(text, false).contains("SEKRET"));
         let text = "units:\n  a:\n    template: |\n      {{- if .x }}\n      kind: Secret\n      {{- end }}\n";

@@ -45,7 +45,9 @@ impl Holder {
             is_secret: is("Secret"),
             is_list: is("SecretList"),
             is_generator: is("SecretGenerator"),
-            is_kubeconfig: is("Config") || node.get_path(&["contexts"]).is_some(),
+            is_kubeconfig: is("Config")
+                || node.get_path(&["contexts"]).is_some()
+                || has_users(node),
             is_patch: is_patch_of_secret(node),
             may_be_patch: may_be_patch_of_secret(node),
         }
@@ -441,7 +443,7 @@ impl<'a> Seals<'a> {
 
 /// The documents of a text, printed again: nothing stays of it that they do not hold, such as a comment, or what a second key of the
 /// same name hides.
-fn print_again(text: &str, documents: &[Node]) -> String {
+pub(super) fn print_again(text: &str, documents: &[Node]) -> String {
     match documents {
         [document] if text.trim_start().starts_with(['{', '[']) => {
             to_json(&document.value, Html::Plain)
@@ -453,6 +455,21 @@ fn print_again(text: &str, documents: &[Node]) -> String {
             texts.collect::<Vec<_>>().join("---\n")
         }
     }
+}
+
+/// Whether a map lists users as a kubeconfig does, each with its credentials.
+fn has_users(node: &Node) -> bool {
+    let users = node.get_path(&["users"]);
+    let mut users = users.into_iter().flat_map(Node::children);
+    users.any(|user| {
+        matches!(
+            user.get_path(&["user"]),
+            Some(Node {
+                value: Value::Map(_),
+                ..
+            })
+        )
+    })
 }
 
 /// The first key of the path of an operation of a JSON patch.

@@ -77,24 +77,28 @@ impl Actions {
             .collect()
     }
 
-    /// What is written into the Secrets that an action makes: behind the key `stringData`, or `data` where it names a Secret.
-    pub(super) fn secret_arguments(&self, text: &str, names_secret: bool) -> Vec<Range<u32>> {
-        let mut found = Vec::new();
-        for action in &self.found {
+    /// Where actions make Secrets: from the key `stringData`, or `data` where they name a Secret.
+    pub(super) fn secret_makers(&self, text: &str, names_secret: bool) -> Vec<Range<usize>> {
+        let actions = self.found.iter();
+        let makers = actions.filter_map(|action| {
             let names_secret = names_secret || text[action.clone()].contains("Secret");
-            let is_data = |written: &Written| {
+            let is_data = |written: &&Written| {
                 let word = &text[to_usize(&written.range)];
                 let is_manifest = word.contains("Secret") && word.contains("data");
                 let is_key = matches!(word, "data" | "binaryData") && names_secret;
                 is_key || is_manifest || word.contains("stringData")
             };
-            let strings = self.strings(text, action.clone());
-            if let Some(start) = strings.iter().position(is_data) {
-                let start = strings[start].range.start as usize;
-                found.extend(self.words(text, start..action.end).map(to_u32));
-            }
-        }
-        found
+            let first = self.strings(text, action.clone()).iter().find(is_data)?;
+            Some(first.range.start as usize..action.end)
+        });
+        makers.collect()
+    }
+
+    /// What is written into the Secrets that an action makes.
+    pub(super) fn secret_arguments(&self, text: &str, names_secret: bool) -> Vec<Range<u32>> {
+        let makers = self.secret_makers(text, names_secret).into_iter();
+        let words = makers.flat_map(|maker| self.words(text, maker));
+        words.map(to_u32).collect()
     }
 
     /// The text with nothing where lines hold only actions, and letters where others do: as long as it was, and often YAML.
