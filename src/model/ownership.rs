@@ -29,8 +29,8 @@ const CLUSTER: &str = "cluster ";
 const ALL: &str = "all clusters";
 const END: &str = "; edit the values, not this file.";
 
-/// How git marks a conflict.
-const CONFLICT: &[u8] = b"<<<<<<< ";
+/// How git marks a conflict. Where both branches renamed the file, the mark is longer.
+const CONFLICT: &[u8] = b"<<<<<<<";
 
 /// The most bytes of a first line: the longest name, with each letter escaped.
 pub const LONGEST_LINE: usize = 4096;
@@ -182,6 +182,8 @@ mod tests {
     fn a_mark_of_a_conflict_hides_no_owner() {
         let text = format!("<<<<<<< HEAD:a.yaml\n{}=======\n", Owner::All.line(""));
         assert_eq!(Owner::from_start(text.as_bytes()), Some(Owner::All));
+        let renamed = format!("<<<<<<<< HEAD:a.yaml\r\n{}========\n", Owner::All.line(""));
+        assert_eq!(Owner::from_start(renamed.as_bytes()), Some(Owner::All));
         assert_eq!(Owner::from_start(b"<<<<<<< HEAD\na: 1\n"), None);
     }
 
