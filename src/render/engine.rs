@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::sync::{Arc, OnceLock};
+use std::thread;
 
 use minijinja::syntax::SyntaxConfig;
 use minijinja::{
@@ -22,6 +23,12 @@ const FUEL: u64 = 2_000_000;
 const LINE_FUEL: u64 = 20_000;
 /// The most bytes that one rendering may write.
 const WRITTEN_LIMIT: usize = 16_773_120;
+/// The most bytes of a template: each may be one in another, such as a `-`, and takes 300 bytes of stack.
+const TEXT_LIMIT: usize = 65_536;
+/// The bytes of a template that any stack holds.
+const SHALLOW: usize = 2_048;
+/// The bytes of stack that a template needs within its limits.
+const STACK: usize = 256 << 20;
 const YAML: AutoEscape = AutoEscape::Custom(Cow::Borrowed("yaml"));
 
 /// The compiled templates.
@@ -89,7 +96,16 @@ impl Engine {
 
     fn compile(&mut self, name: String, source: Arc<Source>, findings: &mut Vec<Finding>) {
         let text = source.text.clone();
-        if let Err(error) = self.environment.add_template_owned(name.clone(), text) {
+        let (environment, owned) = (&mut self.environment, name.clone());
+        let compiled = if text.len() > TEXT_LIMIT {
+            let what = format!("it has more than {TEXT_LIMIT} bytes");
+            Err(Error::new(ErrorKind::InvalidOperation, what))
+        } else {
+            run_deep(text.len() > SHALLOW, || {
+                environment.add_template_owned(owned, text)
+            })
+        };
+        if let Err(error) = compiled {
             findings.push(self.finding(&name, &error));
             self.broken.insert(name);
         }
@@ -102,9 +118,11 @@ impl Engine {
 
     /// Whether the template uses a variable.
     pub(super) fn mentions(&self, name: &str, variable: &str) -> bool {
-        self.environment
-            .get_template(name)
-            .is_ok_and(|template| template.undeclared_variables(false).contains(variable))
+        let template = self.environment.get_template(name);
+        template.is_ok_and(|template| {
+            let variables = || template.undeclared_variables(false);
+            run_deep(template.source().len() > SHALLOW, variables).contains(variable)
+        })
     }
 
     /// Renders a template with a context.
@@ -132,7 +150,12 @@ impl Engine {
         let mut written = Written(Vec::with_capacity(4096));
         let template = environment.get_template(name);
         template
-            .and_then(|template| template.render_captured_to(context, &mut written).map(drop))
+            .and_then(|template| {
+                // Nothing else keeps what a loop makes, and so is deeper than the text.
+                let is_deep = template.source().contains("namespace");
+                let render = || template.render_captured_to(context, &mut written).map(drop);
+                run_deep(is_deep, render)
+            })
             .map_err(|error| Box::new(self.finding(name, &error)))?;
         Ok(String::from_utf8(written.0).unwrap_or_default())
     }
@@ -158,6 +181,20 @@ impl Engine {
         )
         .with_label(spot, "here")
     }
+}
+
+/// Does work that goes as deep as a template has bytes, or as what it builds: on a stack of its own, where that may be deep.
+fn run_deep<T: Send>(is_deep: bool, work: impl FnOnce() -> T + Send) -> T {
+    if !is_deep {
+        return work();
+    }
+    thread::scope(|scope| {
+        let thread = thread::Builder::new().stack_size(STACK);
+        let started = thread
+            .spawn_scoped(scope, work)
+            .expect("memory for a stack");
+        started.join().expect("a panic aborts")
+    })
 }
 
 fn too_long() -> String {

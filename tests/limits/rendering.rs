@@ -56,6 +56,35 @@ fn a_template_builds_as_deep_as_is_stated() {
 }
 
 #[test]
+fn a_template_is_as_long_as_is_stated() {
+    let head = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n# \n".len();
+    most(65_536 - head, "it has more than 65536 bytes", |length| {
+        rendered(&format!("# {}\n", "a".repeat(length)))
+    });
+}
+
+/// Each sign is an expression in another one.
+#[test]
+fn a_template_is_as_deep_as_it_is_long() {
+    let deepest = format!("# {{{{ {}1 }}}}\n", "-".repeat(65_000));
+    assert_eq!(rendered(&deepest), Ok(()));
+    let path = format!("out{{{{ 1 if 0 else {}1 }}}}", "-".repeat(60_000));
+    let settings = format!("outputs: [{{target: manifests, path: \"{path}\"}}]");
+    let stage = project().cluster("a", VALUES).settings(&settings);
+    let outcome = stage.run("render").outcome;
+    assert!(outcome.stdout.contains("out1/a.yaml"), "{}", outcome.stderr);
+}
+
+#[test]
+fn what_a_template_builds_may_be_deeper_than_a_stack() {
+    let builds = "{% set n = namespace(x=1) %}{% for i in range(100000) %}{% set n.x = {\"a\": n.x} %}{% endfor %}";
+    assert_eq!(
+        rendered(&format!("{builds}# {{{{ n.x is defined }}}}\n")),
+        Ok(())
+    );
+}
+
+#[test]
 fn the_longest_text_is_written_and_a_longer_one_is_not() {
     // Beside it, the head and the line break behind the tags.
     let around = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n# \n".len();
