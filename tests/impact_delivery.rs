@@ -549,13 +549,107 @@ another patch
 built
     note: not known, because it is not read: `prod/kustomization.yaml` (`prod` does not build: a Kustomization has the field `novel`, which is not carried out here), which was there before
     edge
-      control-plane  no machine is re-provisioned
-                       image       none → ubuntu-2204-kube-v1.31.8
-      edge-md        no machine is re-provisioned
-                       image       none → ubuntu-2204-kube-v1.31.8
       whole cluster  not known whether machines are re-provisioned
                        files       not known: its kustomization does not build → known
     not known of 1 whole cluster, not known of 1 source not read, 0 clusters as before
+
+"#]],
+    );
+}
+
+/// [`fleet`] with an edit of the file of its cluster.
+fn write_edge(stage: &Stage, edit: impl Fn(Vec<&str>) -> Vec<&str>) {
+    let text = cluster("v1.31.8", GOOD);
+    let documents = edit(text.split("---\n").collect());
+    stage.write("apps/edge.yaml", documents.join("---\n"));
+}
+
+#[test]
+fn a_file_that_goes_deletes_nothing_that_is_not_pruned() {
+    let changes: Changes<'_> = &[
+        ("a cluster", &|stage: &Stage| {
+            stage.remove("apps/edge.yaml");
+            stage.write("apps/kustomization.yaml", "resources: []\n");
+        }),
+        ("a node pool", &|stage| {
+            write_edge(stage, |documents| {
+                let is_left = |text: &&str| !text.contains("kind: MachineDeployment");
+                documents.into_iter().filter(is_left).collect()
+            });
+        }),
+        ("a control plane", &|stage| {
+            write_edge(stage, |documents| {
+                let is_left = |text: &&str| !text.contains("kind: KubeadmControlPlane\nmeta");
+                documents.into_iter().filter(is_left).collect()
+            });
+        }),
+        ("a folder", &|stage| {
+            stage.remove("apps/edge.yaml");
+            stage.remove("apps/kustomization.yaml");
+        }),
+    ];
+    let mut shown = String::new();
+    for prune in ["prune: true", "prune: false"] {
+        let Some(lines) = impacts(|| fleet(prune), changes) else {
+            return;
+        };
+        shown += &format!("{prune}\n{lines}");
+    }
+    assert_text(
+        &shown,
+        str![[r#"
+prune: true
+a cluster
+    edge (gone)
+      control-plane  3 machines deleted
+                       image       ubuntu-2204-kube-v1.31.8 → none
+                       kubernetes  v1.31.8 → none
+      edge-md        all machines deleted
+                       image       ubuntu-2204-kube-v1.31.8 → none
+                       kubernetes  v1.31.8 → none
+    3 machines and one whole pool deleted, 1 cluster gone, 1 cluster as before
+a node pool
+    edge
+      edge-md  all machines deleted
+                 image       ubuntu-2204-kube-v1.31.8 → none
+                 kubernetes  v1.31.8 → none
+    one whole pool deleted, 1 cluster as before
+a control plane
+    edge
+      control-plane  3 machines deleted
+                       image       ubuntu-2204-kube-v1.31.8 → none
+                       kubernetes  v1.31.8 → none
+    3 machines deleted, 1 cluster as before
+a folder
+    edge (gone)
+      control-plane  3 machines deleted
+                       image       ubuntu-2204-kube-v1.31.8 → none
+                       kubernetes  v1.31.8 → none
+      edge-md        all machines deleted
+                       image       ubuntu-2204-kube-v1.31.8 → none
+                       kubernetes  v1.31.8 → none
+    3 machines and one whole pool deleted, 1 cluster gone, 1 cluster as before
+prune: false
+a cluster
+    edge
+      whole cluster  not known: its objects are deployed by something else, or by nothing
+                       deployed by  Kustomization flux-system/apps → nothing
+    not known of 1 whole cluster, 1 cluster as before
+a node pool
+    edge
+      whole cluster  not known: its objects are deployed by something else, or by nothing
+                       deployed by  Kustomization flux-system/apps → nothing
+    not known of 1 whole cluster, 1 cluster as before
+a control plane
+    edge
+      whole cluster  not known: its objects are deployed by something else, or by nothing
+                       deployed by  Kustomization flux-system/apps → nothing
+    not known of 1 whole cluster, 1 cluster as before
+a folder
+    edge
+      whole cluster  not known: its objects are deployed by something else, or by nothing
+                       deployed by  Kustomization flux-system/apps → nothing
+    not known of 1 whole cluster, 1 cluster as before
 
 "#]],
     );

@@ -745,6 +745,90 @@ not known of 1 whole cluster, 0 clusters as before
 }
 
 #[test]
+fn a_secret_of_a_file_that_stays_is_the_same_one() {
+    let plane = cluster("v1.31.8", GOOD).replacen(
+        "  replicas: 3\n",
+        "  replicas: 3\n  kubeadmConfigSpec: {files: [{path: /k, contentFrom: {secret: {name: s, key: k}}}]}\n",
+        1,
+    );
+    let secret = |text: &str| object("v1 Secret s", &format!("stringData: {{k: {text}}}"));
+    let before = plane.clone() + &secret("SEKRIT");
+    let changes = [
+        ("as before", before.clone()),
+        ("moved", secret("SEKRIT") + "---\n" + &plane),
+        ("another", plane.clone() + &secret("OTHER")),
+    ];
+    let Some(shown) = impacts(&before, &changes) else {
+        return;
+    };
+    assert_text(
+        &shown,
+        str![[r#"
+as before
+    no machine is re-provisioned, 1 cluster as before
+moved
+    no machine is re-provisioned, 1 cluster as before
+another
+    edge
+      control-plane  not known: it depends on a secret that may change
+                       Secret/s stringData.k  a secret → perhaps another
+    not known of 1 pool, which a secret decides, 0 clusters as before
+
+"#]],
+    );
+}
+
+#[test]
+fn what_names_its_cluster_alone_is_compared() {
+    let data = |mtu: u32| {
+        object(
+            &format!("{INFRASTRUCTURE} Metal3DataTemplate data"),
+            &format!("spec: {{clusterName: edge, networkData: {{mtu: {mtu}}}}}"),
+        )
+    };
+    let old = |size: u32| {
+        object(
+            &format!("{INFRASTRUCTURE} OpenStackMachineTemplate old"),
+            &format!("spec: {{template: {{spec: {{size: {size}}}}}}}"),
+        )
+        .replace(
+            "{name: old}",
+            "{name: old, labels: {cluster.x-k8s.io/cluster-name: edge}}",
+        )
+    };
+    let text = |mtu: u32, size: u32| cluster("v1.31.8", GOOD) + &data(mtu) + &old(size);
+    let changes = [
+        ("data", text(9000, 1)),
+        ("a template of the past", text(1500, 2)),
+    ];
+    let Some(shown) = impacts(&text(1500, 1), &changes) else {
+        return;
+    };
+    assert_text(
+        &shown,
+        str![[r#"
+data
+    edge
+      whole cluster  refused by its webhook: nothing changes, and the sync fails
+                       Metal3DataTemplate/data spec.networkData.mtu  1500 → 9000
+    no machine is re-provisioned, refused by webhooks in 1 pool, 0 clusters as before
+    error[template-edited-in-place]: Metal3DataTemplate `data` changes under the same name, and its webhook refuses changes below `spec.networkData`
+      --> edge.yaml:33:18
+       |
+    33 | metadata: {name: data}
+       |                  ^^^^ `spec.networkData.mtu` changes
+       |
+       = cluster: edge
+       = help: give it another name, and write that into what refers to it
+    1 error in 1 cluster
+a template of the past
+    no machine is re-provisioned, 1 cluster as before
+
+"#]],
+    );
+}
+
+#[test]
 fn a_secret_of_the_values_that_changes_is_not_denied() {
     let stage = project()
         .catalog(&["noble rke2 1.31.8+rke2r1"])

@@ -53,10 +53,15 @@ impl Difference<'_> {
     }
 }
 
-/// Everything that differs, by objects in their order.
+/// Everything that differs, by objects in their order; nothing of those whose build is not known.
 pub fn object_changes<'a>(before: &'a Cluster, after: &'a Cluster) -> Vec<ObjectChange<'a>> {
     let mut changes = Vec::new();
+    let is_known = |one: &&ClusterObject| one.object.unknown.is_none();
     for pair in pairs(&before.objects, &after.objects) {
+        // It is not the object that is deployed.
+        if !pair.iter().flatten().all(is_known) {
+            continue;
+        }
         let [Some(was), Some(is)] = pair else {
             changes.extend(one_sided_change(pair));
             continue;
@@ -100,6 +105,9 @@ pub fn object_changes<'a>(before: &'a Cluster, after: &'a Cluster) -> Vec<Object
                 effect => effect,
             };
             if found.is_secret {
+                if is_same_text([&was.object, &is.object], [found.from, found.to]) {
+                    return None;
+                }
                 if !matches!(answer.effect, Effect::Rolls | Effect::NotKnown) {
                     return None;
                 }
@@ -178,6 +186,20 @@ fn is_of_other_group(path: &[&str], values: Values<'_>) -> bool {
         text.split_once('/').map(|(group, _)| group)
     });
     path.last() == Some(&"apiVersion") && from != to
+}
+
+/// Whether a value is one text of two files, which nothing fills in, so that both are the same though nobody shows it.
+fn is_same_text(objects: [&ManifestObject; 2], values: Values<'_>) -> bool {
+    let is_whole = |object: &&ManifestObject| object.text.is_file() && !object.may_have_variables();
+    let text = |side: usize| {
+        let spot = objects[side].spot(values[side]?.place)?;
+        let text = spot
+            .source
+            .text
+            .get(spot.start as usize..spot.end as usize)?;
+        Some(text.to_owned()).filter(|text| !text.is_empty())
+    };
+    objects.iter().all(is_whole) && text(0).is_some() && text(0) == text(1)
 }
 
 /// Whether a value keeps machines from being replaced: `paused`, or a strategy other than the default.

@@ -144,6 +144,16 @@ impl Cluster {
         pool.k8s_version.as_ref().or(self.k8s_version.as_ref())
     }
 
+    /// Why an object of it is not the one that is deployed: of a node pool, or what no pool has, or of any.
+    pub fn unbuilt(&self, pool: Option<&PoolName>) -> Option<Unknown> {
+        let is_its = |one: &&ClusterObject| match (pool, &one.pool) {
+            (Some(pool), Some(own)) => own == pool,
+            _ => true,
+        };
+        let mut objects = self.objects.iter().filter(is_its);
+        objects.find_map(|one| one.object.unknown)
+    }
+
     /// The Kubernetes version of its control plane; of a hosted one, which is no pool, the cluster's.
     pub fn control_plane_version(&self) -> Option<&Located<Arc<str>>> {
         let mut pools = self.pools.iter();

@@ -1,6 +1,6 @@
 //! Compares the clusters of both sides one by one.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use parking_lot::Mutex;
@@ -17,7 +17,7 @@ use crate::render::Renderer;
 use crate::report::impact::{self, ClusterChange, FieldChange, ImpactKind, Served};
 use crate::rules::{ChangeInput, Side};
 
-use super::delivery::{Delivered, Deliveries, field_change};
+use super::delivery::{Delivered, Deliveries};
 use super::unread::{Unread, has_failed, texts};
 use super::values::{self, ValuesSide};
 
@@ -105,6 +105,16 @@ impl Comparison<'_> {
         let old_view = match before {
             Some(Ok(old_view)) => old_view,
             None if !self.unread.0.may_hold(view) => {
+                if let Some(why) = view.cluster.unbuilt(None) {
+                    let change = FieldChange {
+                        from: None,
+                        ..FieldChange::of_files(None, Some(why))
+                    };
+                    return Ok(Compared::from(impact::cluster_change(
+                        &view.cluster.name,
+                        change,
+                    )));
+                }
                 return Ok(Compared::from(impact::whole(&after, ImpactKind::Added)));
             }
             unread => {
@@ -117,7 +127,7 @@ impl Comparison<'_> {
                     }),
                     ..Compared::from(impact::cluster_change(
                         name,
-                        field_change("files", UNREAD, "known"),
+                        FieldChange::not_known("files", UNREAD, "known"),
                     ))
                 });
             }
@@ -157,6 +167,7 @@ impl Comparison<'_> {
             }
             None => Vec::new(),
         };
+        let mut kept = BTreeSet::new();
         if let Some((old, new)) = entries {
             let was = Delivered {
                 entry: old,
@@ -171,22 +182,26 @@ impl Comparison<'_> {
                 )));
             }
             fields.extend(delivery.changes);
+            kept = delivery.kept;
         }
         let sides = [&old_view, view];
         if sides.iter().any(|view| has_failed(view)) && texts(&old_view) != texts(view) {
             let [from, to] = sides.map(|view| if has_failed(view) { UNREAD } else { "known" });
-            let why = field_change("files", from, to);
+            let why = FieldChange::not_known("files", from, to);
             if sides.iter().any(|view| view.cluster.pools.is_empty()) {
                 let name = &view.cluster.name;
                 return Ok(Compared::from(impact::cluster_change(name, why)));
             }
             fields.push(why);
         }
-        let change = impact::cluster(&input, is_in_place, fields);
+        let change = impact::cluster(&input, is_in_place, fields, &kept);
         let is_same = change
             .as_ref()
             .is_none_or(|change| change.change != ImpactKind::Replaced);
-        if is_same {
+        let is_built = sides
+            .iter()
+            .all(|view| view.cluster.unbuilt(None).is_none());
+        if is_same && is_built {
             let settings = &self.after.fleet.workspace.settings;
             findings.extend(check::change(&input, settings));
         }
@@ -218,7 +233,7 @@ impl Comparison<'_> {
                     )),
                     ..Compared::from(impact::cluster_change(
                         name,
-                        field_change("files", UNREAD, "gone"),
+                        FieldChange::not_known("files", UNREAD, "gone"),
                     ))
                 }
             }
@@ -228,7 +243,13 @@ impl Comparison<'_> {
     /// Why nobody knows whether a cluster is gone that is not there any more.
     fn absence(&self, entry: &ClusterEntry, view: &ClusterView) -> Option<FieldChange> {
         if self.unread.1.may_hold(view) {
-            return Some(field_change("files", "known", UNREAD));
+            return Some(FieldChange::not_known("files", "known", UNREAD));
+        }
+        if let Some(why) = view.cluster.unbuilt(None) {
+            return Some(FieldChange {
+                to: None,
+                ..FieldChange::of_files(Some(why), None)
+            });
         }
         // What is rendered of it goes; without that, whatever reads its files still does.
         let (before, after) = (&self.before.fleet.workspace, &self.after.fleet.workspace);
@@ -242,7 +263,12 @@ impl Comparison<'_> {
             Some(layer) => before.settings.outputs.is_empty() && after.files.is_there(layer),
             None => !after.manifests.is_empty() && !files.any(|path| is_selected(&path)),
         };
-        is_left.then(|| field_change("files", "known", "not named by the project"))
+        if is_left {
+            let why = "not named by the project";
+            return Some(FieldChange::not_known("files", "known", why));
+        }
+        let mut objects = view.cluster.objects.iter();
+        objects.find_map(|one| self.deliveries.find_keeper(&one.object))
     }
 
     fn serve(&self, before: Option<&ClusterView>, after: Option<&ClusterView>) {

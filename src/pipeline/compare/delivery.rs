@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 
 use crate::decide::object_changes::differences;
 use crate::error::Error;
-use crate::model::cluster::ClusterObject;
+use crate::model::cluster::{ClusterObject, PoolName};
 use crate::model::cluster_view::ClusterView;
 use crate::read::{ClusterEntry, Deliverer, Delivery, is_held};
 use crate::report::impact::{FieldChange, Rollout};
@@ -42,6 +42,8 @@ pub(super) struct DeliveryChange {
     /// Whether all of it is deleted.
     pub(super) is_deleted: bool,
     pub(super) changes: Vec<FieldChange>,
+    /// The pools whose objects are not there any more, and stay.
+    pub(super) kept: BTreeSet<PoolName>,
 }
 
 /// What deploys one thing, before and after.
@@ -92,6 +94,13 @@ impl Deliveries {
             };
             let Some(new) = is.view.cluster.objects.iter().find(is_it) else {
                 found.is_kept = true;
+                let is_there =
+                    |pool: &PoolName| is.view.cluster.pools.iter().any(|own| own.name == *pool);
+                let gone = old.pool.as_ref().filter(|pool| !is_there(pool));
+                if let Some((pool, change)) = gone.zip(self.find_keeper(&old.object)) {
+                    found.kept.insert(pool.clone());
+                    found.add(change);
+                }
                 continue;
             };
             let (old, new) = (&old.object, &new.object);
@@ -121,12 +130,23 @@ impl Deliveries {
             changes,
             deleted,
             is_kept,
+            kept,
             ..
         } = found;
         Ok(DeliveryChange {
             is_deleted: deleted > 0 && !is_kept,
             changes,
+            kept,
         })
+    }
+
+    /// What leaves an object as it is whose file has it no longer; none where that deletes it, as where nothing deployed it.
+    pub(super) fn find_keeper(&self, object: &ManifestObject) -> Option<FieldChange> {
+        let deployed = self.before.find_for_object(object);
+        let is_deleted = !is_kept(object) && self.deletes(&deployed, &[]);
+        let titles: BTreeSet<String> = deployed.iter().map(|one| one.title.clone()).collect();
+        (!titles.is_empty() && !is_deleted)
+            .then(|| FieldChange::not_known("deployed by", &names(&titles), NOTHING))
     }
 
     /// The titles of those that deploy something and are deployed themselves.
@@ -190,7 +210,7 @@ impl Deliveries {
                         Some(_) => ["a source", NOTHING],
                         None => [NOTHING, "a source"],
                     };
-                    found.add(field_change(&old.title, from, to));
+                    found.add(FieldChange::not_known(&old.title, from, to));
                 }
             }
         }
@@ -201,7 +221,7 @@ impl Deliveries {
     fn deletes(&self, deliverers: &[&Deliverer], below: &[&str]) -> bool {
         let deletes = |one: &&Deliverer| match self.after.find(&one.title) {
             Some(now) if !live(&self.after, &self.before, &[now], &[]).is_empty() => {
-                now.prunes && !now.is_held()
+                now.prunes && !now.is_held() && !self.after.unseen().contains_key(&now.title)
             }
             _ if below.contains(&&*one.title) => false,
             _ => {
@@ -218,19 +238,16 @@ impl Deliveries {
         old: &ManifestObject,
         new: &ManifestObject,
     ) -> Result<Option<FieldChange>, Error> {
-        let why = |object: &ManifestObject| match object.unknown {
-            Some(why) => format!("not known: {}", why.text()),
-            None => "known".to_owned(),
-        };
+        let change = FieldChange::of_files(old.unknown, new.unknown);
         if old.unknown != new.unknown {
-            return Ok(Some(field_change("files", &why(old), &why(new))));
+            return Ok(Some(change));
         }
         let (was, is) = (self.inputs(old, false)?, self.inputs(new, true)?);
         let mut paths = was.keys().chain(is.keys());
         let other = paths.find(|path| was.get(*path) != is.get(*path));
-        Ok(other.map(|path| {
-            let changed = format!("another `{}`", path.display());
-            field_change("files", &why(old), &changed)
+        Ok(other.map(|path| FieldChange {
+            to: Some(format!("another `{}`", path.display())),
+            ..change
         }))
     }
 
@@ -259,6 +276,8 @@ struct Found {
     deleted: usize,
     /// Whether anything is not.
     is_kept: bool,
+    /// The pools whose objects are not there any more, and stay.
+    kept: BTreeSet<PoolName>,
 }
 
 impl Found {
@@ -270,19 +289,7 @@ impl Found {
     }
 
     fn add_move(&mut self, from: &str, to: &str) {
-        self.add(field_change("deployed by", from, to));
-    }
-}
-
-/// A change of which nobody knows what it does.
-pub(super) fn field_change(object: &str, from: &str, to: &str) -> FieldChange {
-    FieldChange {
-        object: object.to_owned(),
-        field: String::new(),
-        from: Some(from.to_owned()),
-        to: Some(to.to_owned()),
-        rollout: Some(Rollout::Unknown),
-        is_secret: false,
+        self.add(FieldChange::not_known("deployed by", from, to));
     }
 }
 

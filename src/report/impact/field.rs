@@ -1,6 +1,7 @@
 //! A field of an object that changes, as people and machines read it.
 
 use capi::changes::Effect;
+use capi::unknown::Unknown;
 use serde::Serialize;
 use yaml_tree::json::{Html, to_json};
 use yaml_tree::opaque::is_opaque;
@@ -81,6 +82,27 @@ impl FieldChange {
             rollout: Rollout::from_effect(change.answer.effect),
             is_secret: change.is_secret,
         }
+    }
+
+    /// A change of what is called `object`, of which nobody knows what it does.
+    pub fn not_known(object: &str, from: &str, to: &str) -> Self {
+        Self {
+            object: object.to_owned(),
+            field: String::new(),
+            from: Some(from.to_owned()),
+            to: Some(to.to_owned()),
+            rollout: Some(Rollout::Unknown),
+            is_secret: false,
+        }
+    }
+
+    /// That the files of a cluster are read, or deployed, otherwise: what is known of them before and after.
+    pub fn of_files(was: Option<Unknown>, is: Option<Unknown>) -> Self {
+        let [from, to] = [was, is].map(|why| match why {
+            Some(why) => format!("not known: {}", why.text()),
+            None => "known".to_owned(),
+        });
+        Self::not_known("files", &from, &to)
     }
 
     /// A value of a cluster, of which nobody knows what its charts make.

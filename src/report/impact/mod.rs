@@ -8,7 +8,7 @@ mod field;
 mod markdown;
 mod pool;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 use std::sync::Arc;
 
@@ -19,6 +19,7 @@ use yaml_tree::engine::Engine;
 use yaml_tree::json::{Html, to_json};
 use yaml_tree::place::FileId;
 
+use crate::model::cluster::PoolName;
 use crate::model::cluster_view::ClusterView;
 use crate::model::finding::Judged;
 use crate::model::manifest::ManifestFile;
@@ -106,11 +107,12 @@ pub enum ImpactKind {
 }
 
 /// What a change does to a cluster that is on both sides; none where it does nothing. `in_place` says that the machine
-/// templates keep their names, and `values` what else of its values changes.
+/// templates keep their names, `rest` what changes beside objects, and `kept` which pools stay though their objects are not there.
 pub fn cluster(
     input: &ChangeInput<'_>,
     in_place: bool,
-    values: Vec<FieldChange>,
+    rest: Vec<FieldChange>,
+    kept: &BTreeSet<PoolName>,
 ) -> Option<ClusterChange> {
     let (before, after) = (&input.before.view.cluster, &input.after.view.cluster);
     let cluster = Arc::clone(&after.name);
@@ -122,6 +124,11 @@ pub fn cluster(
     };
     let (was, is) = (object(before), object(after));
     if was != is {
+        let [unknown_before, unknown_after] = [before, after].map(|cluster| cluster.unbuilt(None));
+        if unknown_before.or(unknown_after).is_some() {
+            let why = FieldChange::of_files(unknown_before, unknown_after);
+            return Some(cluster_change(&cluster, why));
+        }
         let gone = pool::all(&input.before, ImpactKind::Removed);
         let come = pool::all(&input.after, ImpactKind::Added);
         return Some(ClusterChange {
@@ -131,7 +138,7 @@ pub fn cluster(
             pools: gone.into_iter().chain(come).collect(),
         });
     }
-    let pools = pool::changes(input, in_place, values);
+    let pools = pool::changes(input, in_place, rest, kept);
     let is_renamed = before.name != after.name;
     if pools.is_empty() && !is_renamed {
         return None;

@@ -1,5 +1,6 @@
 //! Computes the impact of a change on the machines of one node pool.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use capi::changes::{Effect, is_hosted};
@@ -207,11 +208,12 @@ pub enum Cause {
 }
 
 /// The pools of a cluster on both sides that change, in their order; those that are gone come last, and then what no single pool
-/// has. `values` is what changes of those.
+/// has. `rest` is what changes of that, beside objects, and `kept` are the pools whose objects stay though they are not there any more.
 pub(super) fn changes(
     input: &ChangeInput<'_>,
     in_place: bool,
-    values: Vec<FieldChange>,
+    mut rest: Vec<FieldChange>,
+    kept: &BTreeSet<PoolName>,
 ) -> Vec<PoolChange> {
     let (before, after) = (&input.before, &input.after);
     let mut of_objects = object_changes(&before.view.cluster, &after.view.cluster);
@@ -222,7 +224,12 @@ pub(super) fn changes(
             Some(pool) => pool == name,
             None => change.answer.effect == Effect::Rolls,
         };
-        match pools(before).find(|old| old.pool().name == *name) {
+        let old = pools(before).find(|old| old.pool().name == *name);
+        if let Some(change) = unbuilt_change(old, Some(new)) {
+            rest.extend(change);
+            continue;
+        }
+        match old {
             Some(old) => {
                 let own = of_objects.iter().filter(|change| is_its(change));
                 let own: Vec<&ObjectChange<'_>> = own.collect();
@@ -232,8 +239,13 @@ pub(super) fn changes(
         }
     }
     for old in pools(before) {
-        if pools(after).all(|new| new.pool().name != old.pool().name) {
-            changes.push(one_sided_change(old, ImpactKind::Removed));
+        let name = &old.pool().name;
+        if kept.contains(name) || pools(after).any(|new| new.pool().name == *name) {
+            continue;
+        }
+        match unbuilt_change(Some(old), None) {
+            Some(change) => rest.extend(change),
+            None => changes.push(one_sided_change(old, ImpactKind::Removed)),
         }
     }
     let all_roll = { changes.iter() }.filter(|pool| pool.machines_to_roll().is_some());
@@ -246,7 +258,7 @@ pub(super) fn changes(
         Some(pool) => !is_of_pool(pool),
         None => change.answer.effect != Effect::Rolls,
     });
-    let rest = of_objects.iter().map(|change| {
+    let of_objects = of_objects.iter().map(|change| {
         let field = FieldChange::from_object(change);
         match change.pool {
             // Those of a hosted control plane are no machines of ours.
@@ -261,7 +273,13 @@ pub(super) fn changes(
             None => field,
         }
     });
-    let rest: Vec<FieldChange> = rest.chain(values).collect();
+    let mut listed: Vec<FieldChange> = of_objects.collect();
+    for change in rest {
+        if !listed.contains(&change) {
+            listed.push(change);
+        }
+    }
+    let rest = listed;
     let rollout = rest.iter().filter_map(|change| change.rollout).max();
     let is_said = match rollout {
         // What is nothing to machines is listed where nothing else is.
@@ -272,6 +290,16 @@ pub(super) fn changes(
         changes.push(whole_cluster(rest));
     }
     changes
+}
+
+/// Where the build of a pool is not known on one side, nobody knows what its machines are: then, whether that changes.
+fn unbuilt_change(
+    old: Option<PoolSide<'_>>,
+    new: Option<PoolSide<'_>>,
+) -> Option<Option<FieldChange>> {
+    let [was, is] = [old, new].map(|side| side?.unbuilt());
+    was.or(is)?;
+    Some((was != is).then(|| FieldChange::of_files(was, is)))
 }
 
 /// What changes of a cluster that no single pool has.
@@ -341,6 +369,8 @@ fn pool_change(
     let made = match because.as_slice() {
         [] => Effect::NoEffect,
         _ if new.has_own_objects() => Effect::NoEffect,
+        // A control plane that goes takes its machines with it, or stays where nothing prunes it.
+        _ if old.has_own_objects() => Effect::NotKnown,
         because if in_place && !because.contains(&Cause::Kubernetes) => Effect::InPlace,
         _ => Effect::Rolls,
     };
@@ -438,6 +468,12 @@ impl<'a> PoolSide<'a> {
 
     fn grade(self) -> Grade {
         self.side.view.judgments[self.index].grade()
+    }
+
+    /// Why nobody knows its objects.
+    fn unbuilt(self) -> Option<Unknown> {
+        let name = &self.pool().name;
+        self.side.view.cluster.unbuilt(Some(name))
     }
 
     fn replicas(self) -> Option<u32> {

@@ -184,10 +184,18 @@ impl ManifestObject {
         Some(name)
     }
 
-    /// Whether it is another object of Cluster API that names its cluster, and that no other object need refer to.
+    /// Whether it is another object of Cluster API that names its cluster, and that no other object need refer to. A label alone says
+    /// so of Cluster API's own kinds only: machine templates of the past keep theirs.
     pub fn has_cluster_name(&self) -> bool {
-        let of_cluster_api = self.group() == "cluster.x-k8s.io" && &*self.kind != "Cluster";
-        of_cluster_api && !self.is_patch && self.cluster_name().is_some()
+        let group = self.group();
+        let has_name = match group {
+            "cluster.x-k8s.io" => &*self.kind != "Cluster" && self.cluster_name().is_some(),
+            _ => {
+                let field = self.node.get_path(&["spec", "clusterName"]);
+                group.ends_with(".cluster.x-k8s.io") && field.is_some()
+            }
+        };
+        has_name && !self.is_patch
     }
 
     /// Whether it is a template that other objects refer to by name, and whose changes do not reach the objects made from it.

@@ -128,7 +128,7 @@ impl Text {
     }
 
     /// Whether its places are those of its file.
-    pub(super) fn is_file(&self) -> bool {
+    pub fn is_file(&self) -> bool {
         self.files.is_none() && self.host.is_none()
     }
 
