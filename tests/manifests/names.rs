@@ -490,7 +490,9 @@ EKS Anywhere
     warning[value-type] edge.yaml:6:22 `1.20` => "1.20"
     edge/control-plane 1.20 (edge.yaml:6:22): by_name, ubuntu-2204-kube-v1.20.4 (edge.yaml:12:18) holds 1.20.4
 Cluster API
+    error[k8s-version-incomplete] edge/control-plane edge.yaml:12:12 `1.20` => 1.20.N
     error[value-type] edge.yaml:12:12 `1.20` => "1.20"
+    error[k8s-version-incomplete] edge/edge-md edge.yaml:23:16 `1.20` => 1.20.N
     error[value-type] edge.yaml:23:16 `1.20` => "1.20"
     edge/control-plane 1.20 (edge.yaml:12:12): unproven, golden (edge.yaml:29:49)
     edge/edge-md 1.20 (edge.yaml:23:16): unproven, golden (edge.yaml:29:49)

@@ -242,7 +242,7 @@ fn versions(plane: &str, plane_version: &str, bootstrap: &str, worker_version: &
 }
 
 #[test]
-fn versions_of_rke2_and_k3s_have_a_build() {
+fn versions_of_rke2_and_k3s_have_a_build_and_those_of_kubeadm_a_patch_level() {
     let of = |case: &str| {
         let [plane, version, bootstrap, worker] = *case.split(' ').collect::<Vec<_>>() else {
             panic!("{case}")
@@ -266,6 +266,10 @@ RKE2ControlPlane ${VERSION} RKE2ConfigTemplate latest
 KThreesControlPlane v1.31.4 KThreesConfigTemplate v1.31.4+k3s2
     warning[k8s-version-incomplete] edge/control-plane edge.yaml:12:12 `v1.31.4` => …+k3s1
 KubeadmControlPlane v1.31.4 KubeadmConfigTemplate v1.31.4
+KubeadmControlPlane v1.31 KubeadmConfigTemplate v1.31.4
+    error[k8s-version-incomplete] edge/control-plane edge.yaml:12:12 `v1.31` => v1.31.N
+KubeadmControlPlane v1.31.4 KubeadmConfigTemplate v1.31
+    error[k8s-version-incomplete] edge/edge-md edge.yaml:24:16 `v1.31` => v1.31.N
 
 "#]],
         of,
@@ -473,6 +477,7 @@ fn a_field_of_another_type_is_found_and_its_cluster_counted() {
     assert_cases(
         str![[r#"
 version: v1.34.1 -> version: 1.20
+    error[k8s-version-incomplete] edge/control-plane edge.yaml:12:12 `1.20` => 1.20.N
     error[value-type] edge.yaml:12:12 `1.20` => "1.20"
     error[version-skew] edge/edge-md edge.yaml:24:16 `v1.34.1` edge.yaml:12:12 `1.20` => v1.34.1
     edge/control-plane 1.20 (edge.yaml:12:12): unproven, u (edge.yaml:31:49)
