@@ -565,6 +565,111 @@ fn write_edge(stage: &Stage, edit: impl Fn(Vec<&str>) -> Vec<&str>) {
 }
 
 #[test]
+fn what_does_not_build_is_not_gone() {
+    let changes: Changes<'_> = &[
+        ("a chart that refuses", &|stage: &Stage| {
+            stage.write("charts/made/templates/no.yaml", "{{ fail \"no\" }}\n");
+        }),
+        ("a release with a field that is not carried out", &|stage| {
+            stage.edit(
+                "apps/release.yaml",
+                "charts/made, ",
+                "charts/made, novel: 1, ",
+            );
+        }),
+        ("a folder that is not there", &|stage| {
+            stage.edit("flux/apps.yaml", "path: apps", "path: nowhere");
+        }),
+        (
+            "a kustomization with a field that is not carried out",
+            &|stage| {
+                let text = stage.read("apps/kustomization.yaml");
+                stage.write("apps/kustomization.yaml", text + "novel: 1\n");
+            },
+        ),
+    ];
+    let scaled = || {
+        let patch = "- {op: replace, path: /spec/replicas, value: 5}";
+        released("prune: true").file(
+            "apps/kustomization.yaml",
+            format!(
+                "resources: [edge.yaml, release.yaml]\npatches: [{{target: {{kind: KubeadmControlPlane}}, patch: '{patch}'}}]\n"
+            ),
+        )
+    };
+    let Some(shown) = impacts(scaled, changes) else {
+        return;
+    };
+    assert_text(
+        &shown,
+        str![[r#"
+a chart that refuses
+    note: not known, because it is not read: `charts/made/templates/no.yaml` (the chart `charts/made` is not checked as `made` deploys it: no), which is new
+    made
+      whole cluster  not known whether machines are re-provisioned
+                       files       known → not known: its chart does not render
+    not known of 1 whole cluster, not known of 1 source not read, 2 clusters as before
+    warning[composition-unsupported]: the chart `charts/made` is not checked as `made` deploys it: no
+     --> charts/made/templates/no.yaml:1:4
+      |
+    1 | {{ fail "no" }}
+      |    ^^^^^^^^^
+    1 warning
+a release with a field that is not carried out
+    note: not known, because it is not read: `apps/release.yaml` (the chart `charts/made` is not checked as `made` deploys it: HelmRelease `made` has the field `spec.chart.spec.novel`, which is not carried out here), which is new
+    made
+      control-plane  3 machines deleted
+                       kubernetes  v1.31.8 → none
+      made-md        all machines deleted
+                       kubernetes  v1.31.8 → none
+      whole cluster  not known whether machines are re-provisioned
+                       Cluster/made  an object → none
+                       files       known → not known: the values of its chart are not known
+    not known of 1 whole cluster, not known of 1 source not read, 2 clusters as before
+    warning[composition-unsupported]: the chart `charts/made` is not checked as `made` deploys it: HelmRelease `made` has the field `spec.chart.spec.novel`, which is not carried out here
+     --> apps/release.yaml:2:1
+      |
+    2 | apiVersion: helm.toolkit.fluxcd.io/v2
+      | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+    1 warning
+a folder that is not there
+    note: not known, because it is not read: Kustomization flux-system/apps, which is new
+    edge
+      whole cluster  not known: its objects are deployed by something else, or by nothing
+                       deployed by  Kustomization flux-system/apps → nothing
+    made
+      whole cluster  not known: its objects are deployed by something else, or by nothing
+                       deployed by  HelmRelease flux-system/made → nothing
+                       deployed by  Kustomization flux-system/apps → nothing
+    not known of 2 whole clusters, not known of 1 source not read, 1 cluster as before
+a kustomization with a field that is not carried out
+    note: not known, because it is not read: `apps/kustomization.yaml` (`apps` does not build: a Kustomization has the field `novel`, which is not carried out here), which is new
+    edge
+      whole cluster  not known whether machines are re-provisioned
+                       files       known → not known: its kustomization does not build
+    made
+      control-plane  3 machines deleted
+                       kubernetes  v1.31.8 → none
+      made-md        all machines deleted
+                       kubernetes  v1.31.8 → none
+      whole cluster  not known whether machines are re-provisioned
+                       Cluster/made  an object → none
+                       files       known → not known: the values of its chart are not known
+    not known of 2 whole clusters, not known of 1 source not read, 1 cluster as before
+    warning[composition-unsupported]: `apps` does not build: a Kustomization has the field `novel`, which is not carried out here
+     --> apps/kustomization.yaml:3:8
+      |
+    3 | novel: 1
+      |        ^
+      |
+      = help: the node pools that it deploys are not checked
+    1 warning
+
+"#]],
+    );
+}
+
+#[test]
 fn a_file_that_goes_deletes_nothing_that_is_not_pruned() {
     let changes: Changes<'_> = &[
         ("a cluster", &|stage: &Stage| {

@@ -175,6 +175,10 @@ TinkerbellMachineTemplate {templateOverride: "actions: [{image: 'quay.io/tinkerb
     warning[k8s-version-suspected] edge/edge-md edge.yaml:10:44 `"actions: [{image: 'quay.io/tinkerbell-actions/image2disk:v1.0.0', environment: {IMG_URL: 'https://h/raw/1-23/bottlerocket-v1.23.9-eks-d-1-23-5-eks-a-19-amd64.img.gz'}}]"`
 UnknownMachineTemplate {provider: {deep: [{os: {image: {tag: '1.32.2'}}}]}}
     warning[k8s-version-suspected] edge/edge-md edge.yaml:10:63 `'1.32.2'`
+UnknownMachineTemplate {source: {registry: {url: 'docker://acme/disk-cdi-1.32.2:jammy'}}}
+    warning[k8s-version-suspected] edge/edge-md edge.yaml:10:51 `'docker://acme/disk-cdi-1.32.2:jammy'`
+UnknownMachineTemplate {source: {pull: 'oci://acme/disk-1.32.2'}}
+    warning[k8s-version-suspected] edge/edge-md edge.yaml:10:41 `'oci://acme/disk-1.32.2'`
 
 "#]],
         version_findings,
@@ -234,6 +238,10 @@ KubevirtMachineTemplate {virtualMachineTemplate: {spec: {template: {spec: {volum
 Metal3MachineTemplate {image: {url: 'https://h/ubuntu-24.04.qcow2', checksum: 'https://h/24.04/20250112/SHA256SUMS', format: qcow2}, dataTemplate: {name: v1.12.13}}
 UnknownMachineTemplate {osVersion: 1.12.3, chart: 1.14.2, agentVersion: 1.15.0, release: v1.19.0}
 TalosMachineTemplate {image: 'v1.10.3-talos'}
+golden-2404-build-1.12.3
+http://img-1-30-2.lab/ubuntu-24.04.raw
+AWSMachineTemplate {ami: {id: ami-1}, sshKeyName: key-k8s-1.30, iamInstanceProfile: nodes-k8s-1.30, additionalTags: {Name: k8s-1.30-nodes}}
+AzureMachineTemplate {image: {id: x}, networkInterfaces: [{subnetName: k8s-1-30-subnet}]}
 
 "#]],
         version_findings,
@@ -449,7 +457,7 @@ fn texts_beside_an_image_that_agrees_are_not_suspected() {
         (
             "it says nothing",
             "VSphereMachineTemplate",
-            "{template: golden, folder: /DC/vm/k8s-1-30}".to_owned(),
+            "{template: golden, folder: /DC/vm/k8s-1-30-4}".to_owned(),
         ),
         (
             "a tag",
@@ -464,7 +472,7 @@ fn texts_beside_an_image_that_agrees_are_not_suspected() {
 it agrees
     edge/edge-md v1.31.8 (edge.yaml:5:54): by_name, golden-v1.31.8 (edge.yaml:10:36) holds 1.31.8 (edge.yaml:10:36)
 it says nothing
-    warning[k8s-version-suspected] edge/edge-md edge.yaml:10:52 `/DC/vm/k8s-1-30` edge.yaml:5:54 `v1.31.8` => v1.31.8 | images.records | names
+    warning[k8s-version-suspected] edge/edge-md edge.yaml:10:52 `/DC/vm/k8s-1-30-4` edge.yaml:5:54 `v1.31.8` => v1.31.8 | images.records | names
     edge/edge-md v1.31.8 (edge.yaml:5:54): unproven, golden (edge.yaml:10:36)
 a tag
     edge/edge-md v1.31.8 (edge.yaml:5:54): unproven, ami-1 (edge.yaml:10:36)

@@ -48,6 +48,7 @@ const OTHERS: &[&str] = &[
     "agent",
     "api",
     "autoscaler",
+    "build",
     "builder",
     "calico",
     "ccm",
@@ -108,9 +109,13 @@ impl SeenVersion {
         // Cluster API is no other API.
         let text = text.to_ascii_lowercase().replace("cluster-api", "capi");
         let is_own = SYSTEMS.iter().any(|system| text.contains(system));
-        let (mut strongest, others): (Vec<Self>, Vec<Self>) = candidates(&text)
-            .into_iter()
-            .partition(|seen| seen.is_named);
+        // The host of a URL serves images of any version.
+        let text = match text.split_once("://") {
+            Some((_, rest)) => rest.split_once('/').map_or("", |(_, path)| path),
+            None => &*text,
+        };
+        let (mut strongest, others): (Vec<Self>, Vec<Self>) =
+            candidates(text).into_iter().partition(|seen| seen.is_named);
         let others = others.into_iter().filter(|_| is_image && !is_own);
         let (partial, mut whole): (Vec<Self>, Vec<Self>) =
             others.partition(|seen| seen.version.is_partial());
@@ -366,6 +371,7 @@ mod tests {
             ("r.example.org/acme/cluster-api-node:v1.32.2", "1.32.2"),
             ("r.example.org/image-builder/ubuntu:v1.32.2", "1.32.2"),
             ("http://i/cluster-api/v1.32.2/ubuntu.raw", "1.32.2"),
+            ("http://img-1-31-2.lab/v1.32.2/ubuntu.raw", "1.32.2"),
             ("http://i/image-builder/v1.32.2/ubuntu.raw", "1.32.2"),
             ("golden-v1.32.2+build7", "1.32.2+build7"),
         ] {
@@ -417,6 +423,9 @@ mod tests {
             "etcd-1.32.2",
             "x/etcd-node:1.32.2",
             "golden-1.32.2-1.32.3",
+            "golden-build-1.32.2",
+            "http://img-1-32-2.lab/golden.raw",
+            "https://kube-1.32.2.lab",
             "kube-1.32.2-rke2r1-kube-1.32.2-rke2r2",
             "kube-1.32.2-rc.1-kube-1.32.2",
         ] {

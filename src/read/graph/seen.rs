@@ -25,6 +25,11 @@ pub(super) fn find_versions(root: &Node, image: Option<&Node>) -> Vec<SeenText> 
     walk.found
 }
 
+/// Whether a text is the reference of an image that is pulled.
+fn is_pulled(text: &str) -> bool {
+    text.starts_with("docker://") || text.starts_with("oci://")
+}
+
 struct Walk<'n> {
     image: Option<&'n Node>,
     keys: Vec<&'n str>,
@@ -35,19 +40,22 @@ impl<'n> Walk<'n> {
     fn node(&mut self, node: &'n Node, is_image: bool) {
         let is_image = is_image || self.image.is_some_and(|image| std::ptr::eq(image, node));
         if let Value::String(text) = &node.value {
-            let version = SeenVersion::find(text, is_image || self.is_of_image());
+            let is_of_image = is_image || self.is_of_image() || is_pulled(text);
+            let version = SeenVersion::find(text, is_of_image);
             // `kubernetesVersion: 1.31.2`. A key with a version of its own is a tag.
             let with_key = || {
                 let key = self.keys.last()?;
                 let is_tag = SeenVersion::find(key, false).is_some();
                 SeenVersion::find(&format!("{key} {text}"), false).filter(|_| !is_tag)
             };
-            self.found
-                .extend(version.or_else(with_key).map(|version| SeenText {
-                    text: Located::new(Arc::clone(text), node.place),
-                    version,
-                    is_image,
-                }));
+            // Networks, keys and profiles are often named after a minor, and stay while machines go on.
+            let is_enough = |seen: &SeenVersion| is_of_image || !seen.version.is_partial();
+            let version = version.or_else(with_key).filter(is_enough);
+            self.found.extend(version.map(|version| SeenText {
+                text: Located::new(Arc::clone(text), node.place),
+                version,
+                is_image,
+            }));
         }
         for entry in node.entries(&[]) {
             self.keys.push(&entry.key);

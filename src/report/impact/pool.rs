@@ -225,7 +225,7 @@ pub(super) fn changes(
             None => change.answer.effect == Effect::Rolls,
         };
         let old = pools(before).find(|old| old.pool().name == *name);
-        if let Some(change) = unbuilt_change(old, Some(new)) {
+        if let Some(change) = unbuilt_change(input, name) {
             rest.extend(change);
             continue;
         }
@@ -243,7 +243,7 @@ pub(super) fn changes(
         if kept.contains(name) || pools(after).any(|new| new.pool().name == *name) {
             continue;
         }
-        match unbuilt_change(Some(old), None) {
+        match unbuilt_change(input, name) {
             Some(change) => rest.extend(change),
             None => changes.push(one_sided_change(old, ImpactKind::Removed)),
         }
@@ -293,11 +293,9 @@ pub(super) fn changes(
 }
 
 /// Where the build of a pool is not known on one side, nobody knows what its machines are: then, whether that changes.
-fn unbuilt_change(
-    old: Option<PoolSide<'_>>,
-    new: Option<PoolSide<'_>>,
-) -> Option<Option<FieldChange>> {
-    let [was, is] = [old, new].map(|side| side?.unbuilt());
+fn unbuilt_change(input: &ChangeInput<'_>, pool: &PoolName) -> Option<Option<FieldChange>> {
+    let sides = [&input.before, &input.after];
+    let [was, is] = sides.map(|side| side.view.cluster.unbuilt(Some(pool)));
     was.or(is)?;
     Some((was != is).then(|| FieldChange::of_files(was, is)))
 }
@@ -468,12 +466,6 @@ impl<'a> PoolSide<'a> {
 
     fn grade(self) -> Grade {
         self.side.view.judgments[self.index].grade()
-    }
-
-    /// Why nobody knows its objects.
-    fn unbuilt(self) -> Option<Unknown> {
-        let name = &self.pool().name;
-        self.side.view.cluster.unbuilt(Some(name))
     }
 
     fn replicas(self) -> Option<u32> {
