@@ -28,6 +28,7 @@ mod own_output;
 mod places;
 mod project;
 mod provenance;
+mod provenance_options;
 mod record;
 mod registries;
 mod release_options;

@@ -11,7 +11,7 @@ use yaml_tree::engine::Engine;
 use crate::model::selector::Matching;
 use crate::model::settings::ChecksumStyle;
 
-use super::provenance::ProvenanceOptions;
+use super::provenance_options::ProvenanceOptions;
 use super::record::ImageRecord;
 use super::rule_options::RuleOptions;
 use super::wave_options::WaveOptions;

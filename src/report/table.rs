@@ -12,8 +12,8 @@ use oci_artifacts::Digest;
 use crate::catalog::locking::{Verification, VerifiedImage};
 use crate::model::cluster_view::{ClusterView, SelectedPool};
 use crate::model::judgment::Grade;
-use crate::model::rule::{Level, RuleId};
 use crate::model::lock::LockedImage;
+use crate::model::rule::{Level, RuleId};
 use crate::printer::Printer;
 
 use super::format::{Format, ListFormat};

@@ -5,6 +5,7 @@
 //! it is not written: what failed leaves a gap, or the old entry.
 
 mod bytes;
+mod demands;
 mod pages;
 mod proof;
 mod provenance;
@@ -28,8 +29,9 @@ use crate::model::name::NameSchemes;
 use crate::model::rule::RuleId;
 
 pub use bytes::verify_bytes;
+pub use demands::Provenances;
 pub use pages::Pages;
-pub use provenance::{Provenances, check_provenance};
+pub use provenance::check_provenance;
 pub use requirement::{Requirement, Requirements, add, requirements_of};
 pub use signers::{Keyring, Signing};
 pub use trust::{Trust, trust};

@@ -10,7 +10,7 @@ use oci_artifacts::{Address, Digest, Reference};
 use parking_lot::Mutex;
 
 use super::RequirementKind;
-use super::provenance::Provenances;
+use super::demands::Provenances;
 use crate::model::cluster_view::ClusterView;
 use crate::model::finding::{Finding, Subject};
 use crate::model::lock::{LockedImage, is_lockable};
@@ -186,7 +186,8 @@ pub(super) fn signers<'a>(
         }
         // Whose certificate signs is no matter of keys that values name.
         let is_certified = |uri: &Address| keyring.provenances().demand_signature(uri);
-        let demand = demand.filter(|_| { image.uri.as_ref() }.is_some_and(|uri| !is_certified(&uri.value)));
+        let demand =
+            demand.filter(|_| { image.uri.as_ref() }.is_some_and(|uri| !is_certified(&uri.value)));
         let skips = view.signing.skip && demand.is_none();
         let signing = match view.signing.find_key(image).filter(|_| !skips) {
             None if demand.is_some() => {

@@ -13,8 +13,8 @@ use crate::budget::Limits;
 use crate::bundle::commands::BundleCommand;
 use crate::commands::{
     self, CheckOptions, ClustersOptions, ExplainOptions, ImagesOptions, ImpactOptions, InitOptions,
-    LockOptions, MirrorOptions, NamesOptions, PageOptions, PlanOptions, RegistryCommand, RenderOptions,
-    RulesOptions, StampOptions, UpdateOptions, ValuesOptions, VerifyOptions,
+    LockOptions, MirrorOptions, NamesOptions, PageOptions, PlanOptions, RegistryCommand,
+    RenderOptions, RulesOptions, StampOptions, UpdateOptions, ValuesOptions, VerifyOptions,
 };
 use crate::error::Error;
 use crate::files::{sandbox, start_threads};
