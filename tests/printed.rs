@@ -41,7 +41,7 @@ fn hostile() -> String {
 
 /// Each command by the name of its manual page, with the lines that are run. Behind `>` its stdout is the product: manifests
 /// with what belongs into them, or text that a shell reads.
-const LINES: [(&str, &[&str]); 30] = [
+const LINES: [(&str, &[&str]); 32] = [
     (
         "check",
         &[
@@ -66,6 +66,7 @@ const LINES: [(&str, &[&str]); 30] = [
     ("clusters", &["clusters"]),
     ("images", &["images"]),
     ("names", &["names sylva-dib", "names whatever"]),
+    ("rules", &["rules"]),
     ("impact", &["impact", "impact HEAD --against HEAD"]),
     (
         "page",

@@ -121,7 +121,7 @@ pub struct RemovedName {
 }
 
 /// What a step from one version to the next removes.
-fn removed_names(view: &ClusterView, from: &Version, to: &Version) -> Vec<RemovedName> {
+fn find_removals(view: &ClusterView, from: &Version, to: &Version) -> Vec<RemovedName> {
     let pools = view.cluster.pools.iter();
     let names = pools.flat_map(|pool| {
         let gone = find_removed(pool, to).filter(|used| used.value.minor > from.minor);
@@ -205,7 +205,7 @@ pub fn for_cluster(view: &ClusterView, images: Result<&Images, String>, goal: Go
                     version: next.to_string(),
                     minor: (next.major, next.minor),
                     images: named.collect(),
-                    removed: removed_names(view, &version, &next),
+                    removed: find_removals(view, &version, &next),
                 });
                 if !plan.boots.now.is_empty() {
                     plan.boots.steps.push(BootsAfter {

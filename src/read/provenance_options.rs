@@ -17,7 +17,7 @@ pub(super) struct ProvenanceOptions {
     /// The public key that signs: its PEM text, or the path of a file that holds one.
     #[serde(default)]
     pub key: Option<String>,
-    /// The identity that signs under a certificate: the address of a build's configuration, or an e-mail address. `*` stands for
+    /// The identity that signs under a certificate: the address of a build's configuration, or an e-mail address. `*` means
     /// any characters: `https://gitlab.com/GROUP/PROJECT//.gitlab-ci.yml@refs/tags/*`.
     #[serde(default)]
     pub identity: Option<String>,
@@ -42,7 +42,7 @@ pub(super) struct ProvenanceOptions {
     pub predicates: BTreeMap<String, BTreeMap<String, String>>,
 }
 
-/// What provenance must say; `*` stands for any characters.
+/// What provenance must say; `*` means any characters.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SlsaOptions {
@@ -78,7 +78,7 @@ impl ProvenanceOptions {
         match (&self.key, &self.identity, &self.issuer, &self.trusted_root) {
             (Some(key), None, None, None) => Ok(NamedSigner::Key(key.clone())),
             (None, Some(identity), _, _) if identity.trim_matches('*').is_empty() => {
-                Err("`identity` stands for everybody")
+                Err("`identity` means everybody")
             }
             (None, Some(identity), Some(issuer), Some(root)) => Ok(NamedSigner::Certified {
                 subject: Pattern::new(identity),

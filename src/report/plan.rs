@@ -143,7 +143,7 @@ impl PlanReport<'_> {
                 let mut images: Vec<&str> = step.images.values().map(|image| &**image).collect();
                 images.sort_unstable();
                 images.dedup();
-                let removed = step.removed.iter().map(removed_text);
+                let removed = step.removed.iter().map(removal_text);
                 let lines: Vec<String> = [images.join(", ")].into_iter().chain(removed).collect();
                 format!("{}: {}", step.version, lines.join(", "))
             });
@@ -309,7 +309,7 @@ pub(super) fn block_reason(plan: &ClusterPlan) -> String {
 }
 
 /// What has to go before a step, and where it is.
-fn removed_text(removed: &RemovedName) -> String {
+fn removal_text(removed: &RemovedName) -> String {
     let RemovedName { pool, name, at } = removed;
     let at = at.as_ref().map(|at| format!(" at {at}"));
     format!("{pool}  has no {name}: remove it{}", at.unwrap_or_default())
@@ -329,7 +329,7 @@ fn cluster(plan: &ClusterPlan, out: &mut Printer) -> io::Result<()> {
             writeln!(out, "  {}  {pool}  {image}", step.version)?;
         }
         for removed in &step.removed {
-            writeln!(out, "  {}  {}", step.version, removed_text(removed))?;
+            writeln!(out, "  {}  {}", step.version, removal_text(removed))?;
         }
     }
     let mut by_image: BTreeMap<&str, Vec<&str>> = BTreeMap::new();

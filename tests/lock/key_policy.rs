@@ -275,7 +275,7 @@ warning[k8s-version-unproven]: nothing proves that image `NOBLE` holds Kubernete
   rules: {signature-unchecked: off}
 $ check => 1
 error[project-file]: `policy.signatures` requires signatures, and `policy.rules` makes `signature-unchecked` no error
-error[lock-missing-image]: `policy.signatures` requires signatures, and there is no lock with those of `JAMMY`, `NOBLE`
+error[lock-missing-image]: the policy requires signatures, and there is no lock with those of `JAMMY`, `NOBLE`
 error[checksum-missing]: the sha256 of image `NOBLE` is not known
 error[format-missing]: the format of image `NOBLE` is not known
 warning[k8s-version-unproven]: nothing proves that image `NOBLE` holds Kubernetes `v1.31.8+rke2r1`
@@ -283,14 +283,14 @@ warning[k8s-version-unproven]: nothing proves that image `NOBLE` holds Kubernete
   rules: {signature-missing: warning}
 $ check => 1
 error[project-file]: `policy.signatures` requires signatures, and `policy.rules` makes `signature-missing` no error
-error[lock-missing-image]: `policy.signatures` requires signatures, and there is no lock with those of `JAMMY`, `NOBLE`
+error[lock-missing-image]: the policy requires signatures, and there is no lock with those of `JAMMY`, `NOBLE`
 error[checksum-missing]: the sha256 of image `NOBLE` is not known
 error[format-missing]: the format of image `NOBLE` is not known
 warning[k8s-version-unproven]: nothing proves that image `NOBLE` holds Kubernetes `v1.31.8+rke2r1`
 #   signatures: {'*': {keys: [old]}}
   rules: {signature-invalid: error}
 $ check => 1
-error[lock-missing-image]: `policy.signatures` requires signatures, and there is no lock with those of `JAMMY`, `NOBLE`
+error[lock-missing-image]: the policy requires signatures, and there is no lock with those of `JAMMY`, `NOBLE`
 error[checksum-missing]: the sha256 of image `NOBLE` is not known
 error[format-missing]: the format of image `NOBLE` is not known
 warning[k8s-version-unproven]: nothing proves that image `NOBLE` holds Kubernetes `v1.31.8+rke2r1`

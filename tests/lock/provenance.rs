@@ -343,6 +343,7 @@ fn a_signature_under_a_certificate_is_what_required_demands() {
 $ lock => 1
 metalmark.lock: 0 kept, 0 added, 0 updated, 0 dropped; unchanged
 error[signature-unchecked]: `policy.signatures` requires signatures, and the values name no key for images of registry `sylva` --> values.yaml:4:3
+1 error in 1 cluster
 # by whom
 $ check => 1
 error[lock-missing-image]: the policy requires signatures, and there is no lock with those of `NOBLE` --> values.yaml:2:3

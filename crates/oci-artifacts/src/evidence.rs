@@ -8,7 +8,9 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::Descriptor;
-use crate::signature::ANNOTATION;
+
+/// The annotation that carries a signature, base64, at the layer of its payload.
+pub(crate) const ANNOTATION: &str = "dev.cosignproject.cosign/signature";
 
 /// The proof of one digest.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

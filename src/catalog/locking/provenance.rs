@@ -159,7 +159,7 @@ pub(super) fn prove(
     }
 }
 
-/// An entry that the registry is asked about.
+/// An entry whose registry is queried.
 struct Wanted<'a> {
     requirement: &'a Requirement,
     of: signature::Wanted,

@@ -309,7 +309,7 @@ mod tests {
             ),
             (
                 "dpkg -i /opt/kubelet_1.31.6-1.1_amd64.deb",
-                "kubelet_1.31.6-1.1_amd64.deb => 1.31.6",
+                "/opt/kubelet_1.31.6-1.1_amd64.deb => 1.31.6",
             ),
             (
                 "packages:\n- [kubelet, 1.31.6-1.1]",

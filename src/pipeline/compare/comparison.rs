@@ -108,7 +108,7 @@ impl Comparison<'_> {
                 if let Some(why) = view.cluster.unbuilt(None) {
                     let change = FieldChange {
                         from: None,
-                        ..FieldChange::of_files(None, Some(why))
+                        ..FieldChange::from_files(None, Some(why))
                     };
                     return Ok(Compared::from(impact::cluster_change(
                         &view.cluster.name,
@@ -248,7 +248,7 @@ impl Comparison<'_> {
         if let Some(why) = view.cluster.unbuilt(None) {
             return Some(FieldChange {
                 to: None,
-                ..FieldChange::of_files(Some(why), None)
+                ..FieldChange::from_files(Some(why), None)
             });
         }
         // What is rendered of it goes; without that, whatever reads its files still does.

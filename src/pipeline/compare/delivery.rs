@@ -238,7 +238,7 @@ impl Deliveries {
         old: &ManifestObject,
         new: &ManifestObject,
     ) -> Result<Option<FieldChange>, Error> {
-        let change = FieldChange::of_files(old.unknown, new.unknown);
+        let change = FieldChange::from_files(old.unknown, new.unknown);
         if old.unknown != new.unknown {
             return Ok(Some(change));
         }

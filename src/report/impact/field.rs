@@ -97,7 +97,7 @@ impl FieldChange {
     }
 
     /// That the files of a cluster are read, or deployed, otherwise: what is known of them before and after.
-    pub fn of_files(was: Option<Unknown>, is: Option<Unknown>) -> Self {
+    pub fn from_files(was: Option<Unknown>, is: Option<Unknown>) -> Self {
         let [from, to] = [was, is].map(|why| match why {
             Some(why) => format!("not known: {}", why.text()),
             None => "known".to_owned(),

@@ -126,7 +126,7 @@ pub fn cluster(
     if was != is {
         let [unknown_before, unknown_after] = [before, after].map(|cluster| cluster.unbuilt(None));
         if unknown_before.or(unknown_after).is_some() {
-            let why = FieldChange::of_files(unknown_before, unknown_after);
+            let why = FieldChange::from_files(unknown_before, unknown_after);
             return Some(cluster_change(&cluster, why));
         }
         let gone = pool::all(&input.before, ImpactKind::Removed);

@@ -243,7 +243,10 @@ pub(super) fn changes(
         if kept.contains(name) || pools(after).any(|new| new.pool().name == *name) {
             continue;
         }
-        match unbuilt_change(input, name) {
+        // What is not built may be the pool that is not seen any more.
+        let [was, is] = [before, after].map(|side| side.view.cluster.unbuilt(None));
+        let hidden = is.map(|_| Some(FieldChange::from_files(was, is)));
+        match unbuilt_change(input, name).or(hidden) {
             Some(change) => rest.extend(change),
             None => changes.push(one_sided_change(old, ImpactKind::Removed)),
         }
@@ -297,7 +300,7 @@ fn unbuilt_change(input: &ChangeInput<'_>, pool: &PoolName) -> Option<Option<Fie
     let sides = [&input.before, &input.after];
     let [was, is] = sides.map(|side| side.view.cluster.unbuilt(Some(pool)));
     was.or(is)?;
-    Some((was != is).then(|| FieldChange::of_files(was, is)))
+    Some((was != is).then(|| FieldChange::from_files(was, is)))
 }
 
 /// What changes of a cluster that no single pool has.

@@ -1,6 +1,6 @@
 //! What has to be signed of an artifact, by whom, and what the signatures and attestations that were found prove of it.
 //!
-//! One pure function, [`Policy::judge`]: whoever locks an artifact judges what its registry has, and every gate judges the evidence
+//! One pure function, [`Policy::judge`]: a run that locks an artifact judges what its registry has, and every gate judges the evidence
 //! that was kept of it. Nothing of a witness is used before its signature is proven, but for the reason of a refusal.
 
 use std::fmt;
@@ -33,7 +33,7 @@ pub struct Policy {
 pub enum Signer {
     /// The holder of a key.
     Key(PublicKey),
-    /// Whoever has a certificate for an identity.
+    /// The holder of a certificate for an identity.
     Certified(Identity),
 }
 
@@ -221,7 +221,7 @@ impl Attested {
                 (None, Signer::Certified(_)) => String::new(),
             };
         }
-        // Provenance says it more exactly than the certificate of whoever signed something.
+        // Provenance says it more exactly than the certificate of a signer.
         if let Some(provenance) = found.provenance {
             self.origin = Origin {
                 source: provenance.source,

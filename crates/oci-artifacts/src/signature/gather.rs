@@ -229,8 +229,14 @@ fn layers(manifest: Manifest, form: Form, limit: u64) -> Vec<Result<Layer, Item>
         Some(if descriptor.size > LIMIT {
             let reason = format!("its payload has {} bytes", descriptor.size);
             Err(Item::fault(reason))
-        } else if !descriptor.annotations.contains_key(payload::ANNOTATION) {
-            let reason = format!("its payload has no annotation `{}`", payload::ANNOTATION);
+        } else if !descriptor
+            .annotations
+            .contains_key(crate::evidence::ANNOTATION)
+        {
+            let reason = format!(
+                "its payload has no annotation `{}`",
+                crate::evidence::ANNOTATION
+            );
             Err(Item::fault(reason))
         } else {
             Ok(Layer { form, descriptor })
@@ -294,7 +300,7 @@ fn item(form: Form, descriptor: &Descriptor, bytes: &[u8]) -> Item {
         return Item::fault("what is signed is not UTF-8");
     };
     let signature = || -> Arc<str> {
-        let annotation = descriptor.annotations.get(payload::ANNOTATION);
+        let annotation = descriptor.annotations.get(crate::evidence::ANNOTATION);
         annotation.map_or("", String::as_str).into()
     };
     let annotations = &descriptor.annotations;

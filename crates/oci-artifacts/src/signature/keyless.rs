@@ -1,7 +1,7 @@
 //! Verifies what was signed under a short-lived certificate ("keyless"), without a network: the certificate of Fulcio, the entry of
 //! Rekor's log and timestamps (RFC 3161), against the trusted root that a project pins.
 //!
-//! `sigstore-verify` does the cryptography, and is asked for everything that the root has a key for: an instance without a
+//! `sigstore-verify` does the cryptography, and verifies everything that the root has a key for: an instance without a
 //! transparency log proves the time by a timestamp, one without a certificate log has no receipts in its certificates. Who may
 //! sign is decided here ([`super::attestation`]), for the crate knows no patterns.
 //!
@@ -19,9 +19,6 @@ use sigstore_verify::{
 
 use crate::Digest;
 
-/// Longer files are no trusted root: that of sigstore's public instance has 7 kB.
-const LIMIT: usize = 1 << 20;
-
 /// The most log entries, and the most timestamps, of one bundle; there is one of each.
 const MOST: usize = 8;
 
@@ -35,7 +32,7 @@ struct Root {
     policy: VerificationPolicy,
 }
 
-/// What a certificate says of who signed and of the build that asked for it, once it is proven.
+/// What a certificate says of who signed and of the build that requested it, once it is proven.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Certificate {
     /// The URI or e-mail address of its subject: a build's configuration, a person.
@@ -48,7 +45,7 @@ pub(super) struct Certificate {
     pub(super) revision: Option<String>,
     /// The branch or tag, such as `refs/heads/main`.
     pub(super) reference: Option<String>,
-    /// The build configuration that asked for the certificate.
+    /// The build configuration that requested the certificate.
     pub(super) builder: Option<String>,
 }
 
@@ -58,9 +55,6 @@ impl TrustedRoot {
     /// # Errors
     /// Why nothing can be verified against it, in one clause.
     pub fn read(text: &str) -> Result<Self, String> {
-        if text.len() > LIMIT {
-            return Err(format!("it has more than {LIMIT} bytes"));
-        }
         let root = Authorities::from_json(text).map_err(|error| error.to_string())?;
         if root.certificate_authorities.is_empty() {
             return Err("it names no certificate authority".to_owned());

@@ -25,7 +25,6 @@ pub use attestation::{
 pub use key::{KeyError, PublicKey};
 pub use keyless::TrustedRoot;
 pub use pattern::Pattern;
-pub(crate) use payload::ANNOTATION;
 pub use secret::{SecretKeyError, SigningKey};
 pub use sign::{SignatureForm, Signed, sign};
 use verdict::Decision;
@@ -54,7 +53,7 @@ pub struct Question {
 }
 
 impl Question {
-    /// What is asked about. `manifest`: the bytes of the digest.
+    /// What the question is about. `manifest`: the bytes of the digest.
     fn subject<'a>(&'a self, manifest: &'a str) -> Subject<'a> {
         Subject {
             of: &self.of,

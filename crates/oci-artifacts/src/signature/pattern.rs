@@ -1,6 +1,6 @@
-//! Texts in which `*` stands for any characters, as policies name identities and sources.
+//! Texts in which `*` means any characters, as policies name identities and sources.
 
-/// A text, or the texts that it stands for: `*` is any characters, also none.
+/// A text, or the texts that it means: `*` is any characters, also none.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Pattern(String);
 
@@ -15,7 +15,7 @@ impl Pattern {
         &self.0
     }
 
-    /// Whether it stands for this text. Linear in both.
+    /// Whether it means this text. Linear in both.
     pub fn matches(&self, text: &str) -> bool {
         let mut parts = self.0.split('*');
         let first = parts.next().unwrap_or_default();

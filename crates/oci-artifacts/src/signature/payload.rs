@@ -14,9 +14,6 @@ use super::verdict::{Claim, Flaw};
 /// The media type of a payload among the layers of a signature image.
 pub(super) const MEDIA_TYPE: &str = "application/vnd.dev.cosign.simplesigning.v1+json";
 
-/// The annotation that carries the signature, base64, at the payload's layer.
-pub(crate) const ANNOTATION: &str = "dev.cosignproject.cosign/signature";
-
 /// What `critical.type` says where the payload is a signature of an image. Other tools sign other things with one key.
 pub(super) const TYPE: &str = "cosign container image signature";
 

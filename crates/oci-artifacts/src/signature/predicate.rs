@@ -83,12 +83,12 @@ impl Provenance {
 
     fn read_1(predicate: &Value) -> Self {
         let build = &predicate["buildDefinition"];
-        let asked = &build["externalParameters"];
+        let wanted = &build["externalParameters"];
         // GitHub's workflows name it so; GitLab's runner as a text, SLSA's own builders as a resource.
         let stated = [
-            &asked["workflow"]["repository"],
-            &asked["source"],
-            &asked["source"]["uri"],
+            &wanted["workflow"]["repository"],
+            &wanted["source"],
+            &wanted["source"]["uri"],
         ];
         let stated = stated.into_iter().find_map(Value::as_str).map(locate);
         let resources = build["resolvedDependencies"].as_array();
@@ -99,7 +99,7 @@ impl Provenance {
         }
         .unwrap_or_default();
         let location = stated.unwrap_or_else(|| resource.location.clone());
-        let named = asked["workflow"]["ref"].as_str().map(str::to_owned);
+        let named = wanted["workflow"]["ref"].as_str().map(str::to_owned);
         Self {
             builder: text(&predicate["runDetails"]["builder"]["id"]),
             source: location.repository,

@@ -119,7 +119,7 @@ fn image(
     let mut entry = layer.descriptor.clone();
     entry
         .annotations
-        .insert(payload::ANNOTATION.to_owned(), signature);
+        .insert(crate::evidence::ANNOTATION.to_owned(), signature);
     layers.push(json!(entry));
     let ids: Vec<&Value> = layers.iter().map(|layer| &layer["digest"]).collect();
     let config = json!({

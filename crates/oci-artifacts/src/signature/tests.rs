@@ -51,7 +51,7 @@ fn layer(fixture: &str, media_type: &str) -> (Value, Vec<u8>) {
 
 fn signed() -> (Vec<u8>, String) {
     let (layer, bytes) = layer("cosign-v3-tag", payload::MEDIA_TYPE);
-    let signature = layer["annotations"][payload::ANNOTATION].as_str();
+    let signature = layer["annotations"][crate::evidence::ANNOTATION].as_str();
     (bytes, signature.expect("a signature").to_owned())
 }
 

@@ -95,17 +95,21 @@ fn image() -> impl Strategy<Value = LockedImage> {
     let facts = prop::collection::btree_map("[a-z0-9.:# -]{1,9}", TEXT, 0..4);
     let reference = "oci://[a-z]{1,4}/[a-z]{1,3}:[a-zA-Z0-9_][a-z0-9._-]{0,5}";
     let key = "[a-z0-9][a-z0-9.-]{0,4}";
-    let rest = (facts, texts(), texts(), texts(), 0..3u8);
+    let provenance =
+        prop::collection::btree_map("signer|source|revision|builder", "[ -~]{1,12}", 0..4);
+    let rest = (facts, provenance, texts(), texts(), texts(), 0..3u8);
     (key, reference, any::<u8>(), rest).prop_map(|(key, reference, byte, rest)| {
-        let (facts, mirror, registry, version, verified) = rest;
+        let (facts, provenance, mirror, registry, version, verified) = rest;
+        let located = |(name, value): (String, String)| (name.into(), nowhere(value.into()));
         LockedImage {
             key: nowhere(key.into()),
             reference: nowhere(oci_artifacts::Address::new(reference)),
             digest: nowhere(Digest::compute(&[byte])),
             mirror,
-            facts: facts
+            facts: facts.into_iter().map(located).collect::<BTreeMap<_, _>>(),
+            provenance: provenance
                 .into_iter()
-                .map(|(name, value)| (name.into(), nowhere(value.into())))
+                .map(located)
                 .collect::<BTreeMap<_, _>>(),
             origin: LockOrigin { registry, version },
             verified: signers(verified),
