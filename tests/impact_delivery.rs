@@ -618,16 +618,10 @@ a chart that refuses
 a release with a field that is not carried out
     note: not known, because it is not read: `apps/release.yaml` (the chart `charts/made` is not checked as `made` deploys it: HelmRelease `made` has the field `spec.chart.spec.novel`, which is not carried out here), which is new
     made
-      control-plane  3 machines deleted
-                       image       ubuntu-2204-kube-v1.31.8 → none
-                       kubernetes  v1.31.8 → none
-      made-md        all machines deleted
-                       image       ubuntu-2204-kube-v1.31.8 → none
-                       kubernetes  v1.31.8 → none
       whole cluster  not known whether machines are re-provisioned
                        Cluster/made  an object → none
                        files       known → not known: the values of its chart are not known
-    3 machines and one whole pool deleted, not known of 1 whole cluster, not known of 1 source not read, 2 clusters as before
+    not known of 1 whole cluster, not known of 1 source not read, 2 clusters as before
     warning[composition-unsupported]: the chart `charts/made` is not checked as `made` deploys it: HelmRelease `made` has the field `spec.chart.spec.novel`, which is not carried out here
      --> apps/release.yaml:2:1
       |
@@ -650,16 +644,10 @@ a kustomization with a field that is not carried out
       whole cluster  not known whether machines are re-provisioned
                        files       known → not known: its kustomization does not build
     made
-      control-plane  3 machines deleted
-                       image       ubuntu-2204-kube-v1.31.8 → none
-                       kubernetes  v1.31.8 → none
-      made-md        all machines deleted
-                       image       ubuntu-2204-kube-v1.31.8 → none
-                       kubernetes  v1.31.8 → none
       whole cluster  not known whether machines are re-provisioned
                        Cluster/made  an object → none
                        files       known → not known: the values of its chart are not known
-    3 machines and one whole pool deleted, not known of 2 whole clusters, not known of 1 source not read, 1 cluster as before
+    not known of 2 whole clusters, not known of 1 source not read, 1 cluster as before
     warning[composition-unsupported]: `apps` does not build: a Kustomization has the field `novel`, which is not carried out here
      --> apps/kustomization.yaml:3:8
       |

@@ -550,6 +550,7 @@ clusters: 0, stdout: human json yaml
 images: 0, stdout: human json yaml
 names sylva-dib: 1, stdout: -
 names whatever: 1, stderr: -
+rules: 0, stdout: human json yaml
 impact: 1, stdout, stderr: human json markdown
 impact HEAD --against HEAD: 0, stdout, stderr: human markdown
 page --to page.report: 0, page: -

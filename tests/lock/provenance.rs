@@ -397,7 +397,7 @@ warning[k8s-version-unproven]: nothing proves that image `NOBLE` holds Kubernete
 3 errors, 1 warning in 1 cluster; 1 node pool checked: 1 by name only
 # {images: registry.example.org/os, identity: '**', issuer: a, trusted-root: b}
 $ check => 1
-error[project-file]: `identity` stands for everybody --> metalmark.yaml:5:23
+error[project-file]: `identity` means everybody --> metalmark.yaml:5:23
 error[checksum-missing]: the sha256 of image `NOBLE` is not known --> values.yaml:14:22
 error[format-missing]: the format of image `NOBLE` is not known --> values.yaml:14:22
 warning[k8s-version-unproven]: nothing proves that image `NOBLE` holds Kubernetes `v1.31.8+rke2r1` --> values.yaml:14:22

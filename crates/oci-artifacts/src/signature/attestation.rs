@@ -8,7 +8,6 @@ use std::fmt;
 use serde_json::Value;
 
 use crate::evidence::Witness;
-use crate::{Digest, Reference};
 
 use super::bundle::{Bundle, PREDICATE};
 use super::gather;
@@ -17,7 +16,7 @@ use super::keyless::{Certificate, TrustedRoot};
 use super::pattern::Pattern;
 use super::payload;
 use super::predicate::{Provenance, STATEMENT, Statement, field, repository_name};
-use super::verdict::{Claim, Verdict, is_named};
+use super::verdict::{Claim, Subject, Verdict, is_named};
 
 /// What somebody has to have signed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,19 +81,6 @@ pub enum Contents {
     Spdx,
     /// CycloneDX.
     CycloneDx,
-}
-
-/// What signatures and attestations are about.
-#[derive(Clone, Copy, Debug)]
-pub struct Subject<'a> {
-    /// The original reference, not a mirror's.
-    pub of: &'a Reference,
-    /// The reference that it was signed as before it was copied, where the project says so.
-    pub signed_as: Option<&'a Reference>,
-    /// The digest of the resolved manifest.
-    pub digest: &'a Digest,
-    /// The bytes with that digest.
-    pub manifest: &'a str,
 }
 
 /// That all demands are met.

@@ -19,15 +19,14 @@ mod sign;
 mod tests;
 mod verdict;
 
-pub use attestation::{
-    Attested, Contents, Demand, Identity, Origin, Policy, Refusal, Signer, Subject,
-};
+pub use attestation::{Attested, Contents, Demand, Identity, Origin, Policy, Refusal, Signer};
 pub use key::{KeyError, PublicKey};
 pub use keyless::TrustedRoot;
 pub use pattern::Pattern;
 pub use secret::{SecretKeyError, SigningKey};
 pub use sign::{SignatureForm, Signed, sign};
 use verdict::Decision;
+pub use verdict::Subject;
 pub use verdict::{Form, Signature, Verdict};
 
 use crate::evidence::Witness;

@@ -3,8 +3,20 @@
 use std::fmt;
 
 use super::Question;
-use super::attestation::Subject;
 use crate::{Digest, Reference};
+
+/// What signatures and attestations are about.
+#[derive(Clone, Copy, Debug)]
+pub struct Subject<'a> {
+    /// The original reference, not a mirror's.
+    pub of: &'a Reference,
+    /// The reference that it was signed as before it was copied, where the project says so.
+    pub signed_as: Option<&'a Reference>,
+    /// The digest of the resolved manifest.
+    pub digest: &'a Digest,
+    /// The bytes with that digest.
+    pub manifest: &'a str,
+}
 
 /// The verdict on the signatures of an artifact. That a store does not answer is no verdict, but a failure.
 #[derive(Clone, Debug, PartialEq, Eq)]
