@@ -250,7 +250,7 @@ const ENDPOINT: &[Wish] = &[
         "vip_wireguard",
     ),
     wish(
-        "learnt from the ElementalHost",
+        "learned from the ElementalHost",
         elemental_host,
         "render --stdout",
         0,

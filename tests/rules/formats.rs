@@ -314,8 +314,8 @@ install image-format: ova
 install image-format: qcow2, k8s-version: 1.30.4
     error - [install, 1.30.4]
     error - [install, qcow2]
-instal image-format: ova, k8s-version: 1.31.8
-    error - [instal] => install
+installs image-format: ova, k8s-version: 1.31.8
+    error - [installs] => install
 other image-format: ova, k8s-version: 1.31.8
     error - [other] => os_images.other
 '' image-format: ova, k8s-version: 1.31.8
