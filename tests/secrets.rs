@@ -118,7 +118,7 @@ fn what_is_wrong_with_a_secret_quotes_nothing_of_it() {
     }
 }
 
-/// `default` took over where `fromJson` could not read what stands for the text.
+/// `default` took over where `fromJson` could not read the label in place of the text.
 #[test]
 fn json_in_a_secret_is_json_for_expressions() {
     let project = project()

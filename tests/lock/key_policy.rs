@@ -160,7 +160,7 @@ error: `gone.pub` is no key under `policy.keys`, no fingerprint and no public ke
 "#]]);
 }
 
-/// The key has leaked: nothing rests on it any more, whoever names it.
+/// The key has leaked: nothing rests on it any more, whichever file names it.
 #[test]
 fn a_denied_key_proves_nothing() {
     let signed = Signed::new();

@@ -272,7 +272,7 @@ mod tests {
     use super::{Means, find_installed};
 
     /// What a text installs, each as the statement, the version, the distribution and `?` where others may be beside it.
-    fn found(text: &str) -> Vec<String> {
+    fn statements(text: &str) -> Vec<String> {
         let found = find_installed(text).into_iter().map(|it| {
             let mark = match it.means {
                 Means::Program => "",
@@ -392,7 +392,7 @@ mod tests {
                 "https://extensions.flatcar.org/extensions/kubernetes-v1.31.6-x86-64.raw => 1.31.6",
             ),
         ] {
-            assert_eq!(found(text), [expected], "{text}");
+            assert_eq!(statements(text), [expected], "{text}");
         }
     }
 
@@ -421,7 +421,7 @@ mod tests {
             "https://example.org/kubernetes-v1.31.6-notes.html",
             "K8S_VERSION-1.31.6",
         ] {
-            assert_eq!(found(text), Vec::<String>::new(), "{text}");
+            assert_eq!(statements(text), Vec::<String>::new(), "{text}");
         }
     }
 
@@ -429,7 +429,7 @@ mod tests {
     fn a_line_of_any_length_is_read_around_its_versions() {
         let far = "é".repeat(600);
         assert_eq!(
-            found(&format!("{far} kubelet=1.31.6 {far}")),
+            statements(&format!("{far} kubelet=1.31.6 {far}")),
             ["kubelet=1.31.6 => 1.31.6"]
         );
     }
