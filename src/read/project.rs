@@ -29,7 +29,7 @@ pub(super) struct ProjectFile {
     /// The clusters.
     #[serde(default)]
     pub clusters: Vec<ClusterSource>,
-    /// What exists only at run time, as files: `ConfigMap/NAME`, `Secret/NAME`, or `HelmChart/NAME` for a chart's folder.
+    /// Objects that exist only at run time, as files: `ConfigMap/NAME`, `Secret/NAME`, or `HelmChart/NAME` for a chart's folder.
     #[serde(default)]
     pub state: BTreeMap<String, String>,
     /// Where image facts come from and how image fields are written.
@@ -42,17 +42,16 @@ pub(super) struct ProjectFile {
     /// How selectors compare Kubernetes versions.
     #[serde(default)]
     pub matching: Matching,
-    /// How expressions see values that hold expressions themselves.
+    /// Whether expressions read other values evaluated or as text.
     #[serde(default)]
     pub evaluation: EvaluationOption,
     /// The version of Helm that deploys the values, where versions differ: 3, 4, or a minor as text, such as "3.17".
     #[serde(default)]
     pub helm: HelmVersion,
-    /// The version of sylva-library that matches images, such as "0.3.5"; that of the chart in the repository unless given,
-    /// else 0.9.0.
+    /// The version of sylva-library that matches images, such as "0.3.5"; by default that of the chart in the repository, else 0.9.0.
     #[serde(default)]
     pub sylva_library: Option<String>,
-    /// What is written where.
+    /// The files that `render` writes, and where.
     #[serde(default)]
     pub outputs: Vec<OutputOptions>,
     /// A folder of templates, `<target>/<file>`, that replace the embedded ones one by one.
@@ -179,7 +178,7 @@ pub(super) struct ImageOptions {
     pub serve_all: bool,
 }
 
-/// How expressions see values that hold expressions themselves.
+/// Whether expressions read other values evaluated or as text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum EvaluationOption {
@@ -227,7 +226,7 @@ pub(super) struct OutputOptions {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RegistryOptions {
-    /// Where artifacts are had instead, for sites that cannot reach their registries: prefix to prefix, such as
+    /// Mirrors to fetch artifacts from, for sites that cannot reach their registries: prefix to prefix, such as
     /// `registry.gitlab.com/sylva-projects: mirror.site.example:5000/sylva`, the longest wins; or to `oci-layout:DIR`, a folder
     /// with an OCI image layout. What a mirror does not have is missing: the registry itself is never queried for it.
     #[serde(default)]
@@ -237,7 +236,7 @@ pub(super) struct RegistryOptions {
     /// that is requested counts only so.
     #[serde(default, rename = "signed-as")]
     pub signed_as: BTreeMap<String, String>,
-    /// What is special about a registry, by its host with its port.
+    /// Settings of registries, by host and port.
     #[serde(default)]
     pub hosts: BTreeMap<String, HostOptions>,
     /// The architecture whose manifest is taken of an index; `amd64` unless given.
@@ -254,7 +253,7 @@ pub(super) struct RegistryOptions {
     pub concurrency: Option<u32>,
 }
 
-/// What is special about one registry.
+/// Settings of one registry.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct HostOptions {

@@ -42,7 +42,7 @@ pub(super) struct ProvenanceOptions {
     pub predicates: BTreeMap<String, BTreeMap<String, String>>,
 }
 
-/// What provenance must say; `*` means any characters.
+/// The provenance that is required; `*` means any characters.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SlsaOptions {

@@ -12,7 +12,7 @@ use yaml_tree::value::{Entry, Map, Node, Value};
 
 use crate::model::written::WrittenImage;
 
-/// What is known of one image, and where it lies.
+/// One image: its facts, and where its bytes are.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
 pub(super) struct ImageRecord {
@@ -22,7 +22,7 @@ pub(super) struct ImageRecord {
     pub k8s: K8sRecord,
     /// `amd64` or `arm64`.
     pub arch: Option<String>,
-    /// What machines boot it with.
+    /// The firmware of the machines that boot it.
     pub firmware: Option<Firmware>,
     /// How the image is hardened.
     pub hardening: Option<Hardening>,
@@ -38,7 +38,7 @@ pub(super) struct ImageRecord {
     pub digests: DigestsRecord,
     /// Who built it, from what.
     pub provenance: ProvenanceRecord,
-    /// What its signature is checked with.
+    /// How its signature is checked.
     pub signature: SignatureRecord,
     /// The system extensions that are in it or belong to it.
     pub sysexts: Vec<String>,
@@ -145,7 +145,7 @@ pub(super) struct ProvenanceRecord {
     pub timestamp: Option<String>,
 }
 
-/// What a signature is checked with.
+/// How a signature is checked.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
 pub(super) struct SignatureRecord {
