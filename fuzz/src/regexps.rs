@@ -27,8 +27,8 @@ pub(super) fn run(data: &[u8]) -> bool {
     let _ = regexp.groups_by_name(text);
     // What a replacement makes is as long as the matches and the replacement are.
     if all.len().saturating_mul(replacement.len()) <= 1 << 16 {
-        let _ = regexp.replace_all(text, replacement);
-        let _ = regexp.replace_all_literal(text, replacement);
+        let _ = regexp.replace_all(text, replacement, 1 << 20);
+        let _ = regexp.replace_all_literal(text, replacement, 1 << 20);
     }
     true
 }

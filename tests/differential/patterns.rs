@@ -38,8 +38,8 @@ pub(super) fn ours(pattern: &str) -> Option<Answer> {
             "First": first,
             "All": regexp.find_all(text, -1),
             "Two": regexp.find_all(text, 2),
-            "Groups": regexp.replace_all(text, "<$0|$1|$2|${n}|$$>"),
-            "Replaced": regexp.replace_all_literal(text, "$1"),
+            "Groups": regexp.replace_all(text, "<$0|$1|$2|${n}|$$>", 1 << 20),
+            "Replaced": regexp.replace_all_literal(text, "$1", 1 << 20),
             "Split": regexp.split(text, -1),
             "SplitTwo": regexp.split(text, 2),
         }))

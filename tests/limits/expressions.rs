@@ -55,6 +55,50 @@ fn a_text_is_as_long_as_a_number_may_make_it() {
             Limits::default(),
         ))
     });
+    // Of each, the first text that is too long is refused before it is made.
+    for (name, text) in [
+        ("join", "join (repeat 1000000 \"x\") (until 100000)"),
+        ("join", "join \"\" (list MEB MEB)"),
+        ("cat", "cat MEB MEB"),
+        ("quote", "quote MEB MEB"),
+        ("squote", "squote MEB MEB"),
+        ("replace", "replace \"x\" (repeat 1000 \"y\") MEB"),
+        ("indent", "indent 1000000000000 \"x\""),
+        ("nindent", "nindent 1000000 (repeat 100 \"x\\n\")"),
+        ("wrapWith", "wrapWith 1 (repeat 1000 \"y\") MEB"),
+        (
+            "regexReplaceAll",
+            "regexReplaceAll \"x\" MEB (repeat 1000 \"y\")",
+        ),
+        (
+            "regexReplaceAll",
+            "regexReplaceAll \"x+\" MEB (repeat 1000 \"$0\")",
+        ),
+        (
+            "regexReplaceAllLiteral",
+            "regexReplaceAllLiteral \"x\" MEB (repeat 1000 \"y\")",
+        ),
+        ("%d", "printf (repeat 100 \"%1000000d\") LIST"),
+        ("%v", "print (list MEB MEB MEB)"),
+        ("%v", "list MEB MEB | toString"),
+    ] {
+        let list = "1 ".repeat(100);
+        let text = text.replace("LIST", &list).replace("MEB", "$x");
+        let text = format!("{{{{ $x := repeat 17000000 \"x\" }}}}{{{{ {text} }}}}");
+        let (class, message) = run(
+            &text,
+            Limits {
+                steps: u64::MAX,
+                ..Limits::default()
+            },
+        )
+        .expect_err("too long");
+        assert_eq!(class, ErrorClass::Limit, "{message}");
+        assert!(
+            message.starts_with(&format!("`{name}` makes more than 33554432 bytes")),
+            "{message}"
+        );
+    }
 }
 
 #[test]

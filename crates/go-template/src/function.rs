@@ -142,8 +142,18 @@ pub enum Body {
     Tpl,
 }
 
-/// The most bytes that a function makes because a number says so: `repeat`, `until`.
-const MADE_LIMIT: usize = 32 << 20;
+/// The most bytes that a function makes of less: because a number says so, as for `repeat` and `until`, or of one text for each part
+/// of another, as `join` does.
+pub(super) const MADE_LIMIT: usize = 32 << 20;
+
+/// Fails if this many bytes are more than what is called so makes.
+pub(super) fn ensure_size(name: &str, bytes: usize) -> Result<(), Error> {
+    if bytes <= MADE_LIMIT {
+        return Ok(());
+    }
+    let message = format!("`{name}` makes more than {MADE_LIMIT} bytes");
+    Err(Error::new(ErrorClass::Limit, message))
+}
 
 /// A call of a function.
 #[derive(Debug)]
@@ -209,13 +219,25 @@ impl Call<'_> {
         }
     }
 
-    /// Fails if this many bytes are more than a function may make because of a number, or of one text for each part of another.
+    /// Fails if this many bytes are more than a function makes of less.
     pub fn ensure_size(&self, bytes: usize) -> Result<(), Error> {
-        if bytes <= MADE_LIMIT {
-            return Ok(());
+        ensure_size(self.name, bytes)
+    }
+
+    /// Joins parts, as long as the text is one that a function makes.
+    pub fn join<T: AsRef<str>>(
+        &self,
+        parts: impl IntoIterator<Item = T>,
+        separator: &str,
+    ) -> Result<String, Error> {
+        let mut text = String::new();
+        for (index, part) in parts.into_iter().enumerate() {
+            let separator = if index > 0 { separator } else { "" };
+            self.ensure_size(text.len() + separator.len() + part.as_ref().len())?;
+            text += separator;
+            text += part.as_ref();
         }
-        let message = format!("`{}` makes more than {MADE_LIMIT} bytes", self.name);
-        Err(Error::new(ErrorClass::Limit, message))
+        Ok(text)
     }
 
     /// Fails if a text that is a key, or decides something, holds the label of a secret.

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
+use super::function::{MADE_LIMIT, ensure_size};
 use super::{Error, ErrorClass, Value};
 
 /// The maximum nesting of lists and maps that are printed, because a map may contain itself.
@@ -11,7 +12,8 @@ pub const NESTING: usize = 256;
 /// The text that `%v` prints.
 pub fn value(value: &Value) -> Result<String, Error> {
     let mut text = String::new();
-    write(&mut text, value, usize::MAX)?;
+    write(&mut text, value, MADE_LIMIT + 1)?;
+    ensure_size("%v", text.len())?;
     Ok(text)
 }
 

@@ -1,5 +1,6 @@
 //! Formats one value under one verb.
 
+use super::super::function;
 use super::super::print::{self, NESTING};
 use super::super::value::{Complex, Element, List, Map, Object};
 use super::super::{Error, ErrorClass, Value};
@@ -27,6 +28,7 @@ impl Printer {
         if depth > NESTING {
             return Err(print::too_deep());
         }
+        function::ensure_size(&format!("%{verb}"), self.text.len())?;
         let fits = match value {
             Value::Nil if depth > 0 => {
                 let nil = if spec.go_syntax {

@@ -11,6 +11,7 @@ use std::sync::LazyLock;
 use semver::Version;
 use yaml_tree::engine::Engine;
 
+use super::super::function::MADE_LIMIT;
 use super::version::parse;
 use crate::regexp::Regexp;
 
@@ -91,7 +92,7 @@ impl Constraints {
         let Grammar { range, valid, one } = GRAMMAR.as_ref()?;
         // `1.2 - 1.4` is `>= 1.2, <= 1.4`.
         let to_bounds = ">= $1, <= $11 ";
-        let ranges = range.replace_all(text, to_bounds);
+        let ranges = range.replace_all(text, to_bounds, MADE_LIMIT);
         let mut alternatives = Vec::new();
         for alternative in ranges.split("||") {
             if !valid.is_match(alternative) {

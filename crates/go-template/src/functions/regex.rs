@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::super::function::{Call, Function, Type};
+use super::super::function::{Call, Function, MADE_LIMIT, Type};
 use super::super::print::excerpt;
 use super::super::value::Element;
 use super::super::{Error, ErrorClass, Value};
@@ -105,14 +105,16 @@ fn find_all(call: &mut Call<'_>) -> Result<Value, Error> {
 
 fn replace_all(call: &mut Call<'_>) -> Result<Value, Error> {
     let (text, replacement) = (call.string(1)?, call.string(2)?);
-    Ok(pattern(call)?.replace_all(&text, &replacement).into())
+    let made = pattern(call)?.replace_all(&text, &replacement, MADE_LIMIT);
+    call.ensure_size(made.len())?;
+    Ok(made.into())
 }
 
 fn replace_all_literal(call: &mut Call<'_>) -> Result<Value, Error> {
     let (text, replacement) = (call.string(1)?, call.string(2)?);
-    Ok({ pattern(call)? }
-        .replace_all_literal(&text, &replacement)
-        .into())
+    let made = pattern(call)?.replace_all_literal(&text, &replacement, MADE_LIMIT);
+    call.ensure_size(made.len())?;
+    Ok(made.into())
 }
 
 fn split(call: &mut Call<'_>) -> Result<Value, Error> {

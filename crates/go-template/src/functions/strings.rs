@@ -90,7 +90,7 @@ fn quote_arguments(call: &Call<'_>, quote: fn(&str) -> String) -> Result<Value, 
             out.push(quote(&convert::text(value)?));
         }
     }
-    Ok(out.join(" ").into())
+    call.join(out, " ").map(Value::from)
 }
 
 fn squote(call: &mut Call<'_>) -> Result<Value, Error> {
@@ -104,16 +104,15 @@ fn cat(call: &mut Call<'_>) -> Result<Value, Error> {
             out.push(print::value(value)?);
         }
     }
-    Ok(out.join(" ").into())
+    call.join(out, " ").map(Value::from)
 }
 
 /// Indents every line, including empty ones.
 fn indent_lines(call: &Call<'_>, before: &str) -> Result<Value, Error> {
     let (width, text) = (count(call)?, call.string(1)?);
-    let lines = text.matches('\n').count() + 1;
-    call.ensure_size(text.len().saturating_add(lines.saturating_mul(width)))?;
+    call.ensure_size(width)?;
     let pad = " ".repeat(width);
-    let body = text.replace('\n', &format!("\n{pad}"));
+    let body = call.join(text.split('\n'), &format!("\n{pad}"))?;
     Ok(format!("{before}{pad}{body}").into())
 }
 
@@ -125,9 +124,7 @@ fn count(call: &Call<'_>) -> Result<usize, Error> {
 
 fn replace(call: &mut Call<'_>) -> Result<Value, Error> {
     let (old, new, text) = (call.string(0)?, call.string(1)?, call.string(2)?);
-    let found = text.matches(&*old).count();
-    call.ensure_size(text.len().saturating_add(found.saturating_mul(new.len())))?;
-    Ok(text.replace(&*old, &new).into())
+    call.join(text.split(&*old), &new).map(Value::from)
 }
 
 fn repeat(call: &mut Call<'_>) -> Result<Value, Error> {
@@ -178,5 +175,5 @@ fn plural(call: &mut Call<'_>) -> Result<Value, Error> {
 
 fn join(call: &mut Call<'_>) -> Result<Value, Error> {
     let (separator, texts) = (call.string(0)?, convert::texts(&call.value(1))?);
-    Ok(texts.join(&*separator).into())
+    call.join(texts, &separator).map(Value::from)
 }

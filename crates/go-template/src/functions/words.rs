@@ -164,6 +164,7 @@ fn wrap(call: &Call<'_>, newline: &str, text: &str, long: LongWords) -> Result<V
         };
         out.extend_from_slice(&bytes[at..end]);
         out.extend_from_slice(newline.as_bytes());
+        call.ensure_size(out.len())?;
         at = next;
     }
     out.extend_from_slice(&bytes[at..]);

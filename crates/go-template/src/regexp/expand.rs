@@ -2,16 +2,20 @@
 
 use regex_automata::util::captures::Captures;
 
-/// Writes the replacement of a match. A group that does not exist, or did not match, is empty.
+/// Writes the replacement of a match, until the text has more than `most` bytes. A group that does not exist, or did not match, is
+/// empty.
 pub(super) fn template(
     template: &str,
     names: &[Option<String>],
     captures: &Captures,
     text: &str,
     out: &mut String,
+    most: usize,
 ) {
     let mut rest = template;
-    while let Some((before, after)) = rest.split_once('$') {
+    while out.len() <= most
+        && let Some((before, after)) = rest.split_once('$')
+    {
         out.push_str(before);
         rest = after;
         if let Some(after) = rest.strip_prefix('$') {

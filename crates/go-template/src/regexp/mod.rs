@@ -115,16 +115,17 @@ impl Regexp {
         ranges.map(|range| &text[range]).collect()
     }
 
-    /// Replaces each match, as by `ReplaceAllString`: `$1`, `$name` and `${name}` refer to groups, `$$` is `$`.
-    pub fn replace_all(&self, text: &str, replacement: &str) -> String {
-        self.replace(text, |captures, out| {
-            expand::template(replacement, &self.names, captures, text, out);
+    /// Replaces each match, as by `ReplaceAllString`, until the text has more than `most` bytes: `$1`, `$name` and `${name}` refer to
+    /// groups, `$$` is `$`.
+    pub fn replace_all(&self, text: &str, replacement: &str, most: usize) -> String {
+        self.replace(text, most, |captures, out| {
+            expand::template(replacement, &self.names, captures, text, out, most);
         })
     }
 
-    /// Replaces each match with a literal text, as by `ReplaceAllLiteralString`.
-    pub fn replace_all_literal(&self, text: &str, replacement: &str) -> String {
-        self.replace(text, |_, out| out.push_str(replacement))
+    /// The same with a literal text, as by `ReplaceAllLiteralString`.
+    pub fn replace_all_literal(&self, text: &str, replacement: &str, most: usize) -> String {
+        self.replace(text, most, |_, out| out.push_str(replacement))
     }
 
     /// The texts between the matches, at most `limit`, as by `Split`. A negative limit means all, zero means none.
@@ -162,11 +163,16 @@ impl Regexp {
     }
 
     /// Replaces matches as Go does: an empty match directly after another match is not replaced.
-    fn replace(&self, text: &str, mut write: impl FnMut(&Captures, &mut String)) -> String {
+    fn replace(
+        &self,
+        text: &str,
+        most: usize,
+        mut write: impl FnMut(&Captures, &mut String),
+    ) -> String {
         let mut captures = self.regex.create_captures();
         let mut out = String::new();
         let (mut written, mut from) = (0, 0);
-        while from <= text.len() {
+        while from <= text.len() && out.len() <= most {
             self.regex
                 .search_captures(&Input::new(text).range(from..), &mut captures);
             let Some(found) = captures.get_match() else {
@@ -344,18 +350,18 @@ mod tests {
     #[test]
     fn replacements_refer_to_groups_as_in_go() {
         let regexp = Regexp::new(r"(?P<os>[a-z]+)-(\d+)").unwrap();
-        let replaced = |replacement| regexp.replace_all("ubuntu-24, suse-15", replacement);
+        let replaced = |replacement| regexp.replace_all("ubuntu-24, suse-15", replacement, 100);
         assert_eq!(replaced("$2.$os"), "24.ubuntu, 15.suse");
         assert_eq!(replaced("$2x|$os1"), "|, |");
         assert_eq!(replaced("${2}x$$ $ ${"), "24x$ $ ${, 15x$ $ ${");
         assert_eq!(replaced("$0$9$01"), "ubuntu-24, suse-15");
-        assert_eq!(regexp.replace_all_literal("a-1", "$1"), "$1");
+        assert_eq!(regexp.replace_all_literal("a-1", "$1", 100), "$1");
     }
 
     #[test]
     fn empty_matches_are_found_where_go_finds_them() {
         let regexp = Regexp::new("x*").unwrap();
-        assert_eq!(regexp.replace_all("axxé", "-"), "-a-é-");
+        assert_eq!(regexp.replace_all("axxé", "-", 100), "-a-é-");
         assert_eq!(regexp.find_all("axxé", -1), ["", "xx", ""]);
         assert_eq!(regexp.find_all("axxé", 2), ["", "xx"]);
         assert_eq!(regexp.split("axxb", -1), ["a", "b"]);
