@@ -5,7 +5,6 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use globset::{Glob, GlobBuilder, GlobSet};
 use oci_artifacts::Body;
 use oci_artifacts::archive::{self, Limits};
 use yaml_tree::engine::Engine;
@@ -23,6 +22,7 @@ use crate::model::rule::{Level, RuleId};
 use super::error::ReadError;
 use super::files::display;
 use super::gitops::resolve_path;
+use super::helm_ignore::Ignored;
 
 /// How much of a packaged dependency is read.
 const PACKAGED: Limits = Limits {
@@ -338,113 +338,4 @@ fn unpack(bytes: &[u8], depth: usize) -> Result<Vec<(String, Vec<u8>)>, String> 
         }
     }
     Ok(inside)
-}
-
-/// The rules of a chart's `.helmignore`, which hold for the charts below it too: the files that Helm does not load.
-///
-/// Source: Helm's pkg/ignore. Patterns are those of Go's `path/filepath`.
-#[derive(Default)]
-struct Ignored {
-    /// The rules for everything, and those for folders alone.
-    of_kinds: [Patterns; 2],
-    /// The rules with `!`: what one of them does not match is left out.
-    negated: Vec<Rule>,
-}
-
-/// Patterns, all compared at once.
-#[derive(Default)]
-struct Patterns {
-    /// Those of a name alone.
-    names: GlobSet,
-    /// Those of a whole path.
-    paths: GlobSet,
-}
-
-struct Rule {
-    glob: Glob,
-    is_negated: bool,
-    is_for_folders: bool,
-    /// Whether it is compared with the whole path, and not with the name alone.
-    is_for_paths: bool,
-}
-
-impl Ignored {
-    /// The rules in a chart's folder.
-    ///
-    /// # Errors
-    /// The file exists and cannot be read.
-    fn read(files: &dyn Files, folder: &Path) -> Result<Self, Error> {
-        let text = match files.file(&folder.join(".helmignore"))? {
-            Found::File(rules) => {
-                String::from_utf8_lossy(rules.plain().unwrap_or_default()).into_owned()
-            }
-            Found::Nothing | Found::Outside => String::new(),
-        };
-        // What Helm adds itself.
-        let lines = text.lines().chain(["templates/.?*"]);
-        let (negated, rules): (Vec<Rule>, Vec<Rule>) = lines
-            .filter_map(Rule::parse)
-            .partition(|rule| rule.is_negated);
-        let set = |is_for_folders: bool, is_for_paths: bool| {
-            let meant = rules.iter().filter(|rule| {
-                rule.is_for_folders == is_for_folders && rule.is_for_paths == is_for_paths
-            });
-            let globs = meant.map(|rule| rule.glob.clone());
-            GlobSet::new(globs).unwrap_or_default()
-        };
-        let of_kinds = [false, true].map(|is_for_folders| Patterns {
-            names: set(is_for_folders, false),
-            paths: set(is_for_folders, true),
-        });
-        Ok(Self { of_kinds, negated })
-    }
-
-    /// Whether a file is left out, by its path below the folder of the rules: by itself, or with a folder that it is in.
-    fn has(&self, path: &str) -> bool {
-        let folders = path.match_indices('/').map(|(end, _)| &path[..end]);
-        { folders }.any(|folder| self.leaves_out(folder, true)) || self.leaves_out(path, false)
-    }
-
-    fn leaves_out(&self, path: &str, is_folder: bool) -> bool {
-        let kinds = if is_folder { 2 } else { 1 };
-        let name = path.rsplit('/').next().unwrap_or(path);
-        let mut sets = self.of_kinds[..kinds].iter();
-        sets.any(|set| set.names.is_match(name) || set.paths.is_match(path)) || {
-            self.negated.iter()
-        }
-        .any(|rule| !rule.matches(path, name, is_folder))
-    }
-}
-
-impl Rule {
-    fn parse(line: &str) -> Option<Self> {
-        let line = line.trim();
-        if line.is_empty() || line.starts_with('#') || line.contains("**") {
-            return None;
-        }
-        let (is_negated, line) = match line.strip_prefix('!') {
-            Some(rest) => (true, rest),
-            None => (false, line),
-        };
-        let (is_for_folders, line) = match line.strip_suffix('/') {
-            Some(rest) => (true, rest),
-            None => (false, line),
-        };
-        let is_for_paths = line.contains('/');
-        // Braces have no meaning in Go.
-        let pattern = line.strip_prefix('/').unwrap_or(line);
-        let pattern = pattern.replace('{', "[{]").replace('}', "[}]");
-        let glob = GlobBuilder::new(&pattern).literal_separator(true).build();
-        Some(Self {
-            glob: glob.ok()?,
-            is_negated,
-            is_for_folders,
-            is_for_paths,
-        })
-    }
-
-    fn matches(&self, path: &str, name: &str, is_folder: bool) -> bool {
-        let subject = if self.is_for_paths { path } else { name };
-        (!self.is_for_folders || is_folder) && self.glob.compile_matcher().is_match(subject)
-    }
 }

@@ -17,6 +17,7 @@ mod fleet;
 pub mod gitops;
 mod graph;
 mod helm_charts;
+mod helm_ignore;
 mod host_objects;
 mod installed;
 mod key_policy;

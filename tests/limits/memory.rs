@@ -105,3 +105,22 @@ fn no_text_of_ten_megabytes_takes_more_memory_than_is_stated() {
         fits(name, &text(SIZE), &least, "error[");
     }
 }
+
+/// Compiled at once, they took 1.3 GiB.
+#[test]
+fn the_patterns_of_a_helmignore_take_no_more_memory_than_their_text() {
+    let text = "apiVersion: v2\nname: c\nversion: 1.0.0\n";
+    let project = project()
+        .file("chart/Chart.yaml", text)
+        .file("chart/templates/c.yaml", "a: {{ .Values.a }}\n");
+    let Some(least) = peak(project.path(), &["check"]) else {
+        return;
+    };
+    let line = format!("{}\n", "[a-z]?x*".repeat(75));
+    project.write("chart/.helmignore", line.repeat(4_000));
+    let Some(most) = peak(project.path(), &["check"]) else {
+        return;
+    };
+    let above = most.bytes.saturating_sub(least.bytes) >> 20;
+    assert!(above <= 30, "{above} MiB");
+}
