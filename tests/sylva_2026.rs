@@ -339,7 +339,7 @@ fn what_only_a_name_says_is_written_nowhere() {
 cluster:
   capo:
     os_image_selector:
-      _os_images_key_: ubuntu-noble-plain-rke2-1-31-8
+      _os_images_key_: "(sylva--)?ubuntu-noble-plain-rke2-1-31-8"
 # os-image-server-images.values
 # Rendered by metalmark for all clusters; edit the values, not this file.
 capm3_os_image_server_images:
@@ -378,7 +378,7 @@ patches:
           cluster:
             capo:
               os_image_selector:
-                _os_images_key_: ubuntu-noble-plain-rke2-1-31-8
+                _os_images_key_: "(sylva--)?ubuntu-noble-plain-rke2-1-31-8"
 
 "##]],
     );
@@ -529,6 +529,71 @@ fn facts_that_the_chart_gathered_are_those_of_the_image_of_that_registry() {
     };
     assert_eq!(judged(&(older.clone() + &newer)), "1 proven");
     assert_eq!(judged(&older), "1 unproven");
+}
+
+/// From Sylva 1.6 an image of the chart's catalog has the key `REGISTRY--NAME`: what is written selects it by either key.
+#[test]
+fn an_image_is_selected_by_the_key_that_the_chart_gives_it() {
+    let image = "ubuntu-noble-plain-rke2-1-35";
+    let listed =
+        format!("sylva_diskimagebuilder_images: {{{image}: {{os_images_oci_registry: sylva}}}}\n");
+    let facts = gathered(
+        &format!("sylva--{image}"),
+        image,
+        "0.11.13",
+        "1.35.6+rke2r1",
+    );
+    let mut seen = String::new();
+    for choice in [
+        "os_image_selector: {os: ubuntu}",
+        "os_image_selector: {_os_images_key_: 'sylva--ubuntu.*'}",
+        "os_image_selector: {_os_images_key_: 'sylva-n-1--ubuntu.*'}",
+        "image_key: ubuntu-noble-plain-rke2-1-35",
+        "image_key: sylva--ubuntu-noble-plain-rke2-1-35",
+        "image_key: sylva-n-1--ubuntu-noble-plain-rke2-1-35",
+    ] {
+        let values = two_releases("", &listed).replace("os_image_selector: {os: ubuntu}", choice);
+        let stage = project()
+            .cluster("edge", &values)
+            .settings("images: {facts: [info.yaml]}\noutputs: [{target: helm-values, path: u}, {target: helm-values, path: c, chart: sylva-capi-cluster}]")
+            .file("info.yaml", format!("os_images:\n{facts}"));
+        seen += &format!("{choice}\n");
+        if stage.run("render").outcome.status != 0 {
+            continue;
+        }
+        for folder in ["u", "c"] {
+            let written = stage.read(&format!("{folder}/edge.values.yaml"));
+            let pins = written.lines().filter(|line| {
+                line.contains("_os_images_key_")
+                    || line.contains("image_key")
+                    || line.ends_with("35:")
+            });
+            seen += &pins
+                .map(|line| format!("  {folder} {}\n", line.trim()))
+                .collect::<String>();
+        }
+    }
+    assert_text(&seen, str![[r#"
+os_image_selector: {os: ubuntu}
+  u _os_images_key_: "(sylva--)?ubuntu-noble-plain-rke2-1-35"
+  c _os_images_key_: ubuntu-noble-plain-rke2-1-35
+  c ubuntu-noble-plain-rke2-1-35:
+os_image_selector: {_os_images_key_: 'sylva--ubuntu.*'}
+  u _os_images_key_: "(sylva--)?ubuntu-noble-plain-rke2-1-35"
+  c _os_images_key_: ubuntu-noble-plain-rke2-1-35
+  c ubuntu-noble-plain-rke2-1-35:
+os_image_selector: {_os_images_key_: 'sylva-n-1--ubuntu.*'}
+image_key: ubuntu-noble-plain-rke2-1-35
+  u image_key: ubuntu-noble-plain-rke2-1-35
+  c image_key: ubuntu-noble-plain-rke2-1-35
+  c ubuntu-noble-plain-rke2-1-35:
+image_key: sylva--ubuntu-noble-plain-rke2-1-35
+  u image_key: sylva--ubuntu-noble-plain-rke2-1-35
+  c image_key: ubuntu-noble-plain-rke2-1-35
+  c ubuntu-noble-plain-rke2-1-35:
+image_key: sylva-n-1--ubuntu-noble-plain-rke2-1-35
+
+"#]]);
 }
 
 #[test]

@@ -13,7 +13,7 @@ use crate::model::checksum::{ChecksumKind, KINDS};
 use crate::model::cluster::{Choice, Pool};
 use crate::model::cluster_view::ClusterView;
 use crate::model::judgment::Disagreement;
-use crate::model::name::{NameSchemes, key_of, same_value};
+use crate::model::name::{NameSchemes, key_of, same_value, split_registry};
 use crate::model::selection::{PoolImage, Selection};
 use crate::model::version::Version;
 
@@ -101,14 +101,21 @@ impl Identities {
     }
 }
 
-/// The key of the image that a name means: a key, or what a catalog or a registry calls it, whose dots became dashes in its key.
+/// The key of the image that a name means: a key, or what a catalog, a registry or Sylva's chart calls it, whose dots became dashes
+/// in its key.
 pub fn find_image<'a>(name: &str, images: &'a Images) -> Option<&'a ImageKey> {
     if let Some((key, _)) = images.get_key_value(name) {
         return Some(key);
     }
-    let (key, image) = images.get_key_value(&key_of(name).ok()?)?;
-    let names = [&image.name, &image.artifact];
-    names.iter().any(|own| ***own == *name).then_some(key)
+    let (registry, bare) = split_registry(name);
+    let (key, image) = images.get_key_value(&key_of(bare).ok()?)?;
+    let is_called = match registry {
+        Some(_) => image.gathered_key().is_some_and(|key| key == name),
+        None => [&image.name, &image.artifact]
+            .iter()
+            .any(|own| ***own == *name),
+    };
+    is_called.then_some(key)
 }
 
 fn location(choice: &Choice, text: &Arc<str>) -> Location {

@@ -40,16 +40,16 @@ metal/md1 opensuse-15-6-plain-rke2-1-31-8
 /// What the overlays set: one line per level that selects, and nothing else.
 const PINS: &str = "\
 cloud cluster.control_plane.capo.image_key=ubuntu-noble-plain-kubeadm-1-31-8
-cloud cluster.machine_deployment_default.capo.os_image_selector._os_images_key_=ubuntu-noble-hardened-kubeadm-1-31-8
-cloud cluster.machine_deployments.md1.capo.os_image_selector._os_images_key_=ubuntu-noble-plain-kubeadm-1-31-8
+cloud cluster.machine_deployment_default.capo.os_image_selector._os_images_key_=(sylva--)?ubuntu-noble-hardened-kubeadm-1-31-8
+cloud cluster.machine_deployments.md1.capo.os_image_selector._os_images_key_=(sylva--)?ubuntu-noble-plain-kubeadm-1-31-8
 edge-key cluster.capm3.image_key=ubuntu-noble-plain-rke2-1-31-8
 edge-key cluster.machine_deployment_default.capm3.image_key=opensuse-15-6-plain-rke2-1-31-8
 edge-key cluster.machine_deployments.md1.capm3.image_key=ubuntu-noble-hardened-rke2-1-31-8
-edge-selector cluster.capm3.os_image_selector._os_images_key_=ubuntu-noble-hardened-rke2-1-30-12
+edge-selector cluster.capm3.os_image_selector._os_images_key_=(sylva--)?ubuntu-noble-hardened-rke2-1-30-12
 edge-selector cluster.machine_deployments.md0.capm3.os_image_selector._os_images_key_=site-debian
-metal cluster.capm3.os_image_selector._os_images_key_=ubuntu-noble-plain-rke2-1-31-8
-metal cluster.control_plane.capm3.os_image_selector._os_images_key_=ubuntu-noble-hardened-rke2-1-31-8
-metal cluster.machine_deployments.md1.capm3.os_image_selector._os_images_key_=opensuse-15-6-plain-rke2-1-31-8
+metal cluster.capm3.os_image_selector._os_images_key_=(sylva--)?ubuntu-noble-plain-rke2-1-31-8
+metal cluster.control_plane.capm3.os_image_selector._os_images_key_=(sylva--)?ubuntu-noble-hardened-rke2-1-31-8
+metal cluster.machine_deployments.md1.capm3.os_image_selector._os_images_key_=(sylva--)?opensuse-15-6-plain-rke2-1-31-8
 ";
 
 /// The image that nobody boots, and that an additional selector of `metal` serves.
@@ -353,6 +353,44 @@ fn the_chart_receives_the_reported_images() {
     own_image_is_rebuilt(&project);
     project.succeeds(&update());
     chart_agrees(&programs, &project, "update");
+}
+
+/// From Sylva 1.6, the chart calls an image of its catalog `REGISTRY--NAME` where it gathers facts (docs/sylva.md#the-catalog).
+#[test]
+fn pins_select_the_same_images_where_the_chart_calls_them_by_their_registry() {
+    let Some(programs) = helm::programs() else {
+        return;
+    };
+    let project = start();
+    let known = facts::registry(REGISTRY, &images(&project));
+    project.write("charts/sylva-units/facts.yaml", &known);
+    project.succeeds("render");
+    let reported = project.reported();
+    project.edit(
+        "charts/sylva-units/templates/_images.tpl",
+        "{{ dict $key (dict",
+        "{{ dict (printf \"%s--%s\" $image.os_images_oci_registry $key) (dict",
+    );
+    let chart = project.path().join("charts/sylva-units");
+    for (cluster, folder) in [CLUSTERS[2], CLUSTERS[3]] {
+        let release = programs.release(project.path(), folder, "{}");
+        let overlay = project.read(&overlay(cluster));
+        for (name, program) in &programs.helms {
+            let printed = helm::template(program, project.path(), &chart, &release, Some(&overlay));
+            let printed = printed.unwrap_or_else(|error| panic!("{cluster}, {name}: {error}"));
+            let handed = helm::handed(&printed, cluster);
+            assert!(!handed.pools.is_empty());
+            for (pool, [key, uri, sha256]) in handed.pools {
+                let [ours, same @ ..] = &reported.pools[&pool];
+                let called = match &**ours {
+                    "site-debian" => ours.clone(),
+                    _ => format!("sylva--{ours}"),
+                };
+                assert_eq!(key, called, "{pool}, {name}");
+                assert_eq!([uri, sha256], *same, "{pool}, {name}");
+            }
+        }
+    }
 }
 
 /// The reduced chart is no rubber stamp: it refuses what Sylva's library refuses.

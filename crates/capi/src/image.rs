@@ -314,6 +314,12 @@ pub struct Image {
 }
 
 impl Image {
+    /// What Sylva's chart calls an image of the builder's list where it gathers facts: `REGISTRY--NAME` (docs/sylva.md#the-catalog).
+    pub fn gathered_key(&self) -> Option<String> {
+        let registry = self.registry.as_deref().filter(|_| self.built)?;
+        Some(format!("{registry}--{}", self.name))
+    }
+
     /// Its reference by the digest that machines pull, where that is known.
     pub fn digest_reference(&self) -> Option<String> {
         digest_reference(&self.uri.as_ref()?.value, self.pulled.as_ref())

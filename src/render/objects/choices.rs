@@ -6,8 +6,9 @@
 //! level. [`Style::Auto`] therefore keeps the spelling of each level:
 //!
 //! * `image_key` stays `image_key`, with the key of the catalog;
-//! * `os_image_selector` gets the term `_os_images_key_`, which narrows it to the selected image, and the image's own
-//!   `k8s-version` if only the normalized matching finds it, so that Sylva's library selects the same image;
+//! * `os_image_selector` gets the term `_os_images_key_`, which narrows it to the selected image by either of the keys that
+//!   sylva-units may give it, and the image's own `k8s-version` if only the normalized matching finds it, so that Sylva's library
+//!   selects the same image;
 //! * the proposal's `os_image_key` and `machine_image_url` become `machine_image_url`, `_format`, `_checksum` and
 //!   `_checksum_type`.
 //!
@@ -16,11 +17,13 @@
 
 use std::sync::Arc;
 
-use capi::image::{Image, Origin, fact};
+use capi::image::{Image, ImageKey, Origin, fact};
 use capi::providers::Stamp;
 use go_template::regexp::quote_meta;
+use yaml_tree::place::Located;
 use yaml_tree::value::{Entry, Map, Value};
 
+use crate::decide::matching::IMAGE_KEY;
 use crate::model::cluster::{Choice, LevelName, Pool, PoolName};
 use crate::model::cluster_view::ClusterView;
 
@@ -93,7 +96,8 @@ pub fn overlay(view: &ClusterView, stamps: &[Option<Stamp>], style: Style, root:
             Root::Cluster => &path[..],
             Root::Top => &path[1..],
         };
-        set(&mut values, path, fields(view, &level, index, stamp, style));
+        let chosen = fields(view, &level, index, stamp, style, root);
+        set(&mut values, path, chosen);
     }
     values
 }
@@ -140,7 +144,14 @@ fn level_choice<'a>(view: &'a ClusterView, name: &LevelName) -> Option<&'a Choic
 }
 
 /// The fields for one level.
-fn fields(view: &ClusterView, level: &LevelName, index: usize, stamp: &Stamp, style: Style) -> Map {
+fn fields(
+    view: &ClusterView,
+    level: &LevelName,
+    index: usize,
+    stamp: &Stamp,
+    style: Style,
+    root: Root,
+) -> Map {
     let pool = &view.cluster.pools[index];
     let choice = level_choice(view, level)
         .filter(|choice| choice.is_made())
@@ -148,7 +159,12 @@ fn fields(view: &ClusterView, level: &LevelName, index: usize, stamp: &Stamp, st
     let Some(key) = &stamp.key else {
         return machine_image(stamp);
     };
-    let name = view.catalog_name(key);
+    let gathered = gathered_key(view, key, root);
+    let is_gathered = |written: &&Located<ImageKey>| Some(&*written.value) == gathered.as_deref();
+    let name = match choice.key.as_ref().filter(is_gathered) {
+        Some(written) => &written.value,
+        None => view.catalog_name(key),
+    };
     // Only Metal3's settings have `machine_image_url`.
     let infra = view.cluster.infra_provider.as_ref();
     let takes_url = infra.is_none_or(|infra| &*infra.value == "capm3");
@@ -158,7 +174,8 @@ fn fields(view: &ClusterView, level: &LevelName, index: usize, stamp: &Stamp, st
     };
     match style {
         Style::Auto if choice.selector.is_some() => {
-            let pin = Entry::from_value("os_image_selector", pin(view, index, key));
+            let pin = pin(view, index, key, gathered.as_deref());
+            let pin = Entry::from_value("os_image_selector", pin);
             Map::from_iter([pin])
         }
         Style::Auto if choice.key.is_some() && !is_proposals_key(pool) || !takes_url => {
@@ -216,10 +233,22 @@ fn with_nulls(mut fields: Map, choice: &Choice, pool: &Pool) -> Map {
     fields
 }
 
+/// What sylva-units may call an image of its own catalog: from Sylva 1.6 it does (docs/sylva.md#the-catalog). The other chart has the
+/// images that are written here.
+fn gathered_key(view: &ClusterView, key: &str, root: Root) -> Option<String> {
+    let image = view.images.get(key).filter(|_| root == Root::Cluster)?;
+    image.gathered_key()
+}
+
 /// The terms that narrow a selector to one image (docs/sylva.md#what-is-added-to-a-selector: existing terms are not replaced).
-fn pin(view: &ClusterView, index: usize, key: &str) -> Map {
+fn pin(view: &ClusterView, index: usize, key: &str, gathered: Option<&str>) -> Map {
     let name = view.catalog_name(key);
-    let mut terms = Map::from_iter([Entry::from_value("_os_images_key_", quote_meta(name))]);
+    let registry = gathered.and_then(|gathered| gathered.strip_suffix(name));
+    let pattern = match registry {
+        Some(registry) => format!("({})?{}", quote_meta(registry), quote_meta(name)),
+        None => quote_meta(name),
+    };
+    let mut terms = Map::from_iter([Entry::from_value(IMAGE_KEY, pattern)]);
     let exact_differs = view
         .selections
         .get(index)
