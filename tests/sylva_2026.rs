@@ -306,6 +306,73 @@ fn an_expression_that_makes_a_version_is_not_to_be_replaced_by_one() {
     assert!(!stdout.contains("k8s_version_map.1.33: v1"), "{stdout}");
 }
 
+#[test]
+fn what_a_branch_of_an_expression_prints_is_moved() {
+    let is_rke2 = "eq .Values.cluster.capi_providers.bootstrap_provider \"cabpr\"";
+    let mut seen = String::new();
+    for entry in [
+        format!("'{{{{ if {is_rke2} }}}}v1.33.5+rke2r1{{{{ else }}}}v1.33.5{{{{ end }}}}'"),
+        format!(
+            "|-\n      {{{{- if {is_rke2} -}}}}\n      v1.33.5+rke2r1\n      {{{{- else -}}}}\n      v1.33.5\n      {{{{- end -}}}}"
+        ),
+    ] {
+        let stage = map_entry(&entry);
+        let before = stage.texts();
+        let _ = stage.run("check --fix").exit(1);
+        seen += &changes(&before, &stage.texts());
+        let stdout = stage.run("check").outcome.stdout;
+        let (_, pools) = stdout.rsplit_once("checked: ").expect("a count");
+        seen += pools;
+    }
+    assert_text(&seen, str![[r#"
+values.yaml:14
+-    "1.32": '{{ .Values.cluster.capi_providers.bootstrap_provider | eq "cabpck" | ternary "v1.32.9" "v1.32.9+rke2r1" }}'
+-    "1.33": '{{ if eq .Values.cluster.capi_providers.bootstrap_provider "cabpr" }}v1.33.5+rke2r1{{ else }}v1.33.5{{ end }}'
++    "1.32": '{{ .Values.cluster.capi_providers.bootstrap_provider | eq "cabpck" | ternary "v1.32.10" "v1.32.9+rke2r1" }}'
++    "1.33": '{{ if eq .Values.cluster.capi_providers.bootstrap_provider "cabpr" }}v1.33.7+rke2r3{{ else }}v1.33.7{{ end }}'
+3 proven; 1 skipped: no image matches its selector
+values.yaml:14
+-    "1.32": '{{ .Values.cluster.capi_providers.bootstrap_provider | eq "cabpck" | ternary "v1.32.9" "v1.32.9+rke2r1" }}'
++    "1.32": '{{ .Values.cluster.capi_providers.bootstrap_provider | eq "cabpck" | ternary "v1.32.10" "v1.32.9+rke2r1" }}'
+values.yaml:17
+-      v1.33.5+rke2r1
++      v1.33.7+rke2r3
+values.yaml:19
+-      v1.33.5
++      v1.33.7
+3 proven; 1 skipped: no image matches its selector
+
+"#]]);
+}
+
+#[test]
+fn the_image_that_keeps_an_entry_of_the_map_is_shown() {
+    let stage = map_entry(
+        "'{{ eq .Values.cluster.capi_providers.bootstrap_provider \"cabpr\" | ternary \"v1.33.5+rke2r1\" \"v1.33.5\" }}'",
+    );
+    stage.edit(
+        "values.yaml",
+        "  ubuntu-noble-plain-ck8s-1-32:",
+        "  ubuntu-noble-plain-ck8s-1-33: {os_images_oci_registry: sylva}\n  ubuntu-noble-plain-ck8s-1-32:",
+    );
+    let artifacts = stage.read("artifacts.txt");
+    let more = "registry.example.org/acme/builders/dib/ubuntu-noble-plain-ck8s-1-33:0.7.6 1.33.5\n";
+    stage.write("artifacts.txt", artifacts + more);
+    serve(&stage);
+    let _ = stage.run("lock").exit(0);
+    let stdout = stage.run("check kadm").exit(1).outcome.stdout;
+    let lines = stdout
+        .lines()
+        .filter(|line| line.contains("`1.33.5`") || line.contains("of one version"));
+    let lines: String = lines.map(|line| format!("{line}\n")).collect();
+    assert_text(&lines, str![[r#"
+  = help: `ubuntu-noble-plain-kubeadm-1-33` is near: it has `k8s-version: 1.33.7`, not `1.33.5`
+   |   ---------------------------- holds `1.33.5`, which the entry has to stay at
+   = help: move the builder or the entry, so that both are of one version
+
+"#]]);
+}
+
 /// A cluster of OpenStack with a selector, and images of which only the names are known.
 const NAMES: &str = "\
 sylva_diskimagebuilder_images: {ubuntu-noble-plain-rke2-1-31-8: {os_images_oci_registry: sylva}}
@@ -594,6 +661,59 @@ image_key: sylva--ubuntu-noble-plain-rke2-1-35
 image_key: sylva-n-1--ubuntu-noble-plain-rke2-1-35
 
 "#]]);
+}
+
+#[test]
+fn an_additional_selector_that_serves_nothing_is_reported() {
+    let stage = locked("generations");
+    let line = "  narrow: {os: ubuntu, k8s-flavor: rke2, k8s-version: '1\\.33\\..*', oci-image-registry-key: sylva-n-1}";
+    let found = |selector: &str| {
+        stage.edit("values.yaml", line, &format!("{line}\n  more: {selector}"));
+        let stdout = stage.run("check mgmt").outcome.stdout;
+        stage.edit("values.yaml", &format!("\n  more: {selector}"), "");
+        let lines = stdout
+            .lines()
+            .skip_while(|line| !line.contains("`os_image_server_additional_selectors.more`"));
+        let lines = lines.take_while(|line| !line.is_empty());
+        lines.map(|line| format!("{line}\n")).collect::<String>()
+    };
+    assert_text(
+        &(found("{oci-image-registry-key: sylva-n1}")
+            + &found("{os: ubuntu, k8s-version: '1\\.34\\..*'}")
+            + &found("{_os_images_key_: 'ubuntu.*'}")
+            // Of no image is this known.
+            + &found("{flavor: minimal}")
+            + &found("{os: 15.6}")),
+        str![[r#"
+warning[no-image-matches]: no image matches `os_image_server_additional_selectors.more`, so it serves none
+  --> values.yaml:17:10
+   |
+17 |   more: {oci-image-registry-key: sylva-n1}
+   |          ^^^^^^^^^^^^^^^^^^^^^^ this selector
+   |
+   = cluster: mgmt
+   = help: `sylva--ubuntu-noble-hardened-rke2-1-33` has `oci-image-registry-key: sylva`, and it wants `sylva-n1`
+warning[no-image-matches]: no image matches `os_image_server_additional_selectors.more`, so it serves none
+  --> values.yaml:17:22
+   |
+17 |   more: {os: ubuntu, k8s-version: '1\.34\..*'}
+   |                      ^^^^^^^^^^^ this selector
+   |
+   = cluster: mgmt
+   = help: `sylva--ubuntu-noble-hardened-rke2-1-33` has `k8s-version: 1.33.13+rke2r1`, and it wants `1\.34\..*`
+warning[no-image-matches]: no image matches `os_image_server_additional_selectors.more`, so it serves none
+  --> values.yaml:17:10
+   |
+17 |   more: {_os_images_key_: 'ubuntu.*'}
+   |          ^^^^^^^^^^^^^^^ this selector
+   |
+   = cluster: mgmt
+   = help: `sylva--ubuntu-noble-hardened-rke2-1-33` has `_os_images_key_: sylva--ubuntu-noble-hardened-rke2-1-33`, and it wants `ubuntu.*`
+
+"#]],
+    );
+    std::fs::remove_file(stage.path().join("metalmark.lock")).expect("the lock");
+    assert_eq!(found("{k8s-version: '1\\.35\\..*'}"), "");
 }
 
 #[test]

@@ -152,11 +152,11 @@ fn apply_fixes(source: &Source, fixes: &[&Fix], engine: Engine) -> (String, Vec<
         }
         let at = |spot: &Spot| Target::Place(spot.start as usize..spot.end as usize);
         edits.push(match &fix.within {
-            Some(within) => Edit::Replace {
-                at: at(within),
-                from: format!("\"{}\"", fix.old()),
-                to: format!("\"{}\"", fix.value),
-            },
+            Some(within) => {
+                let (from, to) = fix.in_context();
+                let at = at(within);
+                Edit::Replace { at, from, to }
+            }
             None => Edit::Set {
                 at: at(&fix.spot),
                 value: fix.value.as_str().into(),

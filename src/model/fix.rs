@@ -1,7 +1,7 @@
 //! The edit that certainly fixes a finding: one value or one key of one file.
 //!
 //! A fix is offered only where the file says literally what is to be replaced. What an expression computes has no fix, unless it
-//! quotes it.
+//! says it as a whole.
 
 use std::sync::Arc;
 
@@ -46,8 +46,9 @@ impl Fix {
         })
     }
 
-    /// Replaces a text that the expression at a place quotes once, such as a version.
-    pub fn replace_quoted(
+    /// Replaces a text that the expression at a place says once as a whole, such as a version: in quotes, or as all that a branch of
+    /// it prints.
+    pub fn replace_within(
         within: Option<Spot>,
         old: &str,
         value: impl Into<String>,
@@ -55,10 +56,16 @@ impl Fix {
     ) -> Option<Self> {
         let within = within.filter(|spot| !spot.is_secret())?;
         let (start, end) = (within.start as usize, within.end as usize);
-        let quoted = format!("\"{old}\"");
-        let mut found = within.source.text.get(start..end)?.match_indices(&quoted);
-        let (at, _) = found.next().filter(|_| found.next().is_none())?;
-        let start = within.start + at as u32 + 1;
+        let written = within.source.text.get(start..end)?;
+        let is_whole = |at: &usize| {
+            let (before, after) = (&written[..*at], &written[at + old.len()..]);
+            let is_quoted = before.ends_with('"') && after.starts_with('"');
+            is_quoted || before.trim_end().ends_with("}}") && ends_branch(after)
+        };
+        let places = written.match_indices(old).map(|(at, _)| at);
+        let mut found = places.filter(is_whole);
+        let at = found.next().filter(|_| found.next().is_none())?;
+        let start = within.start + at as u32;
         Some(Self {
             text: text.into(),
             spot: Spot {
@@ -71,11 +78,31 @@ impl Fix {
         })
     }
 
+    /// The edit within a scalar by the text around it: what is replaced with the letters beside it, by what.
+    pub fn in_context(&self) -> (String, String) {
+        let Spot { source, start, end } = &self.spot;
+        let before = source.text[..*start as usize].chars().next_back();
+        let before = before.filter(|letter| !letter.is_whitespace());
+        let after = source.text[*end as usize..].chars().next();
+        let surround = |text: &str| -> String {
+            let letters = before.into_iter().chain(text.chars());
+            letters.chain(after).collect()
+        };
+        (surround(self.old()), surround(&self.value))
+    }
+
     /// What is replaced, as the file has it.
     pub fn old(&self) -> &str {
         let Spot { source, start, end } = &self.spot;
         &source.text[*start as usize..*end as usize]
     }
+}
+
+/// Whether what follows a text in an expression is the end of its branch.
+fn ends_branch(after: &str) -> bool {
+    let action = after.trim_start().strip_prefix("{{");
+    let action = action.map(|action| action.trim_start_matches(['-', ' ']));
+    action.is_some_and(|action| action.starts_with("else") || action.starts_with("end"))
 }
 
 #[cfg(test)]
@@ -103,17 +130,21 @@ mod tests {
     }
 
     #[test]
-    fn what_an_expression_quotes_once_is_replaced() {
+    fn what_an_expression_says_once_is_replaced() {
         let quoted = |text: &str| {
             let within = Spot {
                 source: Arc::new(Source::new("values.yaml", text)),
                 start: 3,
                 end: text.len() as u32,
             };
-            let fix = Fix::replace_quoted(Some(within), "v1", "v2", "words")?;
+            let fix = Fix::replace_within(Some(within), "v1", "v2", "words")?;
             Some((fix.old().to_owned(), fix.spot.start))
         };
         assert_eq!(quoted("a: '{{ \"v1\" }}'"), Some(("v1".to_owned(), 8)));
+        let branch = |text: &str| quoted(&format!("a: '{{{{ if . }}}}{text}{{{{- end }}}}'"));
+        assert_eq!(branch("v1+b{{ else }} v1 "), Some(("v1".to_owned(), 28)));
+        assert_eq!(branch("v1{{ if . }}+b{{ end }}"), None);
+        assert_eq!(branch("go v1"), None);
         assert_eq!(quoted("a: '{{ \"v1+b\" }}'"), None);
         assert_eq!(quoted("a: '{{ \"v1\" \"v1\" }}'"), None);
     }

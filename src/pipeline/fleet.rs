@@ -29,7 +29,7 @@ use crate::model::finding::{Finding, Judged};
 use crate::model::lock::{Lock, is_lockable};
 use crate::model::part::Part;
 use crate::model::rule::{Level, RuleId};
-use crate::model::selection::Selection;
+use crate::model::selection::{Outcome, Selection};
 use crate::pipeline::Verdict;
 use crate::pipeline::check::{self, Checked};
 use crate::pipeline::reporting::CheckReport;
@@ -492,6 +492,7 @@ fn image_use(view: &ClusterView, entry: &ClusterEntry) -> ImageUse {
     ImageUse {
         booted: booted.cloned().collect(),
         served: view.served.iter().cloned().collect(),
+        is_partial: view.selections.iter().any(is_unknown),
         locked: artifacts()
             .filter_map(|image| Some(image.digest.as_ref()?.place.start))
             .chain(entries_of_pools(view))
@@ -506,6 +507,14 @@ fn image_use(view: &ClusterView, entry: &ClusterEntry) -> ImageUse {
             .map(|management| (Arc::clone(management), collect_artifacts(view)))
             .collect(),
     }
+}
+
+/// Whether a pool selects an image of the catalog, and it is not known which one is meant.
+fn is_unknown(selection: &Selection) -> bool {
+    matches!(
+        selection.outcome,
+        Outcome::Unknown(_) | Outcome::NoMatch | Outcome::Invalid(_)
+    )
 }
 
 /// What the machines of a cluster fetch from its management cluster, and the cluster.

@@ -10,10 +10,16 @@ use crate::rules::{ImageUse, RunScope, WorkspaceInput, entry_path};
 
 /// Looks at the results of all clusters.
 pub(super) fn workspace(input: &WorkspaceInput<'_>, findings: &mut Vec<Finding>) {
-    if input.settings.images.serve_all || input.run_scope != RunScope::Fleet {
+    let ImageUse {
+        booted,
+        served,
+        is_partial,
+        ..
+    } = input.uses;
+    // A pool of which no image is known may boot any.
+    if input.settings.images.serve_all || input.run_scope != RunScope::Fleet || *is_partial {
         return;
     }
-    let ImageUse { booted, served, .. } = input.uses;
     for (key, image) in input.images {
         match &image.enabled {
             Some(flag) if flag.value && !booted.contains(key) => {
@@ -39,7 +45,8 @@ pub(super) fn workspace(input: &WorkspaceInput<'_>, findings: &mut Vec<Finding>)
 /// chart, which names the registry of each image.
 fn is_declared(image: &Image) -> bool {
     let by_user = |(_, fact): (_, &Fact)| fact.origin == Origin::Values;
-    let is_listed = image.built || image.facts.get(REGISTRY_KEY).is_some();
+    let is_listed =
+        image.built || image.registry.is_some() || image.facts.get(REGISTRY_KEY).is_some();
     !is_listed && image.facts.iter().any(by_user)
 }
 

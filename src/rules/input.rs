@@ -85,6 +85,8 @@ pub struct ImageUse {
     pub booted: BTreeSet<ImageKey>,
     /// The images served for them.
     pub served: BTreeSet<ImageKey>,
+    /// Whether one of their pools selects an image of the catalog, and it is not known which.
+    pub is_partial: bool,
     /// Where the digests of their catalogs' images start in the lock.
     pub locked: BTreeSet<u32>,
     /// The images of their catalogs that the lock does not hold, where there is one.
@@ -111,6 +113,7 @@ impl ImageUse {
     pub fn add(&mut self, other: Self) {
         self.booted.extend(other.booted);
         self.served.extend(other.served);
+        self.is_partial |= other.is_partial;
         self.locked.extend(other.locked);
         self.unlocked.extend(other.unlocked);
         self.signed.keyed.extend(other.signed.keyed);

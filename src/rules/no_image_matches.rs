@@ -1,21 +1,24 @@
 //! No image of the catalog matches a selector.
 
-use capi::image::{ImageKey, fact};
+use capi::image::{ImageKey, Origin, fact};
 
-use crate::decide::matching::{SELECTOR_KEYS, USE_EXTRA_KEYS, is_pattern};
+use crate::decide::matching::{
+    IMAGE_KEY, PatternCache, SELECTOR_KEYS, USE_EXTRA_KEYS, candidates, is_pattern,
+};
 use crate::decide::replacement::{KEPT, version_obstacle};
 use crate::model::cluster::{Choice, Pool};
 use crate::model::cluster_view::SelectedPool;
 use crate::model::finding::Finding;
 use crate::model::name::same_value;
 use crate::model::proposal::Proposal;
-use crate::model::rule::RuleId;
-use crate::model::selection::{Difference, Outcome, Selection};
+use crate::model::rule::{Level, RuleId};
+use crate::model::selection::{Candidate, Difference, Outcome, Selection};
 use crate::model::selector::{Selector, Term, Wanted};
 use crate::rules::ClusterInput;
 
-/// Looks at every node pool.
+/// Looks at every node pool, and at what is served beside their images.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
+    additional_selectors(input, findings);
     for SelectedPool {
         pool, selection, ..
     } in input.pools()
@@ -33,6 +36,45 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
         let finding = labels(input, pool, selection, finding);
         let finding = patterns(selection, finding);
         findings.push(near_misses(input, pool, selection, finding));
+    }
+}
+
+/// Additional selectors of the image server of which each image is known to differ: they serve nothing.
+fn additional_selectors(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
+    let images = &input.view.images;
+    for (name, selector) in &input.view.cluster.additional_selectors {
+        let Some(first) = selector.terms.first().filter(|_| !is_at_fault(selector)) else {
+            continue;
+        };
+        let (mode, patterns) = (input.settings.matching, PatternCache::default());
+        let candidates = candidates(selector, images, mode, &patterns);
+        // What only a name says, or nothing, another fact may be.
+        let is_known = |candidate: &Candidate| {
+            let facts = images.get(&candidate.key).map(|image| &image.facts);
+            candidate.differs.iter().any(|it| {
+                let fact = facts.and_then(|facts| facts.get(&it.fact));
+                it.fact == IMAGE_KEY || fact.is_some_and(|fact| fact.origin > Origin::Name)
+            })
+        };
+        let nearest = candidates.iter().min_by_key(|it| it.differs.len());
+        let Some(nearest) = nearest.filter(|_| candidates.iter().all(is_known)) else {
+            continue;
+        };
+        let path = format!("os_image_server_additional_selectors.{name}");
+        let message = format!("no image matches `{path}`, so it serves none");
+        let finding = Finding::new(RuleId::NoImageMatches, message)
+            .with_subject(input.subject(None))
+            .unless_set(Level::Warning)
+            .with_label(input.spot(first.key_place), "this selector");
+        let differences = nearest.differs.iter().map(|it| {
+            format!(
+                "`{}` has {}, and it wants `{}`",
+                nearest.key,
+                has(it),
+                it.wanted
+            )
+        });
+        findings.push(finding.helps(differences));
     }
 }
 

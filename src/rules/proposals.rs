@@ -102,30 +102,17 @@ impl ClusterInput<'_> {
     /// holds what the entry says, and none of the builder's for the cluster and that minor holds a third version.
     pub fn propose_mapped_version(&self, entry: &MappedVersion, held: &str) -> Option<Proposal> {
         let current = &entry.version.value;
-        let (is, next) = (Version::parse(current)?, Version::parse(held)?);
-        let minor = Version::parse(&entry.minor)?;
-        let provider = self.view.cluster.bootstrap_provider.as_ref();
-        let flavor = provider.and_then(|provider| flavor_of(&provider.value));
-        let prevents = |image: &Image| {
-            let version = image.facts.text(fact::K8S_VERSION);
-            let version = version.and_then(Version::parse);
-            // What a chart lists of other releases is booted by clusters with other maps.
-            let is_of_map = image.built || image.facts.get(REGISTRY_KEY).is_none();
-            let is_alike = image.built && image.facts.text(fact::K8S_FLAVOR) == flavor;
-            version.is_some_and(|version| {
-                let is_third = is_alike && minor.admits(&version) && !version.admits(&next);
-                is_of_map && version == is || is_third
-            })
-        };
-        let is_needed = self.view.images.values().any(prevents);
-        if is_needed || version_obstacle(current, held).is_some() {
+        let next = Version::parse(held)?;
+        if self.needs_mapped_version(entry, held).is_some()
+            || version_obstacle(current, held).is_some()
+        {
             return None;
         }
         let version = like(current, &next);
         let text = format!("{}: {version}", entry.path);
         let spot = self.spot(entry.version.place);
         let whole = Fix::replace(spot.clone(), current, &*version, &*text);
-        let fix = whole.or_else(|| Fix::replace_quoted(spot, current, &*version, &*text));
+        let fix = whole.or_else(|| Fix::replace_within(spot, current, &*version, &*text));
         // A literal in an expression's place would be the version of every bootstrap provider.
         let text = match &fix {
             Some(_) => format!("`{text}`"),
@@ -139,6 +126,26 @@ impl ClusterInput<'_> {
             fix,
             change: ProposedChange::K8sVersion(version.into()),
         })
+    }
+
+    /// An image that keeps an entry of the map from moving to a version: it holds the version that the entry has, or a third one.
+    pub fn needs_mapped_version(&self, entry: &MappedVersion, held: &str) -> Option<&Image> {
+        let (is, next) = (Version::parse(&entry.version.value)?, Version::parse(held)?);
+        let minor = Version::parse(&entry.minor)?;
+        let provider = self.view.cluster.bootstrap_provider.as_ref();
+        let flavor = provider.and_then(|provider| flavor_of(&provider.value));
+        let prevents = |image: &&Image| {
+            let version = image.facts.text(fact::K8S_VERSION);
+            let version = version.and_then(Version::parse);
+            // What a chart lists of other releases is booted by clusters with other maps.
+            let is_of_map = image.built || image.facts.get(REGISTRY_KEY).is_none();
+            let is_alike = image.built && image.facts.text(fact::K8S_FLAVOR) == flavor;
+            version.is_some_and(|version| {
+                let is_third = is_alike && minor.admits(&version) && !version.admits(&next);
+                is_of_map && version == is || is_third
+            })
+        };
+        self.view.images.values().find(prevents)
     }
 
     /// That the cluster runs the Kubernetes version of a fact, where the law of replacements allows it and more than a name

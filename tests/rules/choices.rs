@@ -130,6 +130,12 @@ os_images: {img-a: {uri: x}}; sylva_diskimagebuilder_version: 1; sylva_diskimage
     );
     let both = "os_images: {img-a: {uri: x}, img-b: {uri: y}}";
     assert_eq!(unused(both, "images: {serve-all: true}\n"), [""; 0]);
+    // Which image of the catalog a pool means is not known, and a chart's list says what exists.
+    assert_eq!(unused(&both.replace("img-a", "img-c"), ""), [""; 0]);
+    let listed = both.replace("img-b", "lab--img-b");
+    let registries = "; os_images_oci_registries: {lab: {url: 'oci://r.example/os', tag: 1}}";
+    assert_eq!(unused(&(listed.clone() + registries), ""), [""; 0]);
+    assert_eq!(unused(&listed, "").len(), 1);
 }
 
 /// A slip in a key leaves the pool on the image that it inherits.
@@ -151,6 +157,9 @@ cluster: {k8s_verison: v1.31.8+rke2r1, capi_provider: {}, machine_deployment: {}
     error - [k8s_verison] => k8s_version
     error - [machine_deployment] => machine_deployments
     error - [k8s_versions] => k8s_version
+os_images_oci_registries: {own: {url: x, cosign_public_key: x}}; security: {os_images: {cosign_publickey: x}}; cluster: {capm3: {image_key: noble-31}}
+    error - [cosign_public_key] => cosign_publickey
+    error - [cosign_publickey] => cosign_public_key
 # Keys of the chart's own, and words that are near none.
 cluster_virtual_ip: x; units: {cluster: {}}; cluster: {cni: {}, capo: {image_name: x}, capm3: {image_key: noble-31, hostSelector: {}, networks: {}, machine_image: x}}
 

@@ -1,5 +1,5 @@
-//! Keys that are almost one that selects an image, where they would count nothing: another image would boot, and nothing would
-//! say so. Looks at the values as they are written, so that it costs no evaluation.
+//! Keys that are almost one that selects an image, or names who signs it, where they would count nothing: another image would boot,
+//! or an unsigned one, and nothing would say so. Looks at the values as they are written, so that it costs no evaluation.
 
 use std::sync::{Arc, LazyLock};
 
@@ -12,6 +12,7 @@ use super::catalog;
 use super::pools::CHOICE;
 use crate::model::finding::{Finding, Subject};
 use crate::model::rule::RuleId;
+use crate::model::signing::KEY_PROPERTY;
 
 /// Keys below `cluster` that decide which images boot.
 const CLUSTER: &[&str] = &[
@@ -30,6 +31,9 @@ const ROOT: &[&str] = &[
     "os_images_default_download_storage_space",
 ];
 const POOL: &[&str] = &["k8s_version"];
+const REGISTRY: &[&str] = &["url", "tag", "enabled", KEY_PROPERTY];
+/// Keys below `security.os_images`.
+const SIGNING: &[&str] = &["cosign_public_key", "skip_signing_check"];
 const CAPI_PROVIDERS: &[&str] = &["bootstrap_provider", "infra_provider"];
 
 /// The keys of the maps that are looked at. They are the same for every cluster.
@@ -38,6 +42,8 @@ static KEYS: LazyLock<Schema> = LazyLock::new(|| Schema {
     cluster: Keys::new(CLUSTER, &[]),
     capi_providers: Keys::new(CAPI_PROVIDERS, &[]),
     pool: Keys::new(POOL, &[]),
+    registry: Keys::new(REGISTRY, &[]),
+    signing: Keys::new(SIGNING, &[]),
     providers: PROVIDERS
         .iter()
         .map(|provider| {
@@ -55,6 +61,8 @@ struct Schema {
     cluster: Keys,
     capi_providers: Keys,
     pool: Keys,
+    registry: Keys,
+    signing: Keys,
     /// By the provider's name.
     providers: Vec<(&'static str, Keys)>,
 }
@@ -76,6 +84,18 @@ pub(in crate::read) fn spelling_findings(
     found.look(&[], root, &KEYS.root);
     if let Some(cluster) = child(root, "cluster") {
         found.cluster(cluster);
+    }
+    for entry in child(root, catalog::REGISTRIES)
+        .into_iter()
+        .flat_map(|map| map.iter())
+    {
+        if let Some(registry) = entry.node.value.as_map() {
+            found.look(&[catalog::REGISTRIES, &entry.key], registry, &KEYS.registry);
+        }
+    }
+    let signing = child(root, "security").and_then(|security| child(security, "os_images"));
+    if let Some(signing) = signing {
+        found.look(&["security", "os_images"], signing, &KEYS.signing);
     }
     found.findings
 }
