@@ -125,8 +125,9 @@ impl Fleet {
     /// A file cannot be read.
     pub fn view(&self, entry: &ClusterEntry) -> Result<ClusterView, Error> {
         let mut view = self.view_without_lock(entry)?;
-        let required = &self.workspace.settings.policy.signatures;
-        let trust = locking::trust(&view, required, &self.keyring);
+        let settings = &self.workspace.settings;
+        let required = &settings.policy.signatures;
+        let trust = locking::trust(&view, required, settings.locking, &self.keyring);
         view.findings.extend(trust.findings);
         view.signed = trust.signed;
         Ok(view)

@@ -112,12 +112,11 @@ $ lock => 1
 metalmark.lock: 0 kept, 0 added, 0 updated, 0 dropped; unchanged
 error[provenance-unproven]: `oci://registry.example.org/os/NOBLE:0.4.12` is not proven to come from where the project says: it has no SLSA provenance; it has no SBOM in SPDX --> values.yaml:2:3
 $ check --frozen => 1
-error[lock-missing-image]: the policy requires signatures, and there is no lock with those of `NOBLE` --> values.yaml:2:3
 error[lock-missing-image]: there is no lock, and so none of image `NOBLE` --> values.yaml:2:3
 error[checksum-missing]: the sha256 of image `NOBLE` is not known --> values.yaml:13:22
 error[format-missing]: the format of image `NOBLE` is not known --> values.yaml:13:22
 warning[k8s-version-unproven]: nothing proves that image `NOBLE` holds Kubernetes `v1.31.8+rke2r1` --> values.yaml:13:22
-4 errors, 1 warning in 1 cluster; 1 node pool checked: 1 by name only
+3 errors, 1 warning in 1 cluster; 1 node pool checked: 1 by name only
 # built from a fork
 $ lock => 1
 metalmark.lock: 0 kept, 0 added, 0 updated, 0 dropped; unchanged

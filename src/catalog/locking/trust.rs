@@ -2,6 +2,7 @@
 //!
 //! Manifests and facts were compared when the lock was read ([`crate::catalog::sources`]); here the signatures are.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use capi::image::Image;
@@ -10,7 +11,8 @@ use oci_artifacts::signature::{PublicKey, Verdict};
 use super::signers::{self, Found, Keyring, Signing, refusal};
 use crate::model::cluster_view::{ClusterView, SelectedPool};
 use crate::model::finding::{Finding, Subject};
-use crate::model::lock::{LockedImage, SignedEntries, Verified, is_lockable};
+use crate::model::lock::{LockedImage, Locking, SignedEntries, Verified, is_lockable};
+use crate::model::lock_gaps::gaps;
 use crate::model::rule::RuleId;
 use crate::model::selection::Outcome;
 use crate::model::signing::{RequiredSignatures, TrustedKeys};
@@ -26,7 +28,12 @@ pub struct Trust {
 }
 
 /// Verifies the signature of every locked image of a cluster under the keys that its values name.
-pub fn trust(view: &ClusterView, required: &RequiredSignatures, keyring: &Keyring) -> Trust {
+pub fn trust(
+    view: &ClusterView,
+    required: &RequiredSignatures,
+    locking: Locking,
+    keyring: &Keyring,
+) -> Trust {
     let mut trust = Trust::default();
     let lock = view.lock.as_deref();
     let is_empty = lock.is_none_or(|lock| lock.images().is_empty());
@@ -50,6 +57,10 @@ pub fn trust(view: &ClusterView, required: &RequiredSignatures, keyring: &Keyrin
     let stale = rules::unproven(&unproven, &view.sources);
     trust.findings.extend(stale);
     if lock.is_none() {
+        // Where a lock is required in any case, the rule of that says so.
+        let known = gaps(view, locking).missing.into_iter();
+        let known: BTreeSet<_> = known.map(|gap| &gap.image.key).collect();
+        missing.retain(|image| !known.contains(&image.key));
         trust.findings.extend(missing_lock(view, &missing));
     }
     trust.findings.extend(address_findings(view, required));
