@@ -344,10 +344,34 @@ fn a_secret_is_one_however_its_kind_is_written_and_what_shows_it_again() {
         "x: '{\"kind\": \"Secret\", \"data\": {\"a\": \"SEKRET\", \"a\": \"b\"}}'\n",
         "x: |\n  kind: Secret\n  data:\n    a: {{ `SEKRET-1` | b64enc }}\n    b: {{ (\"SEKRET-2\") }}\n",
         "x: |\n  {{ if false }}{{ end }}{\n  kind: Secret\n  stringData:\n    a: SEKRET-1\n  data: SEKRET-2\n",
+        "kk: Secret\nx: {kind: '{{ .Values.kk }}', data: {a: SEKRET-1}}\n",
+        "kk: ret\nx: {kind: 'Sec{{ .Values.kk }}', binaryData: {a: SEKRET-1}}\n",
+        "kk: kind\nx: {'{{ .Values.kk }}': Secret, data: {a: SEKRET-1}}\n",
+        "kk: data\nx: {kind: Secret, '{{ .Values.kk }}': {a: SEKRET-1}}\n",
+        "x: {kind: {(raw): Secret}, data: {a: SEKRET-1}}\ny: '{{ .Values.x.kind }}'\n",
+        "kk: SecretList\nx: {kind: '{{ .Values.kk }}', items: [{data: {a: SEKRET-1}}]}\n",
+        "kk: Config\nx: {kind: '{{ .Values.kk }}', users: [{name: SEKRET-1}]}\n",
+        "kk: Secret\nx: |\n  kind: {{ .Values.kk }}\n  data:\n    a: SEKRET-1\n",
+        "kk: Secret\nx: {target: {kind: '{{ .Values.kk }}'}, patch: 'data: {a: SEKRET-1}'}\n",
+        "y: {kind: Secret, data: {a: eA==}}\nx: {secretGenerator: [{name: a, files: [a=SEKRET-1=b], envs: [b=SEKRET-2=c], env: d=SEKRET-3=e}]}\n",
+        "kk: Secret\nx: '{{ dict \"kind\" .Values.kk \"data\" (dict \"a\" (list \"SEK\" \"RET\" | join \"\")) | include \"preserve-type\" }}'\ny: {kind: Secret, data: {a: eA==}}\n",
         "x: '{{ printf \"kind: Secret\\nstringData: {a: %s}\\n\" (list \"SEK\" \"RET\" | join \"\") }}'\ny: {kind: Secret, data: {a: eA==}}\n",
     ] {
         let shown = printed(&with_secrets(values), &LINES);
         assert!(shown.contains("<secret edge.yaml"), "{values}: {shown}");
+    }
+}
+
+/// A kind that no expression makes `Secret`, and a map without data.
+#[test]
+fn what_is_no_secret_whatever_its_expression_makes_is_shown() {
+    let stage = with_secrets(
+        "x: {kind: '{{ \"A\" }}MachineTemplate', data: {a: known-1}}\ny: {kind: 'My{{ \"A\" }}', data: {a: known-2}}\n\
+         z: {kind: '{{ \"A\" }}', a: known-3, b: '{{ fail \"no\" }}'}\n",
+    );
+    let shown = printed(&stage, &["values edge"]);
+    for (known, count) in [("known-1", 1), ("known-2", 1), ("known-3", 2)] {
+        assert_eq!(shown.matches(known).count(), count, "{known}: {shown}");
     }
 }
 
@@ -460,6 +484,47 @@ fn a_secret_that_a_build_makes_is_one() {
         );
         assert!(!stage.read("page.report").contains("SEKRET"), "{patches}");
     }
+}
+
+/// Someone may have written `files` for `literals`.
+#[test]
+fn what_a_generator_of_a_secret_names_behind_a_key_is_not_printed() {
+    let cluster =
+        crate::support::manifests::cluster("v1.30.1", "{filter: {name: ubuntu-2204-kube-v1.30.1}}");
+    for named in [
+        "files: [pw=SEKRET]",
+        "files: [pw=SEKRET=z]",
+        "files: ['=SEKRET']",
+        "files: [pw=../../SEKRET]",
+        "envs: [pw=SEKRET]",
+        "env: pw=SEKRET",
+    ] {
+        let generator = format!("secretGenerator: [{{name: a, {named}}}]");
+        let stage = project().file("edge.yaml", &cluster).file(
+            "kustomization.yaml",
+            format!("resources: [edge.yaml]\n{generator}\n"),
+        );
+        let shown = printed(
+            &stage,
+            &[
+                "check",
+                "check --output json",
+                "check --output sarif",
+                "images",
+            ],
+        );
+        assert!(shown.contains("kustomization.yaml:2:"), "{named}: {shown}");
+    }
+    // A file is named as before.
+    let stage = project()
+        .file("edge.yaml", &cluster)
+        .file(
+            "kustomization.yaml",
+            "resources: [edge.yaml]\nsecretGenerator: [{name: a, files: [pw=a.txt, other.txt]}]\n",
+        )
+        .file("a.txt", "x");
+    let shown = printed(&stage, &["check"]);
+    assert!(shown.contains("there is no file `other.txt`"), "{shown}");
 }
 
 /// Whatever its target may be.

@@ -33,7 +33,10 @@ pub(super) fn scalar(value: &tree::Value) -> Option<Value> {
 /// # Errors
 /// The value is nested too deeply, as a map that contains itself is.
 pub(super) fn node(value: &Value, place: Place) -> Result<Node, Error> {
-    node_at(value, place, 0)
+    let mut node = node_at(value, place, 0)?;
+    // What an expression makes may be a Secret, or the manifest of one.
+    secrets::seal_objects(&mut node, "values");
+    Ok(node)
 }
 
 fn node_at(value: &Value, place: Place, depth: u32) -> Result<Node, Error> {
@@ -52,9 +55,7 @@ fn node_at(value: &Value, place: Place, depth: u32) -> Result<Node, Error> {
             kind: OpaqueKind::Scalar,
         }
         .into(),
-        // What an expression makes may be the manifest of a Secret.
-        Value::String(text) => secrets::seal_made(text, "values")
-            .unwrap_or_else(|| tree::Value::String(Arc::clone(text))),
+        Value::String(text) => tree::Value::String(Arc::clone(text)),
         Value::List(list) => {
             let mut items = Vec::with_capacity(list.items.len());
             for item in &list.items {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use capi::secrets::seal_value;
 use yaml_tree::bytes::BASE64;
-use yaml_tree::place::{FileId, Place};
+use yaml_tree::place::{FileId, Place, hide_quotes};
 use yaml_tree::value::{Entry, Map, Node, Value};
 
 use super::files::resolve_path;
@@ -320,7 +320,7 @@ impl Data {
                 .unwrap_or_else(|| (named.rsplit('/').next().unwrap_or_default(), named));
             if key.is_empty() || path.is_empty() {
                 let message = format!("`{named}` is neither a path nor `key=path`");
-                return Err(reader.refusal(message, item.place));
+                return Err(no_file(reader, message, item.place));
             }
             let Some(load) = open(reader, folder, path, item.place)? else {
                 self.add(reader, key, "".into(), Place::NONE)?;
@@ -416,13 +416,25 @@ fn open(
     place: Place,
 ) -> Result<Option<(FileId, bool)>, ReadError> {
     let Some(file) = resolve_path(folder, path) else {
-        return Err(reader.refusal(format!("`{path}` lies outside of the repository"), place));
+        let message = format!("`{path}` lies outside of the repository");
+        return Err(no_file(reader, message, place));
     };
     match reader.open(&file)? {
         Some(load) => Ok(Some((load.file, load.is_text))),
         None if reader.is_own_output(&file, place)? => Ok(None),
-        None => Err(reader.refusal(format!("there is no file `{path}`"), place)),
+        None => Err(no_file(reader, format!("there is no file `{path}`"), place)),
     }
+}
+
+/// The error for an item that names no file; it quotes nothing of one that may be a secret.
+fn no_file(reader: &LayerReader<'_>, message: String, place: Place) -> ReadError {
+    let is_secret = reader.source(place.file).hides(place.start..place.end);
+    let message = if is_secret {
+        hide_quotes(&message)
+    } else {
+        message
+    };
+    reader.refusal(message, place)
 }
 
 /// A literal's value without the quotes around it.

@@ -155,13 +155,6 @@ pub fn seal_operations(operations: &[Node], file: &str) -> Vec<Node> {
     operations
 }
 
-/// A text that an expression made, with labels instead of the secrets of the objects in it; none where it holds none.
-pub fn seal_made(text: &str, file: &str) -> Option<Value> {
-    let mut node = Node::from_value(text);
-    seal_objects(&mut node, file);
-    (node.value.as_str().map(|text| &**text) != Some(text)).then_some(node.value)
-}
-
 /// The keys to an entry.
 fn join(keys: &str, key: &str) -> String {
     if keys.is_empty() {
@@ -237,13 +230,15 @@ static KUBECONFIG: LazyLock<[[Finder<'static>; 2]; 4]> = LazyLock::new(|| {
     let words = ["Config", "contexts", "user:", "\"user\""];
     words.map(|word| ["users", word].map(Finder::new))
 });
-/// What patches say that may be those of a Secret, both of a pair.
-static PATCH: LazyLock<[[Finder<'static>; 2]; 2]> =
-    LazyLock::new(|| [["target", "patch"], ["path", "/data"]].map(|pair| pair.map(Finder::new)));
+/// What patches and objects say that may be those of a Secret, both of a pair.
+static OBJECTS: LazyLock<[[Finder<'static>; 2]; 3]> = LazyLock::new(|| {
+    let pairs = [["target", "patch"], ["path", "/data"], ["kind", "{{"]];
+    pairs.map(|pair| pair.map(Finder::new))
+});
 
 /// Whether a text may hold a secret. The structure of its documents says whether it does, however the words are written.
 fn mentions_secret(text: &str) -> bool {
-    names_secret(text) || PATCH.iter().any(|pair| has_all(text, pair))
+    names_secret(text) || OBJECTS.iter().any(|pair| has_all(text, pair))
 }
 
 /// Whether a text has a word of one that holds secrets.

@@ -38,13 +38,13 @@ pub(super) struct Holder {
 
 impl Holder {
     pub(super) fn new(node: &Node) -> Self {
-        let kind = node.text(&["kind"]);
-        let is = |wanted: &str| kind == Some(wanted);
+        let kind = node.get_path(&["kind"]);
+        let is = |wanted: &str| kind.is_some_and(|kind| may_say(kind, wanted));
         Self {
             is_encrypted: is_encrypted(node),
             is_secret: is("Secret"),
             is_list: is("SecretList"),
-            is_generator: is("SecretGenerator"),
+            is_generator: node.text(&["kind"]) == Some("SecretGenerator"),
             is_kubeconfig: is("Config")
                 || node.get_path(&["contexts"]).is_some()
                 || has_users(node),
@@ -121,17 +121,27 @@ impl<'a> Seals<'a> {
             ..
         } = holder;
         // All that is written there: also a comment, and what a second key of the same name hides.
-        if holder.is_secret || is_encrypted {
+        let is_certain = !node.text(&["kind"]).is_some_and(is_expression);
+        let has_data =
+            || { ["data", "binaryData"].iter() }.any(|key| node.get_path(&[key]).is_some());
+        if is_encrypted || holder.is_secret && (is_certain || has_data()) {
             self.hidden.push(node.place.start..node.place.end);
         }
         if is_encrypted {
             return self.seal_data(node, keys);
         }
-        let is_secret = holder.is_secret || self.is_of_secrets && node.text(&["kind"]).is_none();
+        let is_secret = holder.is_secret
+            || self.is_of_secrets && node.text(&["kind"]).is_none()
+            || { node.entries(&[]) }
+                .any(|entry| is_expression(&entry.key) && may_say(&entry.node, "Secret"));
         let patched = first_key(node).map(str::to_owned);
         match &mut node.value {
             Value::Map(map) => self.entries(map, keys, |seals, key, node, keys| match key {
                 "data" | "binaryData" if is_secret => seals.seal_encoded(node, keys),
+                // A key that is an expression may be `data`, unless it is the kind.
+                _ if is_secret && is_expression(key) && node.text(&[]) != Some("Secret") => {
+                    seals.seal_encoded(node, keys);
+                }
                 // Nothing else has fields of these names.
                 "stringData" | "passwd" => seals.seal(node, keys),
                 "users" if is_kubeconfig => seals.seal(node, keys),
@@ -313,8 +323,12 @@ impl<'a> Seals<'a> {
     fn generator_field(&mut self, key: &str, node: &mut Node, keys: &str) {
         match (key, &mut node.value) {
             ("apiVersion" | "kind" | "metadata" | "name" | "namespace" | "type", _) => {}
-            ("behavior" | "options" | "files" | "envs" | "env", _) => {}
+            ("behavior" | "options", _) => {}
             ("literals", Value::List(items)) => self.items(items, keys, Self::literal),
+            ("files" | "envs" | "env", Value::List(items)) => {
+                self.items(items, keys, Self::hide_file)
+            }
+            ("env", _) => self.hide_file(node, keys),
             _ => self.seal(node, keys),
         }
     }
@@ -328,6 +342,18 @@ impl<'a> Seals<'a> {
         let value = value.text_with_labels().map_or("", |text| text);
         let sealed = format!("{key}={value}").into();
         self.replace(node, sealed);
+    }
+
+    /// Shows nothing of a file that is named behind a key: someone may have written `files` for `literals`. Kustomize takes what has a
+    /// second `=` for no path.
+    fn hide_file(&mut self, node: &mut Node, keys: &str) {
+        let text = node.value.as_str();
+        let path = text.and_then(|text| Some(text.split_once('=')?.1));
+        self.hidden
+            .extend(path.map(|_| node.place.start..node.place.end));
+        if path.is_some_and(|path| path.contains('=')) {
+            self.literal(node, keys);
+        }
     }
 
     /// Replaces the secrets of the objects in a string. One that is no YAML is secret as a whole; of a template, what is written
@@ -472,6 +498,27 @@ fn has_users(node: &Node) -> bool {
     })
 }
 
+/// Whether a text is an expression, which may be any text once it is evaluated.
+fn is_expression(text: &str) -> bool {
+    text.contains("{{")
+}
+
+/// Whether a node is this word, or may be it once it is evaluated.
+fn may_say(node: &Node, word: &str) -> bool {
+    match &node.value {
+        Value::String(text) => match (text.split_once("{{"), text.rsplit_once("}}")) {
+            (Some((before, _)), Some((_, behind))) => {
+                word.starts_with(before) && word.ends_with(behind)
+            }
+            _ => **text == *word,
+        },
+        // Sylva's text that is not evaluated.
+        Value::Map(map) => map.get("(raw)").is_some(),
+        Value::Opaque(_) => true,
+        _ => false,
+    }
+}
+
 /// The first key of the path of an operation of a JSON patch.
 fn first_key(node: &Node) -> Option<&str> {
     node.text(&["op"])?;
@@ -481,8 +528,10 @@ fn first_key(node: &Node) -> Option<&str> {
 /// Whether a map is a patch of kustomize, whose target is a Secret.
 pub fn is_patch_of_secret(node: &Node) -> bool {
     let kind = node.text(&["target", "kind"]);
-    let pattern = kind.and_then(|kind| Regexp::new(&format!("^(?:{kind})$")).ok());
-    pattern.is_some_and(|pattern| pattern.is_match("Secret"))
+    kind.is_some_and(|kind| {
+        let pattern = Regexp::new(&format!("^(?:{kind})$"));
+        is_expression(kind) || pattern.is_ok_and(|pattern| pattern.is_match("Secret"))
+    })
 }
 
 /// Whether the target of a patch says no kind, so that Secrets may be patched: no line of it is quoted.

@@ -209,7 +209,7 @@ pub(super) fn data_lines(text: &str) -> Vec<Range<usize>> {
             .trim()
             .strip_prefix("kind:");
         let kind = kind.map(|kind| kind.trim().trim_matches(['"', '\'']));
-        kind.is_some_and(|kind| kind == "Secret" || kind.contains("{{") && kind.contains("Secret"))
+        kind.is_some_and(|kind| kind == "Secret" || kind.contains("{{"))
     };
     let documents = documents(text).into_iter();
     let secrets = documents.filter(|document| document.iter().any(is_kind));
