@@ -697,6 +697,24 @@ fn the_query_of_a_url_is_not_printed() {
     );
 }
 
+/// What it is for is what people forget: the scheme.
+#[test]
+fn a_password_before_a_host_is_not_printed_without_its_scheme_either() {
+    for url in [
+        "user:SEKRET@host/a.raw",
+        "//user:SEKRET@host/a.raw",
+        "https:/u:SEKRET@host/a.raw",
+        "https://u:SEKRET @host/a.raw",
+    ] {
+        let stage = project().cluster(
+            "edge",
+            &format!("cluster: {{k8s_version: v1.31.8, capi_providers: {{infra_provider: capm3}}, capm3: {{machine_image_url: '{url}', machine_image_format: raw}}}}"),
+        );
+        let shown = printed(&stage, &LINES);
+        assert!(shown.contains("…@host/a.raw"), "{shown}");
+    }
+}
+
 /// Whatever they are called.
 #[test]
 fn variables_that_name_no_version_and_no_image_are_not_printed() {

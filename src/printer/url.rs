@@ -1,31 +1,49 @@
 //! What nobody may see of a URL: `user:password` and what follows `?`, which sign requests; of what follows `#` too, where it has
-//! the form of a query. That is a law about the form of a URL, and needs to know no secret.
+//! the form of a query. Where people forget the scheme, or a part of it, `user:password` is not shown either. That is a law about
+//! the form of a text, and needs to know no secret.
 
 use std::borrow::Cow;
 
 /// What is printed in place of a part that is not shown.
 const HIDDEN: &str = "…";
 
+const SCHEME_END: &str = "://";
+
 /// A text whose URLs show neither users nor queries.
 pub(super) fn hide_secrets(text: &str) -> Cow<'_, str> {
     let (mut shown, mut rest) = (String::new(), text);
-    while let Some(start) = rest.find("://") {
-        let behind = start + "://".len();
-        shown += &rest[..behind];
-        rest = &rest[behind..];
-        let url = &rest[..rest.find(is_end).unwrap_or(rest.len())];
-        let user = user_length(url);
+    while let Some(at) = mark(rest) {
+        let has_scheme = rest[at..].starts_with(SCHEME_END);
+        let begin = if has_scheme {
+            at + SCHEME_END.len()
+        } else {
+            let word = rest[..at].rfind(is_end);
+            let word = word.map_or(0, |end| rest.ceil_char_boundary(end + 1));
+            word + slashes_end(&rest[word..at])
+        };
+        shown += &rest[..begin];
+        rest = &rest[begin..];
+        let word = start(rest, is_end);
+        let user = if has_scheme {
+            user_length(word).or_else(|| length_with_blanks(rest, word))
+        } else {
+            user_length(word).filter(|length| word[..*length].contains(':'))
+        };
         if let Some(length) = user {
             shown += HIDDEN;
             rest = &rest[length..];
         }
-        let url = &url[user.unwrap_or(0)..];
-        if let Some(start) = query_start(url) {
+        let url = start(rest, is_end);
+        let query = query_start(url).filter(|_| has_scheme || user.is_some());
+        if let Some(start) = query {
             shown += &url[..start];
             shown += HIDDEN;
             // A stop or bracket behind a URL belongs to the sentence.
             let end = url.trim_end_matches(['.', ',', ';', ':', ')']).len();
             rest = &rest[end.max(start)..];
+        } else {
+            shown += url;
+            rest = &rest[url.len()..];
         }
     }
     if shown.is_empty() {
@@ -34,9 +52,35 @@ pub(super) fn hide_secrets(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown + rest)
 }
 
+/// Where the first `://` or `@` is.
+fn mark(text: &str) -> Option<usize> {
+    let mut marks = text.match_indices([':', '@']);
+    let (at, _) = marks.find(|(at, mark)| *mark == "@" || text[*at..].starts_with(SCHEME_END))?;
+    Some(at)
+}
+
+/// The start of a text, until a letter ends it, or another URL begins.
+fn start(text: &str, is_end: fn(char) -> bool) -> &str {
+    let mut letters = text.char_indices();
+    let end = letters.find(|(at, letter)| is_end(*letter) || text[*at..].starts_with(SCHEME_END));
+    &text[..end.map_or(text.len(), |(at, _)| at)]
+}
+
 /// Whether a letter ends a URL in a text.
 fn is_end(letter: char) -> bool {
-    letter.is_whitespace() || "\"'`<>|\\".contains(letter)
+    letter.is_whitespace() || is_quote(letter)
+}
+
+fn is_quote(letter: char) -> bool {
+    "\"'`<>|\\".contains(letter)
+}
+
+/// Where what people write of `https://` ends: `https:/`, `//`.
+fn slashes_end(word: &str) -> usize {
+    let start = { word.find('/') }.filter(|at| !word[..*at].ends_with(char::is_alphanumeric));
+    start.map_or(0, |at| {
+        word.len() - word[at..].trim_start_matches('/').len()
+    })
 }
 
 /// Where the query of a URL starts, behind its `?` or `#`; none if it has none.
@@ -53,15 +97,39 @@ fn query_start(url: &str) -> Option<usize> {
 
 /// The length of `user:password` in a URL (RFC 3986, section 3.2.1), given what follows `://`. `git` is everybody's user.
 fn user_length(url: &str) -> Option<usize> {
-    let authority = &url[..url.find(['/', '?', '#']).unwrap_or(url.len())];
-    let end = authority.rfind('@').or_else(|| {
-        // People write passwords with a slash: then there is no port behind the colon.
-        let (_, port) = authority.split_once(':')?;
-        let is_port = !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
-        let is_address = authority.starts_with('[');
-        (!is_port && !is_address).then(|| url.rfind('@')).flatten()
-    })?;
+    const DIGESTS: [&str; 2] = ["sha256:", "sha512:"];
+    let last = |text: &str| {
+        let mut ends = text.rmatch_indices('@').map(|(at, _)| at);
+        ends.find(|at| {
+            !DIGESTS
+                .iter()
+                .any(|digest| url[at + 1..].starts_with(digest))
+        })
+    };
+    let authority = authority(url);
+    // People write passwords with a slash.
+    let end = last(authority).or_else(|| has_password(authority).then(|| last(url)).flatten())?;
     (end > 0 && &url[..end] != "git").then_some(end)
+}
+
+/// The same where a password has a blank, given all that follows and the first word of it.
+fn length_with_blanks(rest: &str, word: &str) -> Option<usize> {
+    let line = start(rest, |letter| letter == '\n' || is_quote(letter));
+    let first = authority(word.trim_end_matches([':', ',', ';']));
+    has_password(first).then(|| user_length(line)).flatten()
+}
+
+fn authority(url: &str) -> &str {
+    &url[..url.find(['/', '?', '#']).unwrap_or(url.len())]
+}
+
+/// Whether what is behind the colon is no port.
+fn has_password(authority: &str) -> bool {
+    let is_port = |port: &str| !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
+    let behind = authority
+        .split_once(':')
+        .filter(|_| !authority.starts_with('['));
+    behind.is_some_and(|(_, port)| !is_port(port))
 }
 
 #[cfg(test)]
@@ -83,6 +151,22 @@ mod tests {
             ),
             ("oci://[::1]:5000/x@sha256:0", "oci://[::1]:5000/x@sha256:0"),
             ("https:// @", "https:// @"),
+            ("x: user:pw@host/x?a=b", "x: …@host/x?…"),
+            ("- //user:pw@host, a:b@c", "- //…@host, …@c"),
+            ("https:/u:p@host", "https:/…@host"),
+            ("https://u:p @host", "https://…@host"),
+            ("https://u:p q/r @host/x", "https://…@host/x"),
+            (
+                "https://h: gone, `https://h:1` @x me@x",
+                "https://h: gone, `https://h:1` @x me@x",
+            ),
+            ("http://a/,http://u:p@b", "http://a/,http://…@b"),
+            ("user:p/w@host é:ü@x", "…@host …@x"),
+            (
+                "r:5000/x:1@sha256:0 x:1@sha512:0 me@x git@h:x a/b@c.yaml:1:2 h:5000/x@y",
+                "r:5000/x:1@sha256:0 x:1@sha512:0 me@x git@h:x a/b@c.yaml:1:2 h:5000/x@y",
+            ),
+            ("u:p@h/x@sha256:0", "…@h/x@sha256:0"),
             (
                 "`https://h/x?token=a&b=c#d`, https://h/y?z.",
                 "`https://h/x?…`, https://h/y?….",
