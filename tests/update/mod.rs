@@ -402,7 +402,6 @@ cluster:
         str![[r#"
 exit 0
 warning[unknown-image]: image `ubuntu-jammy-plain-rke2-1-28-8` is not in the catalog
-warning[image-unused]: no cluster uses image `ubuntu-jammy-plain-rke2-1-28-9`
 OS images: 0.4.13
 Which node pools will be re-provisioned is unknown: the values name 0.4.13 already, and neither git nor a lock shows the version before.
 
@@ -432,7 +431,6 @@ before/values.yaml:2
     );
     stage.check_with("-C before").findings(str![[r#"
 warning[unknown-image] edge/control-plane edge.yaml:1:42 `` fix ubuntu-jammy-plain-rke2-1-28-9 => cluster.capm3.image_key: ubuntu-jammy-plain-rke2-1-28-9
-warning[image-unused] values.yaml:2:73 `` => diskimage_builder_os_images.ubuntu-jammy-plain-rke2-1-28-9.enabled: false
 warning[nothing-checked] => cluster.capm3.image_key: … | --allow-empty
 
 "#]]);
