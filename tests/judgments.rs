@@ -419,7 +419,7 @@ error[lock-invalid]: git left a conflict here
 1 | <<<<<<< a
   | ^^^^^^^^^
   |
-  = help: keep the blocks of both sides, of one image only one, then run `metalmark lock`
+  = help: git's marks are not in order: take the file of one side from git, then run `metalmark lock`
 
 error[checksum-missing]: the sha256 of image `whole` is not known
  --> c0.yaml:4:38

@@ -101,6 +101,7 @@ macro_rules! rules {
             K8sVersionSuspected "k8s-version-suspected" Warning (k8s_version_suspected: cluster);
             K8sVersionUnproven "k8s-version-unproven" Error (k8s_version_unproven: cluster);
             KeyMisspelled "key-misspelled" Error;
+            LockConflict "lock-conflict" Error;
             LockInvalid "lock-invalid" Error;
             LockMissingImage "lock-missing-image" Error Values["the catalog is one of values"] (lock_missing_image: cluster);
             LockStale "lock-stale" Error Values["the catalog is one of values"] (lock_stale: cluster, workspace);

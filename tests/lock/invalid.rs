@@ -12,7 +12,8 @@ fn faults(lock: &str) -> String {
     let outcome = stage.run("check --output json").exit(1).outcome;
     let reported: serde_json::Value = serde_json::from_str(&outcome.stdout).expect("JSON");
     let findings = reported["findings"].as_array().expect("a list").iter();
-    let invalid = findings.filter(|finding| finding["rule"] == "lock-invalid");
+    let is_of_file = |rule: &str| ["lock-invalid", "lock-conflict"].contains(&rule);
+    let invalid = findings.filter(|finding| finding["rule"].as_str().is_some_and(is_of_file));
     let mut faults: Vec<(u64, String)> = invalid
         .map(|finding| {
             assert_eq!(finding["level"], "error");
@@ -124,7 +125,7 @@ fn every_fault_of_a_lock_is_reported_at_its_line() {
     assert_text(
         &(found + "\n"),
         str![[r#"
-4: an image is a string where a map is needed5: `K` is locked twice for one reference6: `digest` is missing6: `key` is missing6: `reference` is missing7: `K` is locked twice for one reference, to different digests
+4: an image is a string where a map is needed5: `K` is locked twice for one reference6: `digest` is missing6: `key` is missing6: `reference` is missing7: `K` is locked twice for one reference, and not the same
 
 "#]],
     );

@@ -79,24 +79,76 @@ metalmark.lock: 4 kept, 0 added, 0 updated, 0 dropped; written
     assert_eq!(sorted, expected, "sorted, each once");
 }
 
+/// What git leaves of two locks and of their evidence, in a site of all these images.
+fn conflicted(ours: &Stage, base: &Stage, theirs: &Stage, images: &[&str]) -> Option<Stage> {
+    let stage = site();
+    write_values(&stage, "0.4.12", images, "");
+    for file in ["metalmark.lock", "metalmark.evidence"] {
+        let (_, text) = merge(&ours.read(file), &base.read(file), &theirs.read(file))?;
+        stage.write(file, text);
+    }
+    Some(stage)
+}
+
+/// People were told to delete the lock, and to fetch every image again.
 #[test]
-fn what_git_cannot_merge_is_reported_as_a_conflict() {
-    let lock = |images: &[&str]| locked(images).read("metalmark.lock");
-    let (ours, theirs) = (["image-b", "image-c"], ["image-b", "image-d"]);
-    let Some((clean, text)) = merge(&lock(&ours), &lock(&["image-b"]), &lock(&theirs)) else {
+fn a_conflict_of_two_locks_is_merged_without_a_registry() {
+    let base = locked(&["image-b"]);
+    let (ours, theirs) = (
+        locked(&["image-b", "image-c", NOBLE]),
+        locked(&["image-b", "image-d", NOBLE]),
+    );
+    let all = ["image-b", "image-c", "image-d", NOBLE];
+    let Some(stage) = conflicted(&ours, &base, &theirs, &all) else {
         return;
     };
-    assert!(!clean);
-    let stage = site();
-    stage.write("metalmark.lock", &text);
+    let mut story = story(&stage);
+    story.judge(&["lock --check", "lock", "check --frozen"]);
+    story.is(str![[r#"
+$ lock --check => 1
+error[lock-conflict]: git left a conflict here
+$ lock => 0
+warning[lock-conflict]: git left a conflict here
+$ check --frozen => 0
+
+"#]]);
+    let both = locked(&all);
+    for file in ["metalmark.lock", "metalmark.evidence"] {
+        assert_eq!(stage.read(file), both.read(file));
+    }
+}
+
+#[test]
+fn an_image_that_two_branches_locked_differently_is_requested_again() {
+    let base = locked(&["image-b"]);
+    let with = |build: &str| {
+        let stage = site();
+        write_values(&stage, "0.4.12", &["image-b", NOBLE], "");
+        write_registry(&stage, &["image-b", NOBLE], "0.4.12", build);
+        stage.run("lock").exit(0);
+        stage
+    };
+    let (ours, theirs) = (with("a"), with("b"));
+    let Some(stage) = conflicted(&ours, &base, &theirs, &["image-b", NOBLE]) else {
+        return;
+    };
     let mut story = story(&stage);
     story.judge(&["check"]);
+    write_registry(&stage, &["image-b", NOBLE], "0.4.12", "b");
+    story.judge(&["lock", "check --frozen"]);
     story.is(str![[r#"
 $ check => 1
-error[lock-invalid]: git left a conflict here
+error[lock-conflict]: git left a conflict here
+error[lock-conflict]: `NOBLE` is locked twice for one reference, and not the same
+error[lock-missing-image]: the lock does not hold image `NOBLE`
 error[checksum-missing]: the sha256 of image `NOBLE` is not known
 error[format-missing]: the format of image `NOBLE` is not known
 warning[k8s-version-unproven]: nothing proves that image `NOBLE` holds Kubernetes `v1.31.8+rke2r1`
+$ lock => 0
+warning[lock-conflict]: git left a conflict here
+warning[lock-conflict]: `NOBLE` is locked twice for one reference, and not the same
+$ check --frozen => 0
 
 "#]]);
+    assert_eq!(stage.read("metalmark.lock"), theirs.read("metalmark.lock"));
 }

@@ -283,6 +283,28 @@ error[tag-moved]: `oci://registry.example.org/os/noble-31:1.0.0` has moved: it i
 }
 
 #[test]
+fn lock_conflict() {
+    let project = locked();
+    let text = project.read("metalmark.lock");
+    let text = text.replace("- key: ", "<<<<<<< HEAD\n=======\n>>>>>>> topic\n- key: ");
+    project.write("metalmark.lock", text);
+    fails("lock-conflict", &project, "check").screen(str![[r#"
+error[lock-conflict]: git left a conflict here
+ --> metalmark.lock:5:1
+  |
+5 | <<<<<<< HEAD
+  | ^^^^^^^^^^^^
+  |
+  = help: `metalmark lock` merges both sides
+
+1 error; 1 node pool checked: 1 proven
+
+"#]]);
+    project.run("lock").exit(0);
+    passes("lock-conflict", &project, "check");
+}
+
+#[test]
 fn lock_invalid() {
     let project = locked();
     project.edit("metalmark.lock", "digest: sha256:", "digest: sha256:?");

@@ -81,9 +81,9 @@ pub(super) fn run_held(
     let before = Before::read(&workspace)?;
     let fleet = Fleet::open(workspace, today)?;
     let workspace = &fleet.workspace;
-    // What was edited is written as the artifacts say it, and what is another image is reported of what is locked then;
-    // everything else has to be put right first.
-    let (mut tampered, found): (Vec<Finding>, Vec<Finding>) = workspace
+    // What was edited is written as the artifacts say it, what is in conflict is merged, and what is another image is reported of
+    // what is locked then; everything else has to be put right first.
+    let (mut repaired, found): (Vec<Finding>, Vec<Finding>) = workspace
         .findings
         .iter()
         .filter(|finding| {
@@ -93,8 +93,8 @@ pub(super) fn run_held(
             )
         })
         .cloned()
-        .partition(|finding| finding.rule == RuleId::LockTampered);
-    for finding in &mut tampered {
+        .partition(|finding| matches!(finding.rule, RuleId::LockTampered | RuleId::LockConflict));
+    for finding in &mut repaired {
         *finding = finding.clone().unless_set(Level::Warning);
     }
     let judged = check::findings(found, &workspace.settings, today);
@@ -134,7 +134,7 @@ pub(super) fn run_held(
         &fleet.keyring,
         &store,
     );
-    locked.findings.extend(tampered);
+    locked.findings.extend(repaired);
     locked.findings.extend(required.findings);
     locked.findings.extend(answers.findings);
     locked.failures.extend(answers.failures);

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use yaml_tree::place::{FileId, Place};
 
 use super::super::artifact::Artifact;
-use super::Fault;
+use super::{Fault, conflict};
 use crate::model::lock::{EVIDENCE, Lock, LockedImage};
 use crate::model::rule::RuleId;
 
@@ -113,7 +113,10 @@ fn lines(text: &str, file: FileId, faults: &mut Vec<Fault>) -> BTreeMap<Digest, 
         };
         start += line.len();
         let line = line.trim();
-        if line.is_empty() || line.starts_with('#') {
+        if conflict::is_start(line) {
+            faults.push(super::conflict(place));
+        }
+        if line.is_empty() || line.starts_with('#') || conflict::is_mark(line) {
             continue;
         }
         let mut fault = |rule, message| {
@@ -284,11 +287,23 @@ mod tests {
         let (lock, reported) = attached("debian", &written.replace("ubuntu", "debian"));
         assert!(lock.images()[0].evidence.is_none());
         assert!(reported[0].starts_with("lock-tampered: the manifest of `sha256:"));
-        let (_, reported) = attached("ubuntu", "<<<<<<< HEAD\n");
+        let (_, reported) = attached("ubuntu", "no evidence\n");
         assert!(
             reported[0].starts_with("lock-invalid: no evidence: "),
             "{reported:?}"
         );
+    }
+
+    #[test]
+    fn the_lines_of_both_sides_of_a_conflict_are_read() {
+        let written = |signatures: &[&str]| {
+            text(&Lock::new(vec![image("ubuntu", signatures)])).expect("evidence")
+        };
+        let (ours, theirs) = (written(&["b"]), written(&["a"]));
+        let both = format!("<<<<<<< HEAD\n{ours}=======\n{theirs}>>>>>>> topic\n");
+        let (lock, reported) = attached("ubuntu", &both);
+        assert_eq!(text(&lock), Some(written(&["a", "b"])));
+        assert_eq!(reported, ["lock-conflict: git left a conflict here"]);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Facts from the lock: what `metalmark lock` wrote, read back; and the text that it writes.
 
+mod conflict;
 mod evidence;
 mod read;
 
@@ -151,8 +152,20 @@ pub fn bytes(tree: &dyn Files, path: &Path) -> Result<Option<Vec<u8>>, Error> {
 const REPLACE: &str = "take the file back from git, or delete it and run `metalmark lock`, which fetches every image again";
 
 fn invalid(message: String, place: Place, help: &str) -> Fault {
+    fault(RuleId::LockInvalid, message, place, help)
+}
+
+/// Where git could not merge the lines of two people.
+fn conflict(place: Place) -> Fault {
+    let help = "`metalmark lock` merges both sides";
+    fault(RuleId::LockConflict, CONFLICT.to_owned(), place, help)
+}
+
+const CONFLICT: &str = "git left a conflict here";
+
+fn fault(rule: RuleId, message: String, place: Place, help: &str) -> Fault {
     Fault {
-        rule: RuleId::LockInvalid,
+        rule,
         message,
         place,
         help: Some(help.to_owned()),

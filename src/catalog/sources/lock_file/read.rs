@@ -1,6 +1,6 @@
 //! The lock's text to a [`Lock`], every fault at its line. A lock is data that others rely on, so nothing is guessed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use capi::image::ImageKey;
@@ -11,9 +11,11 @@ use yaml_tree::place::{FileId, Located, Place};
 use yaml_tree::suggest::did_you_mean;
 use yaml_tree::value::{Map, Node, Number, Value};
 
-use super::{Fault, REPLACE, invalid};
+use super::conflict::{self, Conflicted};
+use super::{CONFLICT, Fault, REPLACE, fault, invalid};
 use crate::model::checksum::is_url;
 use crate::model::lock::{LOCK_VERSION, Lock, LockOrigin, LockedImage, Verified};
+use crate::model::rule::RuleId;
 
 /// The fields of one entry.
 const FIELDS: [&str; 8] = [
@@ -30,15 +32,14 @@ const FIELDS: [&str; 8] = [
 /// What to do about one entry that is wrong.
 const REDO: &str = "remove the entry and run `metalmark lock`";
 
-/// Reads a lock and reports what is wrong with it.
+/// Reads a lock and reports what is wrong with it. Of a conflict, what both sides hold counts, and what only one holds.
 pub(super) fn lock(text: &str, file: FileId) -> (Lock, Vec<Fault>) {
     let mut reader = LockReader { faults: Vec::new() };
-    reader.conflicts(text, file);
-    if !reader.faults.is_empty() {
-        return (Lock::default(), reader.faults);
-    }
-    let images = reader.document(text, file);
-    reader.doubles(&images);
+    let images = match conflict::split(text) {
+        None => reader.document(text, file),
+        Some(conflicted) => reader.sides(conflicted, file),
+    };
+    let images = reader.drop_disputed(images);
     (Lock::new(images), reader.faults)
 }
 
@@ -51,21 +52,65 @@ impl LockReader {
         self.faults.push(invalid(message.into(), place, help));
     }
 
-    /// What git leaves where two people changed the same entry.
-    fn conflicts(&mut self, text: &str, file: FileId) {
-        let mut start = 0;
-        for line in text.split_inclusive('\n') {
-            if line.starts_with("<<<<<<< ") {
-                let place = Place {
-                    file,
-                    start: start as u32,
-                    end: (start + line.trim_end().len()) as u32,
-                };
-                let help = "keep the blocks of both sides, of one image only one, then run `metalmark lock`";
-                self.fault("git left a conflict here", place, help);
-            }
-            start += line.len();
+    /// The entries of both sides where git left a conflict.
+    fn sides(&mut self, conflicted: Conflicted, file: FileId) -> Vec<LockedImage> {
+        let starts = conflicted.starts.into_iter().map(|start| Place {
+            file,
+            start: start.start as u32,
+            end: start.end as u32,
+        });
+        let Some([ours, theirs]) = conflicted.sides else {
+            let help = "git's marks are not in order: take the file of one side from git, then run `metalmark lock`";
+            let faults = starts.map(|start| invalid(CONFLICT.to_owned(), start, help));
+            self.faults.extend(faults);
+            return Vec::new();
+        };
+        self.faults.extend(starts.map(super::conflict));
+        let before = self.faults.len();
+        let mut images = self.document(&ours, file);
+        // What both sides share is wrong once.
+        if self.faults.len() == before {
+            let theirs = self.document(&theirs, file).into_iter();
+            let new: Vec<LockedImage> = theirs
+                .filter(|their| !images.iter().any(|image| image.says_the_same(their)))
+                .collect();
+            images.extend(new);
         }
+        images
+    }
+
+    /// The entries without those that say two things of one reference, which a merge can leave, also without a conflict.
+    fn drop_disputed(&mut self, mut images: Vec<LockedImage>) -> Vec<LockedImage> {
+        let mut known: BTreeMap<(ImageKey, Address), usize> = BTreeMap::new();
+        let mut disputed = BTreeSet::new();
+        let identity = |image: &LockedImage| {
+            let key = Arc::clone(&image.key.value);
+            (key, image.reference.value.clone())
+        };
+        for (index, image) in images.iter().enumerate() {
+            let first = *known.entry(identity(image)).or_insert(index);
+            if first == index {
+                continue;
+            }
+            let key = &image.key.value;
+            let (message, help) = if images[first].says_the_same(image) {
+                (
+                    format!("`{key}` is locked twice for one reference"),
+                    "`metalmark lock` keeps one of the two",
+                )
+            } else {
+                disputed.insert(identity(image));
+                (
+                    format!("`{key}` is locked twice for one reference, and not the same"),
+                    "`metalmark lock` requests the image again",
+                )
+            };
+            let place = image.key.place;
+            self.faults
+                .push(fault(RuleId::LockConflict, message, place, help));
+        }
+        images.retain(|image| !disputed.contains(&identity(image)));
+        images
     }
 
     fn document(&mut self, text: &str, file: FileId) -> Vec<LockedImage> {
@@ -310,30 +355,6 @@ impl LockReader {
                 None => "remove it".to_owned(),
             };
             self.fault(message, entry.key_place, &help);
-        }
-    }
-
-    /// Entries that say the same reference twice, which a merge can leave.
-    fn doubles(&mut self, images: &[LockedImage]) {
-        let mut known: BTreeMap<(&str, &Address), &Digest> = BTreeMap::new();
-        for image in images {
-            let digest = &image.digest.value;
-            let Some(first) = known.insert(image.identity(), digest) else {
-                continue;
-            };
-            let key = &image.key.value;
-            let (message, help) = if first == digest {
-                (
-                    format!("`{key}` is locked twice for one reference"),
-                    "remove one of the two entries",
-                )
-            } else {
-                (
-                    format!("`{key}` is locked twice for one reference, to different digests"),
-                    "remove the wrong one, or both, and run `metalmark lock`",
-                )
-            };
-            self.fault(message, image.key.place, help);
         }
     }
 }
