@@ -32,3 +32,32 @@ fn the_help_of_each_command_has_examples_that_are_read() {
         }
     }
 }
+
+/// kubectl runs a program of this name for `kubectl metalmark`.
+#[test]
+fn the_help_of_the_plugin_says_what_is_typed_with_kubectl() {
+    let stage = project().catalog(&[]);
+    stage
+        .shell("ln -s \"$(command -v metalmark)\" kubectl-metalmark")
+        .exit(0);
+    let said = |words: &str| {
+        let text = stage.shell(&format!("./kubectl-metalmark {words}")).outcome;
+        text.stdout + &text.stderr
+    };
+    let help = said("check --help");
+    assert!(
+        help.contains("Usage: kubectl metalmark check [OPTIONS]"),
+        "{help}"
+    );
+    assert!(
+        help.contains("\n  kubectl metalmark check --fix "),
+        "{help}"
+    );
+    assert!(!help.contains("\n  metalmark"), "{help}");
+    let refused = said("chek");
+    assert!(
+        refused.contains("Usage: kubectl metalmark [OPTIONS] [COMMAND]"),
+        "{refused}"
+    );
+    assert_eq!(said("--version"), stage.run("--version").outcome.stdout);
+}

@@ -2,7 +2,10 @@
 
 use std::fs;
 
+use snapbox::str;
+
 use crate::support::repository;
+use crate::support::stage::project;
 
 /// The texts that name a version of metalmark: those of hosts, and of the installation.
 #[test]
@@ -54,4 +57,51 @@ fn the_hook_of_the_page_is_the_one_that_ci_installs() {
     assert!(hook.contains(entry) && manifest.contains(entry));
     let script = fs::read_to_string(repository().join(".ci/installs")).expect("text");
     assert!(script.contains("python hook"));
+}
+
+/// krew links `kubectl-metalmark` to what `bin` names: <https://krew.sigs.k8s.io/docs/developer-guide/plugin-manifest>.
+#[test]
+fn krew_installs_the_plugin_from_the_archives_of_a_release() {
+    let stage = project()
+        .file("out/metalmark-1.2.3-x86_64-unknown-linux-musl.tar.gz", "a")
+        .file("out/metalmark-1.2.3-aarch64-unknown-linux-musl.tar.gz", "b");
+    let (script, url) = (
+        repository().join(".ci/krew"),
+        "https://forge.example/team/metalmark/releases/download/v1.2.3",
+    );
+    let made = stage.shell(&format!(
+        "RELEASE_URL={url} '{}' 1.2.3 out",
+        script.display()
+    ));
+    made.exit(0).stdout(str![[r#"
+apiVersion: krew.googlecontainertools.github.com/v1alpha2
+kind: Plugin
+metadata:
+  name: metalmark
+spec:
+  version: v1.2.3
+  homepage: https://forge.example/team/metalmark
+  shortDescription: Checks and pins OS images of Cluster API clusters
+  description: |
+    Reads a GitOps repository of Cluster API clusters (values in Sylva's style, or manifests), works out which OS image every
+    node pool boots, and fails where the image does not match the Kubernetes version. It needs no cluster.
+  platforms:
+  - selector:
+      matchLabels: {os: linux, arch: amd64}
+    uri: https://forge.example/team/metalmark/releases/download/v1.2.3/metalmark-1.2.3-x86_64-unknown-linux-musl.tar.gz
+    sha256: ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb
+    files:
+    - {from: "metalmark-*/metalmark", to: .}
+    - {from: "metalmark-*/LICENSE", to: .}
+    bin: metalmark
+  - selector:
+      matchLabels: {os: linux, arch: arm64}
+    uri: https://forge.example/team/metalmark/releases/download/v1.2.3/metalmark-1.2.3-aarch64-unknown-linux-musl.tar.gz
+    sha256: 3e23e8160039594a33894f6564e1b1348bbd7a0088d42c4acb73eeaed59c009d
+    files:
+    - {from: "metalmark-*/metalmark", to: .}
+    - {from: "metalmark-*/LICENSE", to: .}
+    bin: metalmark
+
+"#]]);
 }

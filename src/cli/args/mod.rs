@@ -3,7 +3,7 @@
 mod examples;
 mod workspace;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -184,6 +184,14 @@ impl<T: Args> WithWorkspace<T> {
     }
 }
 
+/// The commands with examples that a user of kubectl's plugin can type.
+fn plugin_command(command: clap::Command) -> clap::Command {
+    let help = command.get_after_long_help().map(ToString::to_string);
+    let help = help.unwrap_or_default();
+    let command = command.mut_subcommands(plugin_command);
+    command.after_long_help(help.replace("\n  metalmark", "\n  kubectl metalmark"))
+}
+
 impl Arguments {
     /// Where the project is for a command line that is not typed to its end yet; none if it has no such place.
     pub(super) fn place(words: Vec<OsString>) -> Option<Request> {
@@ -195,7 +203,13 @@ impl Arguments {
 
     /// What was typed, and the command's name.
     pub(super) fn parse_named() -> (Self, String) {
-        let matches = Self::command().get_matches();
+        let called = std::env::args_os().next().unwrap_or_default();
+        let mut command = Self::command();
+        // So kubectl finds its plugins, and what is typed is another command.
+        if Path::new(&called).file_stem() == Some(OsStr::new("kubectl-metalmark")) {
+            command = plugin_command(command).bin_name("kubectl metalmark");
+        }
+        let matches = command.get_matches();
         let name = match matches.subcommand_name() {
             Some(name) => format!("`metalmark {name}`"),
             None => "`metalmark`".to_owned(),
