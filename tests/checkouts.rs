@@ -501,3 +501,35 @@ error[project-file]: git has not checked out `clusters/b/values.yaml`, so not al
     let gone = git(stage.path(), &["status", "--porcelain"]);
     assert!(gone.contains(" D rendered/b"), "{gone}");
 }
+
+/// A cluster in such a file was nobody's: no check was of it, and what was rendered of it was deleted.
+#[test]
+fn values_whose_file_a_pattern_misses_by_a_slip_are_named() {
+    let values = "cluster: {k8s_version: v1.31.8+rke2r1, capm3: {image_key: noble}}";
+    let stage = project()
+        .catalog(&["noble rke2 1.31.8+rke2r1"])
+        .settings(
+            "clusters: [{each: 'clusters/*/values.yaml'}, {each: 'more/*.yml'}, {name: own, values: [clusters/own/values.yml]}]",
+        )
+        .file("clusters/a/values.yaml", values)
+        .file("clusters/b/values.yml", values)
+        .file("clusters/c/Values.yaml", values)
+        .file("clusters/d/value.yaml", values)
+        .file("clusters/a/values.yml", values)
+        .file("clusters/own/values.yml", values)
+        .file("clusters/base/kustomization.yaml", "resources: []")
+        .file("clusters/README.md", "Clusters.")
+        .file("more/e.yml", values)
+        .file("more/f.yaml", values);
+    stage.check().is(str![[r#"
+warning[project-file] clusters/a/values.yml:1:1 `` => clusters
+warning[project-file] clusters/b/values.yml:1:1 `` => clusters
+warning[project-file] clusters/c/Values.yaml:1:1 `` => clusters
+warning[project-file] clusters/d/value.yaml:1:1 `` => clusters
+warning[project-file] more/f.yaml:1:1 `` => clusters
+a/control-plane v1.31.8+rke2r1 (clusters/a/values.yaml:1:24): proven, noble (clusters/a/values.yaml:1:59) holds 1.31.8+rke2r1 (catalog.yaml:2:42)
+e/control-plane v1.31.8+rke2r1 (more/e.yml:1:24): proven, noble (more/e.yml:1:59) holds 1.31.8+rke2r1 (catalog.yaml:2:42)
+own/control-plane v1.31.8+rke2r1 (clusters/own/values.yml:1:24): proven, noble (clusters/own/values.yml:1:59) holds 1.31.8+rke2r1 (catalog.yaml:2:42)
+
+"#]]);
+}

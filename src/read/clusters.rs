@@ -1,12 +1,13 @@
 //! Lists the clusters: those that the project names, and one for each file that a pattern matches.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use globset::Glob;
 use rayon::prelude::{IntoParallelRefIterator, ParallelIterator};
+use yaml_tree::suggest::did_you_mean;
 
 use crate::error::Error;
 use crate::files::{Content, Files, Found};
@@ -52,6 +53,8 @@ pub(super) struct Matching {
     /// The files that are no clusters because they say that they are rendered. Where nothing renders one, a run must not delete
     /// it: a line that somebody copied would take a cluster away.
     pub(super) own: Vec<PathBuf>,
+    /// The files that are no clusters because of a slip in their names, as it seems.
+    pub(super) near: BTreeSet<PathBuf>,
 }
 
 /// What a pattern matches. `*` stays within a folder, `**` does not.
@@ -74,9 +77,9 @@ pub(super) fn matches(
         None => matches_in(files, seen, folders, own_output),
         Some(below) => {
             let found = matches_in(&Absolute(files), below, folders, &Arc::default())?;
-            let files = found.files.iter().map(|path| absolute(path));
             Ok(Matching {
-                files: files.collect(),
+                files: { found.files.iter() }.map(|path| absolute(path)).collect(),
+                near: { found.near.iter() }.map(|path| absolute(path)).collect(),
                 ..Matching::default()
             })
         }
@@ -139,15 +142,42 @@ fn matches_in(
         found.files = gitops::discover(files, &[pattern], own_output)?;
         return Ok(found);
     }
+    found.near = other_endings(files, pattern)?;
     for (path, (is_values, is_own)) in matching.into_iter().zip(inputs) {
         if is_own {
             found.own.push(path);
         } else if is_values {
             found.files.push(path);
+        } else {
+            found.near.extend(similar_files(files, &path)?);
         }
     }
     found.files.sort();
     Ok(found)
+}
+
+/// The files that a pattern would match if it had the other ending that YAML files have.
+fn other_endings(files: &dyn Files, pattern: &str) -> Result<BTreeSet<PathBuf>, Error> {
+    let other = match pattern.rsplit_once('.') {
+        Some((start, "yaml")) => format!("{start}.yml"),
+        Some((start, "yml")) => format!("{start}.yaml"),
+        _ => return Ok(BTreeSet::new()),
+    };
+    let found = gitops::matches(files, &other)?.into_iter();
+    Ok(found.filter(|path| files.is_file(path)).collect())
+}
+
+/// The files in a folder that are called nearly as the one that is not there.
+fn similar_files(files: &dyn Files, absent: &Path) -> Result<Vec<PathBuf>, Error> {
+    let (folder, name) = (folder(absent), absent.file_name().unwrap_or_default());
+    if !files.is_folder(folder) {
+        return Ok(Vec::new());
+    }
+    let inside = files.folder(folder)?.unwrap_or_default();
+    let is_similar = |other: &String| did_you_mean(other, name.to_str()).is_some();
+    let similar = inside.iter().filter(|other| is_similar(other));
+    let similar = similar.map(|other| folder.join(other));
+    Ok(similar.filter(|path| files.is_file(path)).collect())
 }
 
 /// The leading parts of a pattern that hold no wildcard.

@@ -1,6 +1,6 @@
 //! Lists the clusters of the project, and checks that their names are legal and unique.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -27,6 +27,8 @@ pub(super) struct Listed {
     pub(super) entries: Vec<ClusterEntry>,
     /// The files that are left out, for they say that they are rendered.
     pub(super) omissions: BTreeSet<PathBuf>,
+    /// The files that a slip in their names keeps from being clusters, each with the pattern that misses it.
+    near: BTreeMap<PathBuf, String>,
 }
 
 /// The clusters of the flags, else of the project file, in order; those of one pattern by name.
@@ -63,6 +65,7 @@ pub(super) fn entries(
     findings.extend(duplicate_names(&listed.entries, &spots));
     findings.extend(illegal_names(&mut listed.entries, &spots));
     findings.extend(missing_management(&listed.entries));
+    findings.extend(near_misses(&listed));
     Ok(listed)
 }
 
@@ -71,16 +74,28 @@ fn add_source(
     tree: &dyn Files,
     source: &ClusterSource,
     own_output: &Arc<OwnOutput>,
-    Listed { entries, omissions }: &mut Listed,
+    listed: &mut Listed,
     findings: &mut Vec<Finding>,
 ) -> Result<(), ReadError> {
+    let Listed {
+        entries,
+        omissions,
+        near,
+    } = listed;
     let paths = || source.values.iter().map(PathBuf::from);
     match (&source.name, &source.each) {
         (Some(name), None) => entries.push(entry(name, source, paths().collect())),
         (template, Some(pattern)) => {
-            let Matching { files, own } = clusters::matches(tree, pattern, own_output)?;
+            let matching = clusters::matches(tree, pattern, own_output)?;
+            let Matching { files, own, .. } = matching;
             findings.extend(own.iter().map(|file| layers::omission(file, "clusters")));
             omissions.extend(own);
+            near.extend(
+                matching
+                    .near
+                    .into_iter()
+                    .map(|file| (file, pattern.clone())),
+            );
             if files.is_empty() {
                 let message = format!("`{pattern}` matches no file");
                 let help = "a pattern names values files, such as `clusters/*/values.yaml`";
@@ -102,6 +117,26 @@ fn add_source(
         }
     }
     Ok(())
+}
+
+/// A cluster whose file has another ending than its neighbors' would be nobody's, and what was rendered of it would be deleted.
+fn near_misses(listed: &Listed) -> Vec<Finding> {
+    let read = listed.entries.iter().flat_map(|entry| &entry.layers);
+    let read: HashSet<&PathBuf> = if listed.near.is_empty() {
+        HashSet::new()
+    } else {
+        read.collect()
+    };
+    let near = listed.near.iter().filter(|(file, _)| !read.contains(file));
+    let finding = |(file, pattern): (&PathBuf, &String)| {
+        let file = files::display(file);
+        let message = format!("no cluster reads `{file}`: `{pattern}` does not match it");
+        Finding::new(RuleId::ProjectFile, message)
+            .help("rename it if it holds a cluster's values, or name it below `clusters`")
+            .with_label(Some(Spot::from_path(&file)), "")
+            .unless_set(Level::Warning)
+    };
+    near.map(finding).collect()
 }
 
 /// The names that a template gives the clusters of a pattern.
