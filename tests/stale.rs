@@ -85,27 +85,47 @@ warning[file-not-owned]: `rendered/b.values.yaml` says that `metalmark.yaml` ren
     assert!(!said.contains("there is no such project file"), "{said}");
 }
 
+/// Flux went on applying what nobody rendered, and every check was green.
 #[test]
-fn files_of_an_output_that_is_moved_are_named() {
+fn files_of_an_output_that_is_removed_fail_the_run_until_they_are_gone() {
     let stage = rendered();
-    stage.edit("metalmark.yaml", "path: rendered", "path: images");
     let nested = stage.read("rendered/a.values.yaml");
-    stage.write("elsewhere/metalmark.yaml", "version: 1\n");
-    stage.write("elsewhere/rendered/a.values.yaml", nested);
-    stage.run("render").exit(0).screen(str![[r#"
-created  images/a.values.yaml  +4
-created  images/b.values.yaml  +4
-2 files rendered: 2 created
-warning[file-not-owned]: `rendered/a.values.yaml` says that metalmark rendered it, and no output has its folder any more (and 1 more)
+    stage.write("other/metalmark.yaml", "version: 1\n");
+    stage.write("other/rendered/a.values.yaml", nested);
+    let Some(stage) = stage.commit("Render") else {
+        return;
+    };
+    // What git does not have is a preview.
+    stage
+        .run("render --target helm-values --out preview")
+        .exit(0);
+    stage.run("check").exit(0);
+    let with = stage.read("metalmark.yaml");
+    stage.edit("metalmark.yaml", "path: rendered", "path: images");
+    stage.run("render").exit(1).stderr(str![[r#"
+error[output-removed]: `rendered/a.values.yaml` says that metalmark rendered it, and no output has its folder any more (and 1 more)
 --> rendered/a.values.yaml
- = help: delete what nothing needs: `git rm`
+ = help: `git rm` what nothing deploys, name its folder below `outputs` again, or remove the first line of a file that is yours
 
-1 warning; 2 node pools checked: 2 proven
+1 error; 2 node pools checked: 2 proven
 
 "#]]);
-    // Once: they are in the commit, or meant to be there.
-    let said = stage.run("render --check").exit(0).outcome.stderr;
-    assert!(!said.contains("no output"), "{said}");
+    stage.run("check b").exit(1);
+    stage.write(
+        "metalmark.yaml",
+        with.replace("outputs: [{target: helm-values, path: rendered}]", ""),
+    );
+    stage.run("check").exit(1);
+    let waived = "policy: {waivers: [{rule: output-removed, where: '*', reason: moved, until: 2099-01-01}]}\n";
+    stage.write(
+        "metalmark.yaml",
+        format!("{}{waived}", stage.read("metalmark.yaml")),
+    );
+    stage.run("check").exit(0);
+    stage.write("metalmark.yaml", &with);
+    stage.edit("metalmark.yaml", "path: rendered", "path: images");
+    stage.shell("rm -r rendered").exit(0);
+    stage.run("render").exit(0);
 }
 
 #[test]

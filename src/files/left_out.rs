@@ -136,6 +136,25 @@ impl LeftOut {
     }
 }
 
+/// The files below a folder that git has in the index of the work tree that it is in, by their paths below the folder; none without git.
+///
+/// # Errors
+/// Git's index cannot be read.
+pub fn tracked_files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+    let (Some(top), Some(git)) = (repository_top(folder), git_folder(folder)) else {
+        return Ok(Vec::new());
+    };
+    let index = git.join("index");
+    let entries = read_entries(&git).map_err(Error::reading(&index))?;
+    let folder = folder.canonicalize().map_err(Error::reading(folder))?;
+    let entries = entries.into_iter().flatten();
+    let below = entries.filter_map(|entry| {
+        let at = top.join(path(&entry.path));
+        Some(at.strip_prefix(&folder).ok()?.to_owned())
+    });
+    Ok(below.collect())
+}
+
 /// The entries of a work tree's index, if it has one.
 ///
 /// # Errors

@@ -117,6 +117,7 @@ macro_rules! rules {
             OsUnsupported "os-unsupported" Error (os_unsupported: cluster);
             OutputPathCollision "output-path-collision" Error;
             OutputPathIllegal "output-path-illegal" Error;
+            OutputRemoved "output-removed" Error;
             OutputSymlink "output-symlink" Error;
             ProjectFile "project-file" Error;
             ProvenanceUnproven "provenance-unproven" Error;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io::Read as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use oci_artifacts::portable_path;
 use rayon::prelude::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
@@ -11,7 +11,7 @@ use super::plan::{Entry, FileOutcome, Part, Plan, join, strip_folder, walk};
 use super::refusal::{self, Side};
 use crate::budget;
 use crate::error::Error;
-use crate::files::{PathState, Walk};
+use crate::files::{PathState, Walk, tracked_files};
 use crate::model::finding::Finding;
 use crate::model::manifest::{ChangeKind, ChangeSet, FileChange, Keeps, STAGED};
 use crate::model::old_list::OLD_LIST;
@@ -45,7 +45,7 @@ impl Plan {
         let mut found = search(&self, &entries)?;
         let mut changes = found.deletions(&self, &entries, keeps)?;
         findings.append(&mut found.findings);
-        findings.extend(find_moved(&self, &entries)?);
+        findings.extend(find_removed(&self, keeps)?);
         let in_the_way = refuse_blocked(&self, &changes, &mut entries, &mut findings)?;
         let folders = folders_to_remove(&changes, &found.litter, &in_the_way);
         let rendered = entries.len() + unnamed;
@@ -185,50 +185,46 @@ struct Found {
     findings: Vec<Finding>,
 }
 
-/// Files in other folders than the outputs' that say that this project rendered them. They are looked for where an output's folder
-/// is new, so that it may have been another one.
-fn find_moved(plan: &Plan, entries: &[Entry]) -> Result<Option<Finding>, Error> {
-    let roots = plan.options.outputs.roots();
-    let is_new = |root: &&str| {
-        let mut inside = entries
-            .iter()
-            .filter(|entry| strip_folder(&entry.path, root).is_some());
-        let is_created = |outcome: &FileOutcome| match outcome {
-            FileOutcome::Change(change) => change.kind == ChangeKind::Created,
-            _ => false,
-        };
-        inside.clone().next().is_some() && inside.all(|entry| is_created(&entry.outcome))
-    };
-    if plan.options.base.is_none() || roots.contains(&"") || !roots.iter().any(is_new) {
+/// Files that git has in other folders than the outputs', and that say that this project rendered them for somebody whom this run
+/// answers for: whoever deploys them goes on with what was rendered last.
+fn find_removed(plan: &Plan, keeps: &Keeps) -> Result<Option<Finding>, Error> {
+    let Some(base) = plan.options.base.as_ref().filter(|_| !keeps.is_all) else {
         return Ok(None);
-    }
-    let (mut walk, mut open) = (walk(&plan.folder, &plan.root)?, vec![String::new()]);
-    let mut moved = Vec::new();
-    while let Some(folder) = open.pop() {
-        let inside = walk.list(&folder).map_err(plan.unreadable(&folder))?;
-        let is_other = |(name, _): &(String, PathState)| name == PROJECT_FILE_NAME;
-        if !folder.is_empty() && inside.iter().any(is_other) {
-            continue;
+    };
+    let roots = plan.options.outputs.roots();
+    let tracked = tracked_files(base)?;
+    let is_project = |path: &&PathBuf| path.ends_with(PROJECT_FILE_NAME);
+    let projects = { tracked.iter().filter(is_project) }.filter_map(|path| path.parent());
+    let projects: HashSet<&Path> = projects.filter(|path| *path != Path::new("")).collect();
+    let is_elsewhere = |path: &&PathBuf| {
+        let is_known = |above: &Path| {
+            projects.contains(above) || roots.iter().any(|root| Path::new(root) == above)
+        };
+        path.extension().is_some_and(|end| end == "yaml") && !path.ancestors().any(is_known)
+    };
+    let says = |path: &&PathBuf| -> Result<bool, Error> {
+        let path = path.to_string_lossy();
+        let mut walk = walk(&plan.folder, &plan.root)?;
+        let state = walk.inspect(&path).map_err(plan.unreadable(&path))?;
+        if !matches!(state, PathState::File(_)) {
+            return Ok(false);
         }
-        for (name, state) in inside {
-            let path = join(&folder, &name);
-            match state {
-                PathState::Folder if name != ".git" && !roots.contains(&&*path) => open.push(path),
-                PathState::File(_) if name.ends_with(".yaml") => {
-                    let owned = find_owner(plan, &path)?;
-                    moved.extend(
-                        owned
-                            .is_some_and(|owned| owned.other.is_none())
-                            .then_some(path),
-                    );
-                }
-                _ => {}
-            }
-        }
-    }
-    moved.sort();
-    let what = "says that metalmark rendered it, and no output has its folder any more";
-    Ok(refusal::stale(&moved, what))
+        let owned = find_owner(plan, &path)?;
+        Ok(owned.is_some_and(|owned| owned.other.is_none() && !keeps.keeps(&owned.owner)))
+    };
+    let removed: Vec<&PathBuf> = { tracked.par_iter().with_min_len(64) }
+        .filter(is_elsewhere)
+        .map(|path| Ok(says(&path)?.then_some(path)))
+        .filter_map(Result::transpose)
+        .collect::<Result<_, Error>>()?;
+    let shown = removed
+        .iter()
+        .map(|path| plan.display_path(&path.to_string_lossy()));
+    let mut shown: Vec<String> = shown.collect();
+    shown.sort();
+    // Of a file in conflict, git has several.
+    shown.dedup();
+    Ok(refusal::removed_output(&shown))
 }
 
 fn search(plan: &Plan, entries: &[Entry]) -> Result<Found, Error> {

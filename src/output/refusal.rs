@@ -29,15 +29,27 @@ pub(super) fn input(shown: &str) -> Finding {
 
 /// Files that nothing renders any more and that stay, for it is not known whether somebody needs them. `what` says which they are.
 pub(super) fn stale(files: &[String], what: &str) -> Option<Finding> {
+    let finding = file_finding(RuleId::FileNotOwned, files, what)?;
+    let finding = finding.help("delete what nothing needs: `git rm`");
+    Some(finding.unless_set(Level::Warning))
+}
+
+/// Files of an output that the project does not have any more.
+pub(super) fn removed_output(files: &[String]) -> Option<Finding> {
+    let what = "says that metalmark rendered it, and no output has its folder any more";
+    let finding = file_finding(RuleId::OutputRemoved, files, what)?;
+    Some(finding.help("`git rm` what nothing deploys, name its folder below `outputs` again, or remove the first line of a file that is yours"))
+}
+
+/// What is said of the first of some files, with how many there are.
+fn file_finding(rule: RuleId, files: &[String], what: &str) -> Option<Finding> {
     let first = files.first()?;
     let more = match files.len() {
         1 => String::new(),
         count => format!(" (and {} more)", count - 1),
     };
     let message = format!("`{first}` {what}{more}");
-    let finding = refusal(RuleId::FileNotOwned, message, first, Subject::default());
-    let finding = finding.help("delete what nothing needs: `git rm`");
-    Some(finding.unless_set(Level::Warning))
+    Some(refusal(rule, message, first, Subject::default()))
 }
 
 /// A project file in an output's folder keeps what is beside it from being looked at.

@@ -76,6 +76,27 @@ error[output-path-illegal]: the path `rendered/aux.yaml` of a rendered file has 
 }
 
 #[test]
+fn output_removed() {
+    let project = edge("capm3: {image_key: noble-31}")
+        .settings("outputs: [{target: manifests, path: rendered}]");
+    project.run("render").exit(0);
+    let Some(project) = project.commit("Render") else {
+        return;
+    };
+    project.edit("metalmark.yaml", "path: rendered", "path: images");
+    fails("output-removed", &project, "render").screen(str![[r#"
+error[output-removed]: `rendered/edge.yaml` says that metalmark rendered it, and no output has its folder any more
+--> rendered/edge.yaml
+ = help: `git rm` what nothing deploys, name its folder below `outputs` again, or remove the first line of a file that is yours
+
+1 error; 1 node pool checked: 1 proven
+
+"#]]);
+    project.shell("rm -r rendered").exit(0);
+    passes("output-removed", &project, "render");
+}
+
+#[test]
 fn output_symlink() {
     let project = edge("capm3: {image_key: noble-31}")
         .settings("outputs: [{target: manifests, path: 'rendered/{{ cluster.name }}'}]")

@@ -13,7 +13,7 @@ use crate::output::{Foreign, Previous};
 use crate::pipeline::fleet::{Fleet, FleetCheck};
 use crate::pipeline::outputs;
 use crate::pipeline::rendered::{RenderScope, RenderedFleet, RenderedPart};
-use crate::read::{self, Request};
+use crate::read::{self, Request, Workspace};
 use crate::render::{FileObjects, Renderer};
 
 use super::RenderOptions;
@@ -83,16 +83,7 @@ pub(super) fn plan_render<T: Send>(
     }
     let (mut parts, mut fleet_check) = fleet_check.split();
     parts.push(tree.compare(shared)?);
-    let names = workspace
-        .clusters
-        .iter()
-        .map(|entry| Arc::clone(&entry.name));
-    let keeps = Keeps {
-        part: scope.part.clone(),
-        clusters: names.collect(),
-        is_all: workspace.out.is_some() || !workspace.is_whole(),
-    };
-    let mut changes = tree.finish(parts, &keeps)?;
+    let mut changes = tree.finish(parts, &keeps(workspace, scope.part.clone()))?;
     fleet_check.add(std::mem::take(&mut changes.findings), fleet);
     let followed = move_references(job, &objects, &mut fleet_check)?;
     Ok(Planned {
@@ -100,6 +91,22 @@ pub(super) fn plan_render<T: Send>(
         changes,
         followed,
     })
+}
+
+/// What is on disk, compared with a project that renders nothing.
+pub(super) fn compare(fleet: &Fleet, part: Part) -> Result<ChangeSet, Error> {
+    let tree = outputs::plan(&fleet.workspace, Foreign::Refuse, Previous::Drop)?;
+    tree.finish(Vec::new(), &keeps(&fleet.workspace, part))
+}
+
+/// Whose files stay, where a run answers for a part of the fleet.
+fn keeps(workspace: &Workspace, part: Part) -> Keeps {
+    let names = { workspace.clusters.iter() }.map(|entry| Arc::clone(&entry.name));
+    Keeps {
+        part,
+        clusters: names.collect(),
+        is_all: workspace.out.is_some() || !workspace.is_whole(),
+    }
 }
 
 /// The manifests of people that refer to what was rendered. Files that are written elsewhere for a look move nothing.
