@@ -49,17 +49,17 @@ impl Goal {
 impl FromStr for Goal {
     type Err = String;
 
-    /// A minor: `1.33`, with or without `v`.
+    /// A minor: `1.33`, with or without `v`. There is no major version of Kubernetes but the first, and no way to another.
     fn from_str(text: &str) -> Result<Self, String> {
         match Version::parse(text) {
             Some(Version {
-                major,
+                major: major @ 1,
                 minor,
                 patch: None,
                 prerelease: None,
                 build: None,
             }) => Ok(Self::Minor(major, minor)),
-            _ => Err("a goal is a minor version, such as 1.33".to_owned()),
+            _ => Err("a goal is a minor version of Kubernetes, such as 1.33".to_owned()),
         }
     }
 }

@@ -376,7 +376,7 @@ lab-7: not planned: image `ubuntu-noble-plain-rke2-1-30-12` of node pool `contro
 4 clusters: 0 to upgrade in 0 steps, 3 at 1.31 or newer, 1 blocked
 
 "#]]);
-    let errors = table(["1.33.1", "1", "v1.33-rc1", "latest"], |goal| {
+    let errors = table(["1.33.1", "1", "v1.33-rc1", "latest", "2.0"], |goal| {
         let run = stage.run(&format!("plan --to {goal}")).exit(2);
         run.outcome
             .stderr
@@ -390,13 +390,15 @@ lab-7: not planned: image `ubuntu-noble-plain-rke2-1-30-12` of node pool `contro
         &errors,
         str![[r#"
 1.33.1
-    error: invalid value '1.33.1' for '--to <MINOR>': a goal is a minor version, such as 1.33
+    error: invalid value '1.33.1' for '--to <MINOR>': a goal is a minor version of Kubernetes, such as 1.33
 1
-    error: invalid value '1' for '--to <MINOR>': a goal is a minor version, such as 1.33
+    error: invalid value '1' for '--to <MINOR>': a goal is a minor version of Kubernetes, such as 1.33
 v1.33-rc1
-    error: invalid value 'v1.33-rc1' for '--to <MINOR>': a goal is a minor version, such as 1.33
+    error: invalid value 'v1.33-rc1' for '--to <MINOR>': a goal is a minor version of Kubernetes, such as 1.33
 latest
-    error: invalid value 'latest' for '--to <MINOR>': a goal is a minor version, such as 1.33
+    error: invalid value 'latest' for '--to <MINOR>': a goal is a minor version of Kubernetes, such as 1.33
+2.0
+    error: invalid value '2.0' for '--to <MINOR>': a goal is a minor version of Kubernetes, such as 1.33
 
 "#]],
     );
