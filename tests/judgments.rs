@@ -363,7 +363,7 @@ error[object-duplicate]: HelmRelease `fleet/cluster` is rendered twice: `flux/on
 metalmark.yaml: 2 clusters
 2 errors in 1 cluster; 2 node pools checked: 2 proven
 2 errors must be fixed first: object-duplicate 2
-  such as: ConfigMap `fleet/os-images-info` is rendered twice: `flux/one/objects/os-images-info.yaml` and `flux/two/objects/os-images-info.yaml`
+  such as: metalmark.yaml:7:5: ConfigMap `fleet/os-images-info` is rendered twice: `flux/one/objects/os-images-info.yaml` and `flux/two/objects/os-images-info.yaml`
 next: `metalmark check` shows each finding at its place; `metalmark help` lists the commands
 
 "#]]);

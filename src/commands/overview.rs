@@ -8,8 +8,9 @@ use crate::model::date::Date;
 use crate::pipeline::fleet::Fleet;
 use crate::pipeline::{Terminal, Verdict};
 use crate::read::{self, Request};
-use crate::report::{self, Findings};
+use crate::report::{self, Findings, Run};
 
+use super::init::propose_project;
 use super::render::check_all;
 
 /// Whether a run starts in a project or a repository, rather than anywhere on a machine.
@@ -24,15 +25,25 @@ pub fn has_place(request: &Request) -> bool {
 /// # Errors
 /// There is nothing to read here, or I/O failed.
 pub fn overview(request: &Request, today: Date, terminal: &mut Terminal) -> Result<Verdict, Error> {
-    let mut fleet = Fleet::open(read::workspace(request)?, today)?;
+    let place = read::location(request)?;
+    let proposed = match place.file {
+        None => propose_project(request)?,
+        Some(_) => None,
+    };
+    let kind = proposed.as_ref().map(|(_, kind)| *kind);
+    let workspace = match proposed {
+        Some((workspace, _)) => workspace,
+        None => read::workspace(request)?,
+    };
+    let mut fleet = Fleet::open(workspace, today)?;
     let found = check_all(request, &mut fleet, |_| ())?;
     let clusters = fleet.workspace.entries().count();
     let findings =
         Findings::new(&found.judged, clusters, terminal.out.color).with_pools(&found.counts);
-    let place = read::location(request)?;
+    let findings = findings.with_run(Run::from_folder(&fleet.workspace.settings.root));
     let project = place.file.map(|file| place.root.join(file));
     let project = project.map(|file| display_path(&file));
-    report::overview::overview(&findings, project.as_deref(), &mut terminal.out)?;
+    report::overview::overview(&findings, project.as_deref(), kind, &mut terminal.out)?;
     Ok(found.verdict())
 }
 

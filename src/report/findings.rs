@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::{BTreeSet, HashMap};
 use std::io::{self, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::{Color, JudgedPool, quantity};
@@ -40,6 +40,16 @@ pub struct Run<'a> {
     pub root: PathBuf,
     /// What became of the rendered files.
     pub changes: Changes<'a>,
+}
+
+impl Run<'_> {
+    /// A run in a folder, as people type it.
+    pub fn from_folder(root: &Path) -> Self {
+        Self {
+            root: root.to_owned(),
+            ..Self::default()
+        }
+    }
 }
 
 /// How much of the findings people are shown.

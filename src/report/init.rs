@@ -1,34 +1,24 @@
 //! Reports what `metalmark init` found and wrote, and the next steps.
 
 use std::io::{self, Write};
-use std::path::Path;
 
 use super::quantity;
 
-/// The machine templates of a repository without values.
-pub struct Templates<'a> {
-    /// The number of files with machine templates.
-    pub files: usize,
-    /// One of them.
-    pub first: &'a Path,
-    /// The number of images that the project file describes.
-    pub records: usize,
-    /// The number of machine templates whose images it does not describe.
-    pub left_out: usize,
-}
-
-/// What `metalmark render` would do with the new project file.
-pub struct Outlook {
-    /// The number of clusters.
-    pub clusters: usize,
-    /// The number of their node pools.
-    pub pools: usize,
-    /// The number of images that are served for them.
-    pub served: usize,
-    /// The number of files that would be written.
-    pub rendered: usize,
-    /// The number of clusters without an error.
-    pub clean: usize,
+/// The one thing to do next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NextStep {
+    /// Say what the images hold, which only their names say.
+    SupplyFacts,
+    /// Say which image each machine template boots, where there is no cluster.
+    DescribeImages,
+    /// Look at the errors.
+    Check,
+    /// Write the outputs.
+    Render,
+    /// Commit the settings of hosts.
+    Commit,
+    /// Write the settings of hosts.
+    Automate,
 }
 
 /// The project file was there before.
@@ -59,80 +49,54 @@ pub fn whole(name: &str, text: &str, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{name}:\n{text}")
 }
 
-/// The next step with versions and images that belong together.
-pub fn pairs(out: &mut dyn Write) -> io::Result<()> {
-    writeln!(
-        out,
-        "next: `metalmark check` compares the versions with the images under `pairs`"
-    )
+/// What the repository holds.
+pub fn print_found(
+    kind: &str,
+    clusters: usize,
+    pools: usize,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let clusters = quantity(clusters, "cluster");
+    let pools = quantity(pools, "node pool");
+    writeln!(out, "found {clusters} with {pools}: {kind}")
 }
 
-/// The machine templates, and the next step with them.
-pub fn templates(found: &Templates<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let files = quantity(found.files, "file");
-    let first = found.first.display();
-    writeln!(
-        out,
-        "found {files} with machine templates (`{first}`), and no Sylva values"
-    )?;
-    if found.records == 0 {
-        return writeln!(
-            out,
-            "next: describe the images under `images.records`, say under `stamps` who boots which; then `metalmark stamp --check`"
-        );
+/// How many images the project file describes, and how many machine templates it leaves out.
+pub fn print_described(records: usize, left_out: usize, out: &mut dyn Write) -> io::Result<()> {
+    if records == 0 {
+        return Ok(());
     }
-    let images = quantity(found.records, "image");
-    writeln!(
+    let images = quantity(records, "image");
+    write!(
         out,
-        "wrote {images} that they name under `images.records`, and who boots them under `stamps`: `metalmark stamp` changes nothing yet"
+        "described {images} under `images.records`; `stamps` says who boots which"
     )?;
-    if found.left_out > 0 {
-        let left_out = quantity(found.left_out, "machine template");
-        writeln!(
+    if left_out > 0 {
+        let left_out = quantity(left_out, "machine template");
+        write!(
             out,
-            "left out {left_out}: an image that is a variable, that a record cannot describe, that differs under one name or does not fit its version"
+            "; left out {left_out}, whose image is a variable, differs under one name or cannot be described"
         )?;
     }
-    writeln!(
-        out,
-        "next: `metalmark check`; then say under `images.records` which Kubernetes version each image holds"
-    )
+    writeln!(out)
 }
 
-/// What a render would do.
-pub fn outlook(outlook: &Outlook, out: &mut dyn Write) -> io::Result<()> {
-    let Outlook {
-        clusters,
-        pools,
-        served,
-        rendered,
-        clean,
-    } = outlook;
-    writeln!(
-        out,
-        "found {clusters} clusters with {pools} node pools, which are served {served} images"
-    )?;
-    writeln!(
-        out,
-        "`metalmark render` would write {rendered} files for {clean} clusters that have no error"
-    )
-}
-
-/// The next steps with values.
-pub fn next(has_facts: bool, can_render: bool, out: &mut dyn Write) -> io::Result<()> {
-    if !has_facts {
-        writeln!(
-            out,
-            "next: export what the image servers know, and name the file under `images.facts`:\n  \
+/// The next step.
+pub fn next(step: NextStep, out: &mut dyn Write) -> io::Result<()> {
+    let text = match step {
+        NextStep::SupplyFacts => {
+            "supply the images' facts: run `metalmark lock`, or export them and name the file under `images.facts`:\n  \
              kubectl -n sylva-system get configmap os-images-info -o yaml > os-images-info.yaml"
-        )?;
-    }
-    if can_render {
-        writeln!(out, "next: `metalmark render`, then commit what it wrote")
-    } else {
-        writeln!(
-            out,
-            "next: `metalmark check` shows each at its place; `metalmark explain RULE` says why it matters"
-        )
-    }
+        }
+        NextStep::DescribeImages => {
+            "describe the images under `images.records`, and who boots them under `stamps`; then `metalmark stamp --check`"
+        }
+        NextStep::Check => "`metalmark check` shows each error at its place, and what to do",
+        NextStep::Render => "`metalmark render`, then commit what it wrote",
+        NextStep::Commit => "commit these files; `metalmark check` is now run for every change",
+        NextStep::Automate => {
+            "`metalmark init --pre-commit --ci` sets up a hook and a CI job, which check every change"
+        }
+    };
+    writeln!(out, "next: {text}")
 }

@@ -3,33 +3,41 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
+use super::drawing::address;
+use super::lines::Lines;
 use super::{Findings, quantity};
 use crate::model::rule::{Level, RuleId};
 
-/// The screen of a run without a command. `project` is the project file, where there is one.
+/// The screen of a run without a command. `project` is the project file; without one, `kind` is what was read.
 pub fn overview(
     findings: &Findings<'_>,
     project: Option<&str>,
+    kind: Option<&str>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let summary = &findings.summary;
     let clusters = quantity(summary.checked, "cluster");
+    let read = kind.unwrap_or("Cluster API manifests");
     match project {
         Some(file) => writeln!(out, "{file}: {clusters}")?,
-        None => writeln!(out, "no project file; in manifests: {clusters}")?,
+        None => writeln!(out, "{read}: {clusters}, no project file")?,
     }
-    writeln!(out, "{}", summary.text())?;
-    errors(findings, out)?;
-    let next = match (project, summary.errors + summary.warnings) {
-        (None, _) => "`metalmark init` writes a project file; `metalmark check` needs none",
-        (Some(_), 0) => "`metalmark impact` shows what a change does",
-        (Some(_), _) => "`metalmark check` shows each finding at its place",
+    print_judged(findings, out)?;
+    let next = match (kind, summary.errors + summary.warnings) {
+        (Some(_), _) => "`metalmark init` writes the project file, which the other commands read",
+        (None, 0) => "`metalmark impact` shows what a change does",
+        (None, _) => "`metalmark check` shows each finding at its place",
     };
     writeln!(out, "next: {next}; `metalmark help` lists the commands")
 }
 
-/// Prints the number of errors by rule and the most frequent messages, if there are errors.
-pub fn errors(findings: &Findings<'_>, out: &mut dyn Write) -> io::Result<()> {
+/// Prints how the pools are judged; of errors, the number by rule and the most frequent one at its place.
+pub fn print_judged(findings: &Findings<'_>, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "{}", findings.summary.text())?;
+    errors(findings, out)
+}
+
+fn errors(findings: &Findings<'_>, out: &mut dyn Write) -> io::Result<()> {
     let causes = findings.group_by_cause().into_iter();
     let causes: Vec<_> = causes
         .filter(|alike| alike[0].judged.level == Level::Error)
@@ -54,6 +62,10 @@ pub fn errors(findings: &Findings<'_>, out: &mut dyn Write) -> io::Result<()> {
         1 => String::new(),
         times => format!(" ({times} times)"),
     };
-    let message = &most[0].judged.finding.message;
-    writeln!(out, "  such as: {message}{times}")
+    let finding = &most[0].judged.finding;
+    let mut lines = Lines::default();
+    let place =
+        { finding.labels.first() }.map(|label| address(label, &findings.run.root, &mut lines));
+    let place = place.map_or(String::new(), |place| format!("{place}: "));
+    writeln!(out, "  such as: {place}{}{times}", finding.message)
 }

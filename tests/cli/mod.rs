@@ -225,7 +225,7 @@ fn findings_that_report_the_same_of_several_files_or_clusters_are_one() {
         fleet.write(&format!("clusters/{name}/values.yaml"), &wrong);
     }
     fleet.run("check").exit(1).screen(str![[r#"
-error[key-misspelled]: `clutser` counts nothing, and is almost `cluster`
+error[key-misspelled]: `clutser` has no effect, and is almost `cluster`
  --> clusters/lyon/values.yaml:1:1
   |
 1 | clutser: {}
@@ -247,7 +247,7 @@ error[key-misspelled]: `clutser` counts nothing, and is almost `cluster`
     let shared = SHARED.replace("cluster:\n", "clutser: {}\ncluster:\n");
     fleet.write("shared.yaml", shared);
     fleet.run("check").exit(1).screen(str![[r#"
-error[key-misspelled]: `clutser` counts nothing, and is almost `cluster`
+error[key-misspelled]: `clutser` has no effect, and is almost `cluster`
  --> shared.yaml:5:1
   |
 5 | clutser: {}
@@ -673,7 +673,7 @@ next: `metalmark impact` shows what a change does; `metalmark help` lists the co
 metalmark.yaml: 1 cluster
 1 error in 1 cluster; 1 node pool checked: 1 mismatched
 1 error must be fixed first: k8s-version-mismatch 1
-  such as: image `ubuntu-noble-plain-rke2-1-31-8` holds Kubernetes `1.31.8+rke2r1`, not `v1.30.2+rke2r1`
+  such as: clusters/paris/values.yaml:3:16: image `ubuntu-noble-plain-rke2-1-31-8` holds Kubernetes `1.31.8+rke2r1`, not `v1.30.2+rke2r1`
 next: `metalmark check` shows each finding at its place; `metalmark help` lists the commands
 
 "#]]);

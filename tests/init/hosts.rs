@@ -44,8 +44,8 @@ fn hosts_settings_are_written_where_there_are_none_and_said_where_there_are() {
         stages: [pre-commit, pre-merge-commit, pre-push, manual]
 
 wrote renovate.json
-found 5 clusters with 6 node pools, which are served 3 images
-`metalmark render` would write 5 files for 5 clusters that have no error
+found 5 clusters with 6 node pools: Sylva environments
+no findings in 5 clusters; 6 node pools checked: 6 proven
 next: `metalmark render`, then commit what it wrote
 
 "#]],
@@ -102,7 +102,7 @@ fn settings_of_a_project_in_a_folder_are_written_at_the_top_as_hosts_read_them()
         &lines_of(&stage, "deploy"),
         str![[r#"
 .gitattributes
-    deploy/rendered/** text eol=lf
+    deploy/rendered/clusters/** text eol=lf
 .pre-commit-config.yaml
     args: [-C, deploy]
 renovate.json
@@ -130,7 +130,7 @@ renovate.json
         &lines_of(&stage, "my d'"),
         str![[r#"
 .gitattributes
-    "my d'ir/rendered/**" text eol=lf
+    "my d'ir/rendered/clusters/**" text eol=lf
 .pre-commit-config.yaml
     args: [-C, 'my d''ir']
 renovate.json
@@ -177,6 +177,80 @@ fn the_hook_that_is_written_is_the_manifest_s() {
     fields.remove("minimum_pre_commit_version");
     fields.insert("id".to_owned(), "metalmark-render".into());
     assert_eq!(written["repos"][0]["hooks"][0], hook);
+}
+
+/// There is nothing that `render` could write: it would fail with every commit.
+#[test]
+fn the_hook_of_manifests_checks_them() {
+    let machines = "apiVersion: cluster.x-k8s.io/v1beta1
+kind: MachineDeployment
+metadata: {name: w}
+spec:
+  clusterName: edge
+  template:
+    spec:
+      version: v1.33.1
+      infrastructureRef: {kind: DockerMachineTemplate, name: w}
+---
+apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
+kind: DockerMachineTemplate
+metadata: {name: w}
+spec: {template: {spec: {customImage: 'kindest/node:v1.33.1'}}}
+";
+    let stage = project().files(&[("edge.yaml", machines), (".git/HEAD", "")]);
+    assert_text(
+        &init(&stage, "--dry-run --pre-commit"),
+        str![[r#"
+# What metalmark stamps: `metalmark stamp --check` shows what would change, `metalmark stamp` writes it.
+# `metalmark schema` prints the schema of this file for editors.
+version: 1
+manifests: ['.']
+images:
+  # What is known of each image, by its key. `k8s: {flavor: kubeadm, version: 1.34.1}` says which Kubernetes it holds.
+  records:
+    node:
+      locations: {docker: {image: 'kindest/node:v1.33.1'}}
+      # k8s: {version: '1.33.1'}    # so says the name: remove the first `#` if it is right
+# Which image each object boots; the first entry that fits counts. A comment in a file says the same, and first:
+# `# metalmark: image=KEY` above the object.
+stamps:
+  - {kind: DockerMachineTemplate, image: node}
+
+"#]],
+    );
+    assert_text(
+        &init(&stage, "--pre-commit"),
+        str![[r#"
+wrote metalmark.yaml
+wrote .gitattributes
+wrote .pre-commit-config.yaml
+found 1 cluster with 1 node pool: Cluster API manifests
+described 1 image under `images.records`; `stamps` says who boots which
+1 warning in 1 cluster; 1 node pool checked: 1 by name only
+next: commit these files; `metalmark check` is now run for every change
+
+"#]],
+    );
+    let hook = stage.read(".pre-commit-config.yaml");
+    let entry = hook
+        .lines()
+        .map(str::trim)
+        .find_map(|line| line.strip_prefix("entry: metalmark "));
+    assert_eq!(entry, Some("check"), "{hook}");
+    stage.run("check").exit(0);
+    assert!(!stage.read(".gitattributes").contains("/**"));
+    let again = project().file("edge.yaml", machines);
+    assert_text(
+        &init(&again, ""),
+        str![[r#"
+wrote metalmark.yaml
+found 1 cluster with 1 node pool: Cluster API manifests
+described 1 image under `images.records`; `stamps` says who boots which
+1 warning in 1 cluster; 1 node pool checked: 1 by name only
+next: `metalmark init --pre-commit --ci` sets up a hook and a CI job, which check every change
+
+"#]],
+    );
 }
 
 #[test]

@@ -37,8 +37,8 @@ fn a_repository_of_sylva_s_shape_becomes_a_project() {
         &init(&flux, ""),
         str![[r#"
 wrote metalmark.yaml
-found 5 clusters with 6 node pools, which are served 3 images
-`metalmark render` would write 5 files for 5 clusters that have no error
+found 5 clusters with 6 node pools: Sylva environments
+no findings in 5 clusters; 6 node pools checked: 6 proven
 next: `metalmark render`, then commit what it wrote
 
 "#]],
@@ -53,10 +53,8 @@ clusters:
   - each: 'environment-values/workload-clusters/*/'    # one cluster a match, named by its folder
 images:
   facts: [os-images-info.yaml]
-  url: "http://os-image-server-{{ image.key }}.os-images.svc.cluster.local:8080/{{ image.filename }}"
 outputs:
-  - {target: manifests, path: "rendered/clusters/{{ cluster.name }}"}
-  - {target: configmap, path: rendered/shared}
+  - {target: flux, path: environment-values/images, patch: sylva-units, chart: charts/sylva-units}
 
 "#]],
     );
@@ -65,11 +63,11 @@ outputs:
         &init(&metal, ""),
         str![[r#"
 wrote metalmark.yaml
-found 4 clusters with 9 node pools, which are served 5 images
-`metalmark render` would write 3 files for 3 clusters that have no error
+found 4 clusters with 9 node pools: Sylva environments
+1 error, 2 warnings in 1 cluster; 9 node pools checked: 7 proven, 1 by name only, 1 mismatched
 1 error must be fixed first: k8s-version-mismatch 1
-  such as: image `ubuntu-noble-plain-rke2-1-30-12` holds Kubernetes `1.30.12+rke2r1`, not `v1.31.8+rke2r1`
-next: `metalmark check` shows each at its place; `metalmark explain RULE` says why it matters
+  such as: environment-values/workload-clusters/lab-7/values.yaml:8:16: image `ubuntu-noble-plain-rke2-1-30-12` holds Kubernetes `1.30.12+rke2r1`, not `v1.31.8+rke2r1`
+next: `metalmark check` shows each error at its place, and what to do
 
 "#]],
     );
@@ -84,10 +82,8 @@ clusters:
   - each: 'environment-values/workload-clusters/*/values.yaml'    # one cluster a match, named by its folder
 images:
   facts: [os-images-info.yaml]
-  url: "http://os-image-server-{{ image.key }}.os-images.svc.cluster.local:8080/{{ image.filename }}"
 outputs:
-  - {target: manifests, path: "rendered/clusters/{{ cluster.name }}"}
-  - {target: configmap, path: rendered/shared}
+  - {target: helm-values, path: rendered}
 
 "#]],
     );
@@ -117,8 +113,8 @@ const TEMPLATE: &str = "apiVersion: infrastructure.cluster.x-k8s.io/v1beta1\nkin
 fn in_a_repository_without_values_the_missing_files_are_reported() {
     let stage = project();
     stage.run("init").exit(2).screen(str![[r#"
-error: there is nothing here to make a project from
-help: metalmark reads Helm values that hold `cluster:`, as Sylva's do, in any YAML file; `--values` and `--clusters` name those that it does not recognize; and manifests with machine templates, which `metalmark stamp` keeps up to date
+error: found no cluster: neither Helm values that hold `cluster:`, as Sylva's do, nor Cluster API manifests
+help: run it at the top of the repository; `--values` and `--clusters` name values that it does not recognize
 
 "#]]);
     stage.write("template.yaml", TEMPLATE);
@@ -126,8 +122,11 @@ help: metalmark reads Helm values that hold `cluster:`, as Sylva's do, in any YA
         &init(&stage, ""),
         str![[r#"
 wrote metalmark.yaml
-found 1 file with machine templates (`template.yaml`), and no Sylva values
-next: describe the images under `images.records`, say under `stamps` who boots which; then `metalmark stamp --check`
+found 0 clusters with 0 node pools: Cluster API manifests
+1 error
+1 error must be fixed first: nothing-checked 1
+  such as: no node pool was checked
+next: describe the images under `images.records`, and who boots them under `stamps`; then `metalmark stamp --check`
 
 "#]],
     );
@@ -158,6 +157,47 @@ fn init_leaves_no_object_of_a_cluster_out() {
     let cluster = "apiVersion: cluster.x-k8s.io/v1beta1\nkind: Cluster\nmetadata: {name: c}\n";
     stage.write("cluster.yaml", cluster);
     assert_eq!(manifests().as_deref(), Some("manifests: ['.']"));
+}
+
+/// `check` reads these without a project file, so `init` makes a project of them.
+#[test]
+fn clusters_without_a_machine_template_are_a_project_too() {
+    let stage = project().file(
+        "edge.yaml",
+        "apiVersion: anywhere.eks.amazonaws.com/v1alpha1
+kind: Cluster
+metadata: {name: edge}
+spec:
+  kubernetesVersion: '1.31'
+  controlPlaneConfiguration: {count: 1, machineGroupRef: {kind: VSphereMachineConfig, name: edge}}
+  datacenterRef: {kind: VSphereDatacenterConfig, name: edge}
+---
+apiVersion: anywhere.eks.amazonaws.com/v1alpha1
+kind: VSphereMachineConfig
+metadata: {name: edge}
+spec: {template: /dc/vm/ubuntu-v1.31.6-eks-d-1-31-12-eks-a-0.22.0-amd64, osFamily: ubuntu}
+",
+    );
+    let before = stage.run("check").exit(0).outcome.stdout;
+    assert_text(
+        &init(&stage, ""),
+        str![[r#"
+wrote metalmark.yaml
+found 1 cluster with 1 node pool: Cluster API manifests
+no findings in 1 cluster; 1 node pool checked: 1 by name only
+next: `metalmark init --pre-commit --ci` sets up a hook and a CI job, which check every change
+
+"#]],
+    );
+    assert_text(
+        &project_file(&stage),
+        str![[r#"
+version: 1
+manifests: ['.']
+
+"#]],
+    );
+    assert_eq!(stage.run("check").exit(0).outcome.stdout, before);
 }
 
 #[test]
@@ -268,9 +308,107 @@ fn as_many_errors_are_announced_as_check_prints() {
     let paths = ["clusters/a/values.yaml", "clusters/b/values.yaml"];
     let stage = project().files(&paths.map(|path| (path, VALUES)));
     let said = init(&stage, "");
-    let expected = "2 errors must be fixed first: image-not-chosen 2\n  such as: no node pool selects an image (2 times)\n";
-    assert!(said.contains(expected), "{said}");
+    let expected = [
+        "2 errors must be fixed first: image-not-chosen 2\n",
+        ": no node pool selects an image (2 times)\n",
+        "next: `metalmark check` shows each error",
+    ];
+    for expected in expected {
+        assert!(said.contains(expected), "{said}");
+    }
     assert_eq!(stage.check().of_rule("image-not-chosen").len(), 2);
+}
+
+/// Their files are read beside the values; the templates of a chart deploy what the values say.
+#[test]
+fn manifests_beside_values_stay_checked() {
+    let stage = project()
+        .folder("fixtures/tutorials/sylva")
+        .folder("fixtures/tutorials/manifests");
+    assert_text(
+        &init(&stage, ""),
+        str![[r#"
+wrote metalmark.yaml
+found 5 clusters with 9 node pools: Sylva environments and Cluster API manifests
+8 errors, 2 warnings in 4 clusters; 9 node pools checked: 5 by name only, 4 mismatched
+8 errors must be fixed first: checksum-missing 3, format-missing 3, k8s-version-mismatch 2
+  such as: environment-values/mgmt/values.yaml:4:16: the sha256 of image `ubuntu-noble-hardened-rke2-1-31-8` is not known (2 times)
+next: supply the images' facts: run `metalmark lock`, or export them and name the file under `images.facts`:
+  kubectl -n sylva-system get configmap os-images-info -o yaml > os-images-info.yaml
+
+"#]],
+    );
+    assert_text(
+        &project_file(&stage),
+        str![[r#"
+version: 1
+clusters:
+  - {name: mgmt, values: [environment-values/mgmt]}
+  - each: 'environment-values/workload-clusters/*/'    # one cluster a match, named by its folder
+manifests: [base/, clusters/, environment-values/]
+images:
+outputs:
+  - {target: flux, path: environment-values/images, patch: sylva-units, chart: charts/sylva-units}
+
+"#]],
+    );
+    let mismatched = stage.check().of_rule("k8s-version-mismatch").len();
+    assert_eq!(mismatched, 2);
+    let stage = project().folder("fixtures/tutorials/sylva").files(&[
+        (
+            "charts/own/Chart.yaml",
+            "apiVersion: v2\nname: own\nversion: 1.0.0\n",
+        ),
+        ("charts/own/templates/template.yaml", TEMPLATE),
+    ]);
+    init(&stage, "");
+    assert!(!project_file(&stage).contains("manifests:"));
+}
+
+#[test]
+fn without_a_project_file_values_are_summed_up_as_init_would_read_them() {
+    let sylva = project()
+        .folder("fixtures/tutorials/sylva")
+        .file(".git/HEAD", "");
+    sylva.run("").exit(1).screen(str![[r#"
+Sylva environments: 3 clusters, no project file
+7 errors, 2 warnings in 3 clusters; 5 node pools checked: 3 by name only, 2 mismatched
+7 errors must be fixed first: checksum-missing 3, format-missing 3, k8s-version-mismatch 1
+  such as: environment-values/mgmt/values.yaml:4:16: the sha256 of image `ubuntu-noble-hardened-rke2-1-31-8` is not known (2 times)
+next: `metalmark init` writes the project file, which the other commands read; `metalmark help` lists the commands
+
+"#]]);
+    let path = "clusters/a/values.yaml";
+    let values = project().files(&[(path, VALUES), (".git/HEAD", "")]);
+    let said = values.run("").exit(1).outcome.stdout;
+    assert!(
+        said.starts_with("Helm values: 1 cluster, no project file\n"),
+        "{said}"
+    );
+    let both = values.folder("fixtures/tutorials/manifests");
+    let said = both.run("").exit(1).outcome.stdout;
+    assert!(
+        said.starts_with("Helm values and Cluster API manifests: 3 clusters,"),
+        "{said}"
+    );
+}
+
+#[test]
+fn values_beside_the_folders_of_clusters_are_a_layer_of_each() {
+    let stage = project().files(&[
+        ("values.yaml", "k8s: v1.31.8\n"),
+        (
+            "clusters/a/values.yaml",
+            &VALUES.replace("v1.31.8", "'{{ .Values.k8s }}'"),
+        ),
+    ]);
+    init(&stage, "");
+    assert!(project_file(&stage).starts_with("version: 1\nvalues:\n  - values.yaml\nclusters:\n"));
+    assert_eq!(stage.check().of_rule("value-missing"), [""; 0]);
+    // The one cluster is no layer of itself.
+    let alone = project().file("values.yaml", VALUES);
+    init(&alone, "");
+    assert!(!project_file(&alone).contains("\nvalues:"));
 }
 
 /// A file that patches what it deploys names no object of Cluster API.

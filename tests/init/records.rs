@@ -66,7 +66,7 @@ fn images_of_each_provider_become_records_that_change_nothing() {
         let manifest = template(word(), word(), "edge", word());
         let stage = project().file("edge.yaml", manifest);
         let said = describe(&stage);
-        assert!(said.contains("wrote 1 image that "), "{said}");
+        assert!(said.contains("described 1 image under"), "{said}");
         records(&stage)
     });
     assert_text(
@@ -151,10 +151,12 @@ fn what_a_record_cannot_say_is_left_out() {
         &describe(&stage),
         str![[r#"
 wrote metalmark.yaml
-found 4 files with machine templates (`clusters/a/t.yaml`), and no Sylva values
-wrote 1 image that they name under `images.records`, and who boots them under `stamps`: `metalmark stamp` changes nothing yet
-left out 3 machine templates: an image that is a variable, that a record cannot describe, that differs under one name or does not fit its version
-next: `metalmark check`; then say under `images.records` which Kubernetes version each image holds
+found 0 clusters with 0 node pools: Cluster API manifests
+described 1 image under `images.records`; `stamps` says who boots which; left out 3 machine templates, whose image is a variable, differs under one name or cannot be described
+1 error
+1 error must be fixed first: nothing-checked 1
+  such as: no node pool was checked
+next: describe the images under `images.records`, and who boots them under `stamps`; then `metalmark stamp --check`
 
 "#]],
     );

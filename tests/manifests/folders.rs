@@ -337,19 +337,22 @@ images:
   records:
     ubuntu-2204-kube-v1-31-8:
       locations: {glance: {name: ubuntu-2204-kube-v1.31.8}}
+      # k8s: {version: '1.31.8'}    # so says the name: remove the first `#` if it is right
 # Which image each object boots; the first entry that fits counts. A comment in a file says the same, and first:
 # `# metalmark: image=KEY` above the object.
 stamps:
   - {kind: OpenStackMachineTemplate, image: ubuntu-2204-kube-v1-31-8}
 .gitattributes:
-# Rendered files are compared by their bytes, on every system.
-far/rendered/** text eol=lf
+# What metalmark writes is compared by its bytes, on every system.
 metalmark.lock text eol=lf
 *.evidence text eol=lf merge=union linguist-generated gitlab-generated
 
-found 1 file with machine templates (`c.yaml`), and no Sylva values
-wrote 1 image that they name under `images.records`, and who boots them under `stamps`: `metalmark stamp` changes nothing yet
-next: `metalmark check`; then say under `images.records` which Kubernetes version each image holds
+found 1 cluster with 2 node pools: Cluster API manifests
+described 1 image under `images.records`; `stamps` says who boots which
+1 error, 1 warning in 1 cluster; 2 node pools checked: 2 by name only
+1 error must be fixed first: yaml-syntax 1
+  such as: broken.yaml:3:1: expected a value, found the end of the file
+next: `metalmark check` shows each error at its place, and what to do
 
 "#]]);
 }

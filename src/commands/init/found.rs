@@ -27,10 +27,13 @@ const VALUES: [&str; 6] = [
     "*/values.yaml",
     "values.yaml",
 ];
-/// The layers of Sylva's chart that all workload clusters share, lowest first.
-const SHARED: [&str; 2] = [
+/// Sylva's chart.
+pub(super) const CHART: &str = "charts/sylva-units";
+/// The layers that all clusters share, lowest first: those of Sylva's chart, and values beside the folders of clusters.
+const SHARED: [&str; 3] = [
     "charts/sylva-units/values.yaml",
     "charts/sylva-units/workload-cluster.values.yaml",
+    "values.yaml",
 ];
 /// Where image facts are kept, beside the lock, which is taken wherever it lies.
 const FACTS: [&str; 3] = [
@@ -60,10 +63,21 @@ pub(super) struct Found {
     pub(super) facts: Vec<PathBuf>,
     /// Versions and the images beside them, where there is nothing else.
     pub(super) pairs: Vec<(&'static str, &'static str)>,
-    /// Files with objects of Cluster API or of what deploys them, where there is nothing else.
+    /// How Sylva's own chart gets its values, where it is what deploys the clusters.
+    pub(super) sylva: Option<Sylva>,
+    /// Files with objects of Cluster API or of what deploys them; of those in charts only where there is nothing else.
     pub(super) manifests: Vec<PathBuf>,
     /// Those of them with machine templates.
     pub(super) templates: Vec<PathBuf>,
+}
+
+/// Who gives values to Sylva's chart, which decides how an image is pinned (docs/hosts/sylva-units.md).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sylva {
+    /// Flux, by the HelmRelease of each environment.
+    Environments,
+    /// `helm upgrade -f`, with values files.
+    ValuesFiles,
 }
 
 impl Found {
@@ -71,12 +85,35 @@ impl Found {
         self.single.is_empty() && self.each.is_empty()
     }
 
+    /// What the clusters are read from, as people call it.
+    pub(super) fn kind(&self) -> &'static str {
+        match (self.is_nothing(), self.sylva, self.templates.is_empty()) {
+            (true, _, true) if self.manifests.is_empty() => "versions and images in pairs",
+            (true, _, _) => "Cluster API manifests",
+            (false, Some(_), true) => "Sylva environments",
+            (false, Some(_), false) => "Sylva environments and Cluster API manifests",
+            (false, None, true) => "Helm values",
+            (false, None, false) => "Helm values and Cluster API manifests",
+        }
+    }
+
+    /// Beside values, the templates of charts are no manifests: they deploy what the values say.
+    fn keep_manifests_beside_values(&mut self, files: &dyn Files) {
+        let is_in_chart = |file: &PathBuf| {
+            let mut folders = file.ancestors().skip(1);
+            folders.any(|folder| files.is_file(&folder.join("Chart.yaml")))
+        };
+        self.manifests.retain(|file| !is_in_chart(file));
+        self.templates.retain(|file| !is_in_chart(file));
+        if self.templates.is_empty() {
+            self.manifests.clear();
+        }
+    }
+
     /// What would have to be there.
     pub(super) fn missing() -> &'static str {
-        "there is nothing here to make a project from\n\
-         help: metalmark reads Helm values that hold `cluster:`, as Sylva's do, in any YAML file; \
-         `--values` and `--clusters` name those that it does not recognize; \
-         and manifests with machine templates, which `metalmark stamp` keeps up to date"
+        "found no cluster: neither Helm values that hold `cluster:`, as Sylva's do, nor Cluster API manifests\n\
+         help: run it at the top of the repository; `--values` and `--clusters` name values that it does not recognize"
     }
 }
 
@@ -99,12 +136,13 @@ pub(super) fn search(files: &dyn Files) -> Result<Found, Error> {
     if !workload.is_empty() {
         found.each.push(Pattern::for_folders(WORKLOAD));
     }
+    let has_environments = !found.is_nothing();
     if found.is_nothing() {
         for pattern in VALUES {
             let mut matched = gitops::matches(files, pattern)?.into_iter();
             if matched.any(|file| is_cluster(files, &file)) {
                 found.each.push(Pattern::for_folders(pattern));
-                let is_there = |layer: &&str| files.is_file(Path::new(layer));
+                let is_there = |layer: &&str| *layer != pattern && files.is_file(Path::new(layer));
                 found.shared = SHARED.into_iter().filter(is_there).collect();
                 break;
             }
@@ -132,8 +170,18 @@ pub(super) fn search(files: &dyn Files) -> Result<Found, Error> {
             }
         }
     }
+    (found.manifests, found.templates) = manifests(files)?;
+    if !found.is_nothing() {
+        found.keep_manifests_beside_values(files);
+        found.sylva = files.is_folder(Path::new(CHART)).then_some({
+            if has_environments {
+                Sylva::Environments
+            } else {
+                Sylva::ValuesFiles
+            }
+        });
+    }
     if found.is_nothing() {
-        (found.manifests, found.templates) = manifests(files)?;
         for (version, image) in PAIRS {
             if read::has_pair(files, version, image)? {
                 found.pairs.push((version, image));

@@ -1,6 +1,7 @@
 //! What git, pre-commit and Renovate need: written where they have no settings yet, else said. They read the top of the repository
 //! alone, whichever folder the project is in.
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::Path;
 
@@ -28,17 +29,21 @@ pub(super) struct Snippet {
 }
 
 /// Attributes of the files that metalmark writes below a project's folder, which ends with a slash if it is not the top.
-pub(super) fn git(project: &str) -> Snippet {
-    // Git reads a pattern in double quotes as C does a string, and JSON escapes these letters alike.
-    let rendered = match format!("{project}rendered/**") {
-        pattern if pattern.contains([' ', '"', '\\']) => {
-            to_json(&Value::from(pattern), Html::Plain)
-        }
-        pattern => pattern,
-    };
+pub(super) fn git(project: &str, rendered: &BTreeSet<String>) -> Snippet {
+    let rendered = rendered.iter().map(|folder| {
+        // Git reads a pattern in double quotes as C does a string, and JSON escapes these letters alike.
+        let pattern = match format!("{project}{folder}/**") {
+            pattern if pattern.contains([' ', '"', '\\']) => {
+                to_json(&Value::from(pattern), Html::Plain)
+            }
+            pattern => pattern,
+        };
+        format!("{pattern} text eol=lf\n")
+    });
+    let rendered: String = rendered.collect();
     let lines = format!(
-        "# Rendered files are compared by their bytes, on every system.\n\
-         {rendered} text eol=lf\n\
+        "# What metalmark writes is compared by its bytes, on every system.\n\
+         {rendered}\
          metalmark.lock text eol=lf\n\
          *.evidence text eol=lf merge=union linguist-generated gitlab-generated\n"
     );
@@ -52,14 +57,20 @@ pub(super) fn git(project: &str) -> Snippet {
 }
 
 /// pre-commit and prek, with an installed metalmark: what `metalmark-render-system` of `.pre-commit-hooks.yaml` runs, as a
-/// hook of the repository's own, since nobody knows here where metalmark's is.
-pub(super) fn pre_commit(project: &str) -> Snippet {
+/// hook of the repository's own, since nobody knows here where metalmark's is. A project without outputs is only checked.
+pub(super) fn pre_commit(project: &str, is_rendered: bool) -> Snippet {
     let folder = project.trim_end_matches('/');
     let arguments = match folder {
         "" => String::new(),
         folder => format!("        args: [-C, {}]\n", word(folder)),
     };
-    let hook = format!("{HOOK}{arguments}");
+    let hook = if is_rendered {
+        HOOK.to_owned()
+    } else {
+        let check = HOOK.replace(" --fail-on-change --tracked", "");
+        check.replace("render", "check")
+    };
+    let hook = format!("{hook}{arguments}");
     Snippet {
         files: &[".pre-commit-config.yaml", ".pre-commit-config.yml"],
         whole: format!("{TYPES}repos:\n{hook}"),

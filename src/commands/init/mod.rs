@@ -12,18 +12,18 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use capi::image::ImageKey;
 use clap::{Args, ValueEnum};
 
 use crate::error::Error;
 use crate::files::{Disk, Files, Overlay, repository_top};
 use crate::model::date::Date;
+use crate::model::finding::Judged;
+use crate::model::rule::RuleId;
 use crate::output;
 use crate::printer::Color;
-use crate::read::{self, Location, PROJECT_FILE_NAME, Request};
-use crate::render::Renderer;
-use crate::report::init::{Outlook, Templates};
-use crate::report::{self, Findings};
+use crate::read::{self, Location, PROJECT_FILE_NAME, Request, Workspace};
+use crate::report::init::NextStep;
+use crate::report::{self, Findings, Run};
 
 use crate::pipeline::fleet::Fleet;
 use crate::pipeline::{Terminal, Verdict};
@@ -65,28 +65,13 @@ pub fn init(
     if files.is_file(Path::new(PROJECT_FILE_NAME)) && !options.dry_run {
         return again(request, &root, options, host, &mut terminal.out);
     }
-    let found = found::search(&*files)?;
-    let has_any = !found.manifests.is_empty() || !found.pairs.is_empty();
-    let is_of_manifests = found.is_nothing() && has_any;
-    if found.is_nothing() && !is_of_manifests {
-        return Err(Error::Usage {
-            message: Found::missing().to_owned(),
-        });
-    }
-    let described = if found.templates.is_empty() || !is_of_manifests {
-        Described::default()
-    } else {
-        let text = |described: &Described| project::for_manifests(&found, described);
-        records::describe(request, &root, &files, today, &text)?
-    };
-    let text = if is_of_manifests {
-        project::for_manifests(&found, &described)
-    } else {
-        project::text(&found)
-    };
+    let proposal = Proposal::make(request, &root, &files, today)?.ok_or_else(|| Error::Usage {
+        message: Found::missing().to_owned(),
+    })?;
+    let workspace = proposal.workspace(request, &root, files)?;
     if options.dry_run {
-        terminal.out.write_all(text.as_bytes())?;
-    } else if !output::new_file(&path, text.as_bytes())? {
+        terminal.out.write_all(proposal.text.as_bytes())?;
+    } else if !output::new_file(&path, proposal.text.as_bytes())? {
         return again(request, &root, options, host, &mut terminal.out);
     }
     // What is printed beside a printed file goes beside it.
@@ -98,18 +83,145 @@ pub fn init(
     if !options.dry_run {
         report::init::wrote(PROJECT_FILE_NAME, out)?;
     }
-    settings(
-        &root,
-        options,
-        host.map(|host| (host, !is_of_manifests)),
-        out,
-    )?;
-    if is_of_manifests {
-        stamping(&found, &described, out)?
-    } else {
-        outlook(request, &root, files, &text, &found, today, out)?
-    }
+    settings(&root, options, host, &output_folders(&workspace), out)?;
+    proposal.judge(workspace, options, today, out)?;
     Ok(Verdict::Clean)
+}
+
+/// A first project file, and what it is made from.
+struct Proposal {
+    found: Found,
+    described: Described,
+    text: String,
+}
+
+impl Proposal {
+    /// Looks at the repository; none if it holds nothing that metalmark reads.
+    fn make(
+        request: &Request,
+        root: &Path,
+        files: &Arc<dyn Files>,
+        today: Date,
+    ) -> Result<Option<Self>, Error> {
+        let mut found = found::search(&**files)?;
+        if !found.is_nothing() {
+            return Ok(Some(Self::for_values(found)));
+        }
+        if found.manifests.is_empty() && found.pairs.is_empty() {
+            if !has_clusters(request, root, files)? {
+                return Ok(None);
+            }
+            found.manifests.push(PathBuf::from("."));
+        }
+        let text = |described: &Described| project::for_manifests(&found, described);
+        let described = match found.templates.first() {
+            Some(_) => records::describe(request, root, files, today, &text)?,
+            None => Described::default(),
+        };
+        let text = text(&described);
+        Ok(Some(Self {
+            found,
+            described,
+            text,
+        }))
+    }
+
+    fn for_values(found: Found) -> Self {
+        Self {
+            text: project::text(&found),
+            described: Described::default(),
+            found,
+        }
+    }
+
+    /// The project, as if the file were there.
+    fn workspace(
+        &self,
+        request: &Request,
+        root: &Path,
+        files: Arc<dyn Files>,
+    ) -> Result<Workspace, Error> {
+        let location = Location {
+            root: root.to_owned(),
+            file: Some(PathBuf::from(PROJECT_FILE_NAME)),
+        };
+        let text = self.text.as_bytes().to_vec();
+        let added = [(PathBuf::from(PROJECT_FILE_NAME), text)];
+        read::workspace_in(request, &location, Arc::new(Overlay::new(files, added)))
+    }
+
+    /// Prints what was found, how it is judged, and the next step.
+    fn judge(
+        &self,
+        workspace: Workspace,
+        options: &InitOptions,
+        today: Date,
+        out: &mut dyn Write,
+    ) -> Result<(), Error> {
+        let fleet = Fleet::open(workspace, today)?;
+        let mut checked = fleet.check(|view, _, _| Ok(view.cluster.pools.len()))?;
+        checked.require_pools(&fleet);
+        let workspace = &fleet.workspace;
+        let clusters = workspace.entries().count();
+        let pools = checked.results.iter().sum();
+        report::init::print_found(self.found.kind(), clusters, pools, out)?;
+        report::init::print_described(self.described.records.len(), self.described.left_out, out)?;
+        let findings = Findings::new(&checked.judged, clusters, Color::Never);
+        let findings = findings
+            .with_pools(&checked.counts)
+            .with_run(Run::from_folder(&workspace.settings.root));
+        report::overview::print_judged(&findings, out)?;
+        let lacks_facts = |judged: &Judged| {
+            use RuleId::{ChecksumMissing, FormatMissing, K8sVersionUnproven};
+            [ChecksumMissing, FormatMissing, K8sVersionUnproven].contains(&judged.finding.rule)
+        };
+        let has_facts = self.found.is_nothing() || !self.found.facts.is_empty();
+        let next = if !has_facts && checked.judged.iter().any(lacks_facts) {
+            NextStep::SupplyFacts
+        } else if clusters == 0 && self.found.pairs.is_empty() {
+            NextStep::DescribeImages
+        } else if checked.has_errors() {
+            NextStep::Check
+        } else if !workspace.settings.outputs.is_empty() {
+            NextStep::Render
+        } else if options.pre_commit || options.ci.is_some() {
+            NextStep::Commit
+        } else {
+            NextStep::Automate
+        };
+        report::init::next(next, out)?;
+        Ok(())
+    }
+}
+
+/// Whether `check` finds clusters in manifests here, such as those of EKS Anywhere and of charts, without a machine template.
+fn has_clusters(request: &Request, root: &Path, files: &Arc<dyn Files>) -> Result<bool, Error> {
+    let mut request = request.clone();
+    request.flags.discovers = true;
+    let location = Location {
+        root: root.to_owned(),
+        file: None,
+    };
+    let workspace = read::workspace_in(&request, &location, Arc::clone(files))?;
+    Ok(!workspace.clusters.is_empty())
+}
+
+/// The project that `init` would make of a repository with values, and what kind of repository that is. Manifests need none.
+///
+/// # Errors
+/// A file cannot be read.
+pub(super) fn propose_project(
+    request: &Request,
+) -> Result<Option<(Workspace, &'static str)>, Error> {
+    let root = request.directory.clone().unwrap_or_else(|| ".".into());
+    let files: Arc<dyn Files> = Arc::new(Disk::new(&root)?);
+    let found = found::search(&*files)?;
+    if found.is_nothing() {
+        return Ok(None);
+    }
+    let kind = found.kind();
+    let proposal = Proposal::for_values(found);
+    Ok(Some((proposal.workspace(request, &root, files)?, kind)))
 }
 
 /// The code host whose job is requested.
@@ -124,23 +236,6 @@ fn code_host(root: &Path, options: &InitOptions) -> Result<Option<CodeHost>, Err
     }
 }
 
-/// What is there to be stamped, and the next step.
-fn stamping(found: &Found, described: &Described, out: &mut dyn Write) -> Result<(), Error> {
-    if !found.pairs.is_empty() {
-        report::init::pairs(out)?;
-    }
-    if let Some(first) = found.templates.first() {
-        let templates = Templates {
-            files: found.templates.len(),
-            first,
-            records: described.records.len(),
-            left_out: described.left_out,
-        };
-        report::init::templates(&templates, out)?;
-    }
-    Ok(())
-}
-
 /// A later run: the project file is left as it is.
 fn again(
     request: &Request,
@@ -150,17 +245,17 @@ fn again(
     out: &mut dyn Write,
 ) -> Result<Verdict, Error> {
     report::init::exists(PROJECT_FILE_NAME, out)?;
-    let is_rendered =
-        read::workspace(request).is_ok_and(|workspace| !workspace.settings.outputs.is_empty());
-    settings(root, options, host.map(|host| (host, is_rendered)), out)?;
+    let folders = read::workspace(request).map(|workspace| output_folders(&workspace));
+    settings(root, options, host, &folders.unwrap_or_default(), out)?;
     Ok(Verdict::Clean)
 }
 
-/// What git and the requested hosts need; of a code host also whether the project has outputs.
+/// What git and the requested hosts need, where `render` writes into these folders.
 fn settings(
     root: &Path,
     options: &InitOptions,
-    job: Option<(CodeHost, bool)>,
+    host: Option<CodeHost>,
+    rendered: &BTreeSet<String>,
     out: &mut dyn Write,
 ) -> Result<(), Error> {
     let top = repository_top(root).unwrap_or_else(|| root.to_owned());
@@ -177,12 +272,15 @@ fn settings(
     };
     let files = Disk::new(&top)?;
     let mut wanted = vec![
-        (top.join(".git").exists(), hosts::git(&project)),
-        (options.pre_commit, hosts::pre_commit(&project)),
+        (top.join(".git").exists(), hosts::git(&project, rendered)),
+        (
+            options.pre_commit,
+            hosts::pre_commit(&project, !rendered.is_empty()),
+        ),
         (options.renovate, hosts::renovate(&project)),
     ];
-    if let Some((host, is_rendered)) = job {
-        wanted.push((true, ci_job(host, &project, is_rendered)));
+    if let Some(host) = host {
+        wanted.push((true, ci_job(host, &project, !rendered.is_empty())));
     }
     for (_, snippet) in wanted.into_iter().filter(|(is_wanted, _)| *is_wanted) {
         hosts::give(&snippet, &top, &files, options.dry_run, out)?;
@@ -190,60 +288,15 @@ fn settings(
     Ok(())
 }
 
-/// What a render would do with the project, and the next step.
-fn outlook(
-    request: &Request,
-    root: &Path,
-    files: Arc<dyn Files>,
-    text: &str,
-    found: &Found,
-    today: Date,
-    out: &mut dyn Write,
-) -> Result<(), Error> {
-    let location = Location {
-        root: root.to_owned(),
-        file: Some(PathBuf::from(PROJECT_FILE_NAME)),
-    };
-    let added = [(PathBuf::from(PROJECT_FILE_NAME), text.as_bytes().to_vec())];
-    let files = Overlay::new(files, added);
-    let workspace = read::workspace_in(request, &location, Arc::new(files))?;
-    let fleet = Fleet::open(workspace, today)?;
-    let workspace = &fleet.workspace;
-    let renderer = Renderer::new(
-        &workspace.settings,
-        &workspace.templates,
-        None,
-        &mut Vec::new(),
-    );
-    let fleet_check = fleet.check(|view, checked, _| {
-        let pools = view.cluster.pools.len();
-        let rendered = if checked.has_errors() {
-            0
-        } else {
-            renderer.cluster(view, &mut Vec::new()).len()
-        };
-        Ok((view.served.clone(), [pools, rendered]))
-    })?;
-    let made = fleet_check.results.iter();
-    let served: BTreeSet<&ImageKey> = made.clone().flat_map(|(served, _)| served).collect();
-    let sum = |number: usize| made.clone().map(|(_, counts)| counts[number]).sum();
-    let clean = workspace
-        .clusters
-        .len()
-        .saturating_sub(fleet_check.faulty.len());
-    let outlook = Outlook {
-        clusters: workspace.clusters.len(),
-        pools: sum(0),
-        served: served.len(),
-        rendered: sum(1),
-        clean,
-    };
-    report::init::outlook(&outlook, out)?;
-    let findings = Findings::new(&fleet_check.judged, workspace.clusters.len(), Color::Never);
-    report::overview::errors(&findings, out)?;
-    let can_render = !fleet_check.has_errors() && !workspace.clusters.is_empty();
-    report::init::next(!found.facts.is_empty(), can_render, out)?;
-    Ok(())
+/// The folders that `render` writes into, each as far as it is the same for every cluster.
+fn output_folders(workspace: &Workspace) -> BTreeSet<String> {
+    let outputs = workspace.settings.outputs.iter();
+    let folders = outputs.map(|output| {
+        let shared = output.path.split_once("{{");
+        let shared = shared.and_then(|(shared, _)| shared.rsplit_once('/'));
+        shared.map_or(&*output.path, |(folder, _)| folder)
+    });
+    folders.map(str::to_owned).collect()
 }
 
 /// A host of repositories with pipelines.

@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use super::found::Found;
+use super::found::{Found, Sylva};
 use super::patterns::Pattern;
 use super::records::{self, Described};
 use super::word::word;
 
-/// The project file of a repository of plain manifests.
-pub(super) fn for_manifests(found: &Found, described: &Described) -> String {
+/// The folders of the manifests, as a list's content.
+fn manifest_folders(found: &Found) -> String {
     // Whole folders, so that objects are read together with the objects that they refer to.
     let mut folders: Vec<String> = Vec::new();
     for file in &found.manifests {
@@ -22,7 +22,15 @@ pub(super) fn for_manifests(found: &Found, described: &Described) -> String {
             folders.push(name);
         }
     }
-    let folders: Vec<String> = folders.iter().map(|folder| word(folder)).collect();
+    folders
+        .iter()
+        .map(|folder| word(folder))
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+/// The project file of a repository of plain manifests.
+pub(super) fn for_manifests(found: &Found, described: &Described) -> String {
     let pairs = found.pairs.iter().map(|(version, image)| {
         format!(
             "  - {{version: {}, image: {}}}\n",
@@ -39,9 +47,13 @@ pub(super) fn for_manifests(found: &Found, described: &Described) -> String {
         )
     };
     if found.templates.is_empty() {
+        let manifests = match found.manifests.as_slice() {
+            [] => String::new(),
+            _ => format!("manifests: [{}]\n", manifest_folders(found)),
+        };
         return format!(
             "# What metalmark compares. `metalmark schema` prints the schema of this file for editors.\n\
-             version: 1\n{pairs}"
+             version: 1\n{pairs}{manifests}"
         );
     }
     let (records, stamps) = records::to_yaml(described);
@@ -84,7 +96,7 @@ pub(super) fn for_manifests(found: &Found, described: &Described) -> String {
          # `# metalmark: image=KEY` above the object.\n\
          {stamps}\
          {policy}",
-        folders.join(", ")
+        manifest_folders(found)
     )
 }
 
@@ -123,6 +135,10 @@ pub(super) fn text(found: &Found) -> String {
             "  - each: {each}    # one cluster a match{names}\n"
         ));
     }
+    if !found.manifests.is_empty() {
+        let folders = manifest_folders(found);
+        text.push_str(&format!("manifests: [{folders}]\n"));
+    }
     text.push_str("images:\n");
     match found.facts.as_slice() {
         [] => text.push_str(
@@ -135,17 +151,27 @@ pub(super) fn text(found: &Found) -> String {
             text.push_str(&format!("  facts: [{}]\n", facts.join(", ")));
         }
     }
-    text.push_str(
-        "  # Where machines fetch an image; this is the server inside a management cluster.\n  \
-         url: \"http://os-image-server-{{ image.key }}.os-images.svc.cluster.local:8080/{{ image.filename }}\"\n\
-         # What is written where; `helm-values`, `flux` and `argocd` are others.\n\
-         outputs:\n  \
-         - {target: manifests, path: \"rendered/clusters/{{ cluster.name }}\"}\n  \
-         - {target: configmap, path: rendered/shared}\n\
-         # Levels of rules, by project and by pattern of clusters; single findings can be waived with a reason and an end.\n\
-         # policy:\n\
-         #   clusters: {lab-*: {k8s-version-mismatch: warning}}\n",
-    );
+    text.push_str(match found.sylva {
+        Some(Sylva::Environments) => {
+            "# What `metalmark render` writes: a component for each environment, which pins its images. List it in `components:` of\n\
+             # the environment's kustomization.yaml, once.\n\
+             outputs:\n  \
+             - {target: flux, path: environment-values/images, patch: sylva-units, chart: charts/sylva-units}\n"
+        }
+        Some(Sylva::ValuesFiles) => {
+            "# What `metalmark render` writes: a values file for each cluster, which pins its images. It is the last `-f` of helm.\n\
+             outputs:\n  \
+             - {target: helm-values, path: rendered}\n"
+        }
+        None => {
+            "  # Where machines fetch an image; this is the server inside a management cluster.\n  \
+             url: \"http://os-image-server-{{ image.key }}.os-images.svc.cluster.local:8080/{{ image.filename }}\"\n\
+             # What is written where; `helm-values`, `flux` and `argocd` are others.\n\
+             outputs:\n  \
+             - {target: manifests, path: \"rendered/clusters/{{ cluster.name }}\"}\n  \
+             - {target: configmap, path: rendered/shared}\n"
+        }
+    });
     text
 }
 

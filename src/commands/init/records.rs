@@ -16,6 +16,7 @@ use crate::edit::stamp::Job;
 use crate::error::Error;
 use crate::files::{Files, Overlay};
 use crate::model::date::Date;
+use crate::model::name::{NameSchemes, SeenVersion};
 use crate::model::rule::{Level, RuleId};
 use crate::pipeline::fleet::Fleet;
 use crate::read::{self, Location, PROJECT_FILE_NAME, Request};
@@ -306,6 +307,7 @@ pub(super) fn to_yaml(described: &Described) -> (String, String) {
         for (key, values) in group_by_key(&values) {
             records.push_str(&format!("      {key}: {}\n", flow(&values)));
         }
+        records.extend(version_comment(record));
     }
     let mut images: BTreeMap<&str, BTreeSet<&String>> = BTreeMap::new();
     for ((kind, _), key) in &described.stamps {
@@ -323,6 +325,20 @@ pub(super) fn to_yaml(described: &Described) -> (String, String) {
         ));
     }
     (records, stamps.into_iter().collect())
+}
+
+/// The Kubernetes version in the name of a record's image, as a comment: a name proves nothing, and a person may confirm it.
+fn version_comment(record: &Record) -> Option<String> {
+    let locations = { record.iter() }.filter(|(path, _)| path.starts_with("locations."));
+    let mut versions = locations.filter_map(|(_, name)| {
+        let read = NameSchemes::default().read_location(name);
+        let version = read.and_then(|name| name.k8s_version);
+        version.or_else(|| SeenVersion::find(name, true).map(|seen| seen.version))
+    });
+    let version = word(&versions.next()?.to_string());
+    Some(format!(
+        "      # k8s: {{version: {version}}}    # so says the name: remove the first `#` if it is right\n"
+    ))
 }
 
 /// Values by their paths, as a map in one line; a value without a path is written itself.
