@@ -172,7 +172,11 @@ fn an_index_that_nobody_can_read_ends_the_run() {
     ] {
         stage.write(".git/index", bytes);
         let run = stage.run("check").exit(2).outcome;
-        assert!(run.stderr.contains("is no index of git"), "{}", run.stderr);
+        assert!(
+            run.stderr.contains("is not an index of git"),
+            "{}",
+            run.stderr
+        );
     }
 }
 
@@ -383,7 +387,7 @@ fn no_registry_is_verified_past_a_mirror_that_is_wrong() {
         let run = stage.run("verify").exit(2).outcome;
         assert!(
             run.stderr
-                .contains(&format!("cannot be relied on: `{key}` is no registry")),
+                .contains(&format!("cannot be relied on: `{key}` is not a registry")),
             "{}",
             run.stderr
         );

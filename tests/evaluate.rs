@@ -450,7 +450,7 @@ fn an_error_that_a_message_left_out_is_not_reported_in_its_place() {
 m: {x: '{{ fail "inner" }}'}
 v: '{{ include "interpret-as-string" (tuple . .Values.m) }}'
 "#;
-    let failure = lazy(text).get(&["v"]).expect_err("a map is no string");
+    let failure = lazy(text).get(&["v"]).expect_err("a map is not a string");
     let message = &failure.message;
     assert!(message.contains("needs a string and got"), "{message}");
 }

@@ -268,7 +268,7 @@ fn facts_are_read_in_every_form_and_have_the_places_where_the_file_spells_them()
         Form("a sequence broken inside", CONFIG_MAP.replace("\"false\"", "[")),
         Form("no YAML", "a: b: c\n".into()),
         Form("a list", "os_images: [a]\n".into()),
-        Form("an image that is no map", "os_images:\n  abc: 1\n".into()),
+        Form("an image that is not a map", "os_images:\n  abc: 1\n".into()),
         Form("no images", "a: b\n".into()),
         Form("nothing", String::new()),
         Form("no builds", r#"{"builds": []}"#.into()),
@@ -310,7 +310,7 @@ no YAML
     error[yaml-syntax] info.yaml:1:5 `:`
 a list
     error[value-type] info.yaml:1:12 `[a]`
-an image that is no map
+an image that is not a map
     error[value-type] info.yaml:2:8 `1`
 no images
     error[value-missing] info.yaml:1:1 `` => os-images-info | values.yaml | os_images:

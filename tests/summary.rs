@@ -111,7 +111,7 @@ warning[k8s-version-unproven]: nothing proves that image `ubuntu-2204-kube-v1.31
   = cluster: a, pool control-plane
   = help: select the image by `image_key`, so that its facts are known
 
-error[checksum-malformed]: `machine_image_checksum` is no digest
+error[checksum-malformed]: `machine_image_checksum` is not a digest
  --> a.yaml:1:202
   |
 1 | ...2204-kube-v1.31.8.raw', machine_image_checksum: abc, machine_image_checksum_type: sha256, machine_image_format: raw}}

@@ -206,7 +206,7 @@ edge-paris --why
     help: name its path: `metalmark values CLUSTER --why PATH`
 edge-paris a..b
     exit 2
-    error: `a..b` is no path: a key is missing
+    error: `a..b` is not a path: a key is missing
     help: write keys with dots between them, quote those that hold a dot: `a."b.c"[0]` or `a[b.c][0]`
 
 "#]],

@@ -65,7 +65,7 @@ name: AB | name must match `^[a-z]+$`, not be "AB"
 name: abcdef | name must have at most 5 characters, not 6
 name: ab\ntree: {below: {below: {leaf: ab}}} |
 name: ab\ntree: {below: {below: {leaf: 1}}} | tree.below.below.leaf must be a string, not a number
-name: ab\ntree: {below: {leaff: ab}} | tree.below.leaff is no key of the chart; did you mean `leaf`?
+name: ab\ntree: {below: {leaff: ab}} | tree.below.leaff is not a key of the chart; did you mean `leaf`?
 name: ab\ncount: 2 |
 name: ab\ncount: 2.0 |
 name: ab\ncount: '2' | count must be an integer, not a string
@@ -80,7 +80,7 @@ name: ab\nmode: bond |
 name: ab\nmode: 3.0 |
 name: ab\nmode: bonds | mode must be one of "bridge", "bond", 3, not "bonds"
 name: ab\nfixed: {a: 1} |
-name: ab\nfixed: {a: 2} | fixed is no value that the schema allows
+name: ab\nfixed: {a: 2} | fixed is not a value that the schema allows
 name: ab\nlist: [a, b] |
 name: ab\nlist: [] | list must have at least 1 items, not 0
 name: ab\nlist: [a, b, c, d] | list must have at most 3 items, not 4

@@ -85,7 +85,7 @@ pub fn contract(files: &[File], mut declared: Declared) -> io::Result<Contract> 
 /// The variables that no shell knows by such a name.
 fn bad_variable_names<'n>(names: impl Iterator<Item = &'n Arc<str>>) -> Vec<Finding> {
     let finding = |name: &Arc<str>| {
-        let message = format!("`{name}` is no name of an environment variable");
+        let message = format!("`{name}` is not a name of an environment variable");
         let finding = Finding::new(RuleId::ComponentContract, message);
         finding.help("names are letters, digits and `_`, and start with no digit")
     };

@@ -17,13 +17,13 @@ use crate::pipeline::{Reporting, Terminal, Verdict, recover};
 /// What `check` does.
 #[derive(Clone, Debug, Default, Args)]
 pub struct CheckOptions {
-    /// Make the edits that findings are sure of in the values files, then check again.
+    /// Make the safe edits in the values files, then check again.
     #[arg(long)]
     pub fix: bool,
     /// Accept a run that checks no node pool.
     #[arg(long)]
     pub allow_empty: bool,
-    /// Exit 0 even if there are errors; a run that cannot check exits 2 all the same.
+    /// Exit 0 even if there are errors; a run that cannot check still exits 2.
     #[arg(long)]
     pub exit_zero: bool,
     /// Which judgments fail the run.

@@ -144,6 +144,6 @@ fn nothing(subject: &str, workspace: &Workspace) -> Error {
         None => "`metalmark images` lists the image keys, docs/rules.md the rules".to_owned(),
     };
     Error::Usage {
-        message: format!("`{subject}` is no rule, image, cluster or pool here\nhelp: {help}"),
+        message: format!("`{subject}` is not a rule, image, cluster or pool here\nhelp: {help}"),
     }
 }

@@ -56,7 +56,7 @@ pub fn image_names(
     let builder = match SCHEMES.iter().find(|scheme| scheme.id == what) {
         Some(scheme) => NameBuilder::from_scheme(scheme),
         None if what.contains('{') => NameBuilder::from_form(what)
-            .map_err(|fault| Error::usage(format!("`{what}` is no form of names: {fault}")))?,
+            .map_err(|fault| Error::usage(format!("`{what}` is not a form of names: {fault}")))?,
         None => return test_name(what, schemes, terminal),
     };
     if options.facts.is_empty() {

@@ -11,7 +11,7 @@ use crate::read::Flags;
 /// Whether the lock must be complete.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub struct FrozenOption {
-    /// Every image must be in the lock: what is missing there is an error, whatever other files say of it.
+    /// Require every image to be in the lock, even if other files have its facts.
     #[arg(long)]
     pub frozen: bool,
 }
@@ -29,7 +29,7 @@ impl FrozenOption {
 /// Which judgments of node pools fail a run.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub struct GateOption {
-    /// Exit 1 where a node pool is judged so or worse: `by-name` accepts proven ones alone. Stronger than `policy.fail_on`.
+    /// Exit 1 if a node pool has this judgment or a worse one: `by-name` accepts only proven pools. Overrides `policy.fail_on`.
     #[arg(long, value_name = "JUDGMENT", value_parser = grades(&Grade::GATES))]
     pub fail_on: Option<Grade>,
 }
@@ -49,8 +49,7 @@ pub(super) fn grades(known: &'static [Grade]) -> impl TypedValueParser<Value = G
 /// Which part of the clusters is processed.
 #[derive(Clone, Debug, Default, Args)]
 pub struct PartOptions {
-    /// Look at these clusters alone, by name, or by a file or folder of theirs: nothing of the others is read, and no file of
-    /// theirs is written or deleted.
+    /// Look only at these clusters, by name, or by a file or folder of theirs: the others are not read, and their files stay.
     #[arg(value_name = "CLUSTER|PATH")]
     pub selected: Vec<String>,
 }

@@ -54,7 +54,7 @@ pub fn page(
     terminal: &mut Terminal,
 ) -> Result<Verdict, Error> {
     if options.is_stdout() && terminal.out.width.is_some() {
-        let message = "a page is no text for a terminal\nhelp: write it with `--to FILE`";
+        let message = "a page is not text for a terminal\nhelp: write it with `--to FILE`";
         return Err(Error::usage(message));
     }
     match &options.against {

@@ -120,7 +120,7 @@ fn list_resting(
             let read = text.and_then(|text| PublicKey::read(&text).map_err(|it| it.to_string()));
             let read = read.map_err(|reason| {
                 Error::usage(format!(
-                    "`{key}` is no key under `policy.keys`, no fingerprint and no public key: {reason}"
+                    "`{key}` is not a key under `policy.keys`, no fingerprint and no public key: {reason}"
                 ))
             })?;
             read.fingerprint().clone()

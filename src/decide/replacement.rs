@@ -67,7 +67,7 @@ impl fmt::Display for VersionObstacle {
             Self::Skips => "skips a minor version",
             Self::Prerelease => "is a prerelease",
             Self::OtherBuild => "has not the same kind of build",
-            Self::Partial => "is no whole version",
+            Self::Partial => "is not a whole version",
         })
     }
 }
@@ -308,7 +308,7 @@ mod tests {
             ("k8s-version", "1.29.1+rke2r1", "is older"),
             ("k8s-version", "1.32.1+rke2r1", "skips a minor version"),
             ("k8s-version", "1.31.8", "has not the same kind of build"),
-            ("k8s-version", "", "is no whole version"),
+            ("k8s-version", "", "is not a whole version"),
         ] {
             let found = with(name, value);
             let found: Vec<String> = found.iter().map(Obstacle::to_string).collect();

@@ -92,11 +92,11 @@ fn read(input: &mut impl BufRead) -> io::Result<Option<Result<Message, Value>>> 
         return Ok(None);
     }
     Ok(Some(match serde_json::from_slice::<Value>(&bytes) {
-        Err(_) => Err(refuse(ErrorCode::ParseError, "the message is no JSON")),
+        Err(_) => Err(refuse(ErrorCode::ParseError, "the message is not JSON")),
         Ok(value) => serde_json::from_value(value).map_err(|_| {
             refuse(
                 ErrorCode::InvalidRequest,
-                "the message is no request, notification or response",
+                "the message is not a request, notification or response",
             )
         }),
     }))

@@ -164,7 +164,7 @@ fn read_entries(git: &Path) -> io::Result<Option<Vec<Entry>>> {
         Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(None),
         read => read?,
     };
-    let odd = || io::Error::other("it is no index of git\nhelp: look at `git status`");
+    let odd = || io::Error::other("it is not an index of git\nhelp: look at `git status`");
     let mut all = entries(&index).ok_or_else(odd)?;
     let mut is_split = false;
     for name in fs::read_dir(git)? {

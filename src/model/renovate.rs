@@ -79,7 +79,7 @@ mod tests {
     #[test]
     fn another_text_is_reported_by_its_place_alone() {
         for text in ["{}", "[1]", "password=hunter2", "[{\"depName\": \"a\"}]"] {
-            let error = upgrades(text).expect_err("it is no list of upgrades");
+            let error = upgrades(text).expect_err("it is not a list of upgrades");
             assert!(
                 error.contains("(at line 1, column ") && !error.contains("hunter2"),
                 "{error}"

@@ -125,7 +125,7 @@ pub(super) fn collision(
         let (maker, other) = (one.maker, other.maker);
         format!("`{path}` is rendered more than once, by `{maker}` and by `{other}`")
     } else if path.to_lowercase() == other_path.to_lowercase() {
-        format!("`{path}` and `{other_path}` are one file where letter case counts nothing")
+        format!("`{path}` and `{other_path}` are one file where letter case does not count")
     } else if portable_path::fold(path) == portable_path::fold(other_path) {
         format!("`{path}` and `{other_path}` are one file where letters are composed")
     } else {

@@ -29,7 +29,7 @@ pub struct Reporting {
     /// Print errors only: no warnings, no summary, no list of files.
     #[arg(short, long, conflicts_with = "verbose")]
     pub quiet: bool,
-    /// Print each finding by itself, also where several have one cause.
+    /// Print each finding by itself, even if several have one cause.
     #[arg(short, long)]
     pub verbose: bool,
     /// Write a report to a file as well, in any format of --output; may be given several times.

@@ -25,18 +25,18 @@ pub(super) fn refusal(metadata: &Node, engine: Engine) -> Option<String> {
         return Some("it has no `name`".to_owned());
     }
     if name.contains('/') || is_folder {
-        return Some(format!("`{name}` is no name of a chart"));
+        return Some(format!("`{name}` is not a name of a chart"));
     }
     let version = text("version");
     if version.is_empty() {
         return Some("it has no `version`".to_owned());
     }
     if !is_version(&version, engine) {
-        return Some(format!("`{version}` is no semantic version"));
+        return Some(format!("`{version}` is not a semantic version"));
     }
     let kind = text("type");
     if !["", "application", "library"].contains(&&*kind) {
-        return Some(format!("`{kind}` is no type of charts"));
+        return Some(format!("`{kind}` is not a type of charts"));
     }
     if metadata.items(&["maintainers"]).iter().any(is_null) {
         return Some("one of its maintainers is empty".to_owned());
@@ -53,7 +53,7 @@ fn dependencies_refusal(metadata: &Node) -> Option<String> {
         let alias = metadata_text(dependency, "alias").unwrap_or_default();
         let is_word = |letter: char| letter.is_ascii_alphanumeric() || "_-".contains(letter);
         if !alias.chars().all(is_word) {
-            return Some(format!("`{alias}` is no alias of a dependency"));
+            return Some(format!("`{alias}` is not an alias of a dependency"));
         }
         let key = key(dependency);
         if known.contains(&key) {
@@ -79,7 +79,7 @@ pub(super) fn install_refusal(metadata: &Node, engine: Engine) -> Option<String>
     }
     let range = metadata_text(metadata, "kubeVersion").filter(|range| !range.is_empty())?;
     let is_range = compare(&range, "1.0.0", engine).is_some();
-    (!is_range).then(|| format!("its `kubeVersion: {range}` is no range of versions"))
+    (!is_range).then(|| format!("its `kubeVersion: {range}` is not a range of versions"))
 }
 
 fn is_null(node: &Node) -> bool {

@@ -245,10 +245,10 @@ pub fn key_text(files: &dyn Files, value: &str) -> Result<String, String> {
     let path = Path::new(value.trim());
     match files.read_file(path) {
         Ok(bytes) => {
-            String::from_utf8(bytes).map_err(|_| "the file that it names is no text".to_owned())
+            String::from_utf8(bytes).map_err(|_| "the file that it names is not text".to_owned())
         }
         Err(Error::Read { cause, .. }) if cause.kind() == std::io::ErrorKind::NotFound => {
-            Err("it is no PEM public key, and there is no such file".to_owned())
+            Err("it is not a PEM public key, and there is no such file".to_owned())
         }
         Err(_) => Err("the file that it names cannot be read".to_owned()),
     }

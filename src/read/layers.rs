@@ -275,7 +275,7 @@ pub(super) fn omission(file: &Path, key: &str) -> Finding {
     let message = format!("`{file}` is rendered by metalmark, and left out of the {key}");
     Finding::new(RuleId::ProjectFile, message)
         .help(format!(
-            "remove `{file}` from `{key}`: what is rendered is no input; if it is yours, remove its first line"
+            "remove `{file}` from `{key}`: what is rendered is not input; if it is yours, remove its first line"
         ))
         .unless_set(Level::Warning)
 }
@@ -311,7 +311,7 @@ fn clash(conflict: &merge::Conflict, sources: &Sources) -> Finding {
             format!("`{path}` is a map in the chart's values and is replaced by something else")
         }
         merge::LayerKind::Override => {
-            format!("`{path}` is no map in the chart's values and is replaced by one")
+            format!("`{path}` is not a map in the chart's values and is replaced by one")
         }
     };
     Finding::new(RuleId::ValueSurprising, message)

@@ -96,7 +96,7 @@ impl ManifestFiles {
             let finding = Finding::from_syntax(error, Some(spot));
             Some(match plain {
                 Some(_) => finding.unless_set(Level::Warning).help(
-                    "without its expressions it is no YAML either, so no object in it is checked",
+                    "without its expressions it is not YAML either, so no object in it is checked",
                 ),
                 None => finding,
             })
@@ -435,7 +435,7 @@ fn unreadable_manifest(unread: Unread) -> Option<Finding> {
             "mark what the expressions take their values from: `# metalmark: image=KEY field=url`",
         )
     } else {
-        ("that is no YAML", "fix what is reported about it")
+        ("that is not YAML", "fix what is reported about it")
     };
     let message = format!("a {kind} is in a string {why}, and is not looked at");
     let finding = Finding::new(RuleId::ImageUnstamped, message)

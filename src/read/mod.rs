@@ -151,7 +151,7 @@ pub struct Workspace {
     pub settings: Settings,
     /// Whose reading of values counts.
     pub engine: Engine,
-    /// How expressions see values that hold expressions themselves.
+    /// Whether expressions read other values evaluated or as text.
     evaluation: project::EvaluationOption,
     /// The version of sylva-library that the project names.
     library: Option<Library>,

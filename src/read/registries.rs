@@ -131,7 +131,7 @@ pub(super) const PREFIX: &str =
 
 /// That a text is no start of references.
 pub(super) fn no_prefix(text: &str, spot: Option<Spot>) -> Finding {
-    let message = format!("`{text}` is no registry, nor a prefix of repositories in one");
+    let message = format!("`{text}` is not a registry, nor a prefix of repositories in one");
     Finding::new(RuleId::ProjectFile, message).with_label(spot, "")
 }
 
@@ -157,7 +157,7 @@ fn hosts(
         };
         let Some(name) = RegistryName::parse(text) else {
             wrong(
-                format!("`{text}` is no host of a registry"),
+                format!("`{text}` is not a host of a registry"),
                 "write the host, with its port if it has one: `registry.example:5000`",
             );
             continue;

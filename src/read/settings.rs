@@ -81,7 +81,7 @@ fn schemes(names: &[String], places: &Places<'_>, findings: &mut Vec<Finding>) -
         match OwnScheme::new(pattern) {
             Ok(scheme) => own.push(scheme),
             Err(fault) => {
-                let message = format!("`{pattern}` is no pattern of names: {fault}");
+                let message = format!("`{pattern}` is not a pattern of names: {fault}");
                 let finding = Finding::new(RuleId::ProjectFile, message)
                     .with_label(places.item(&["names"], index), "");
                 findings.push(finding.help(
@@ -109,7 +109,7 @@ fn releases(
             let mut path = vec!["update", "releases"];
             path.extend(Some(name.as_str()).filter(|name| !name.is_empty()));
             let message = format!(
-                "`{}` is no address of a release with `{RELEASE}` in its version's place",
+                "`{}` is not an address of a release with `{RELEASE}` in its version's place",
                 path[1..].join(".")
             );
             findings.push(

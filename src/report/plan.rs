@@ -337,7 +337,7 @@ fn cluster(plan: &ClusterPlan, out: &mut Printer) -> io::Result<()> {
         by_image.entry(image).or_default().push(pool);
     }
     for (image, pools) in by_image {
-        writeln!(out, "  nothing follows `{image}`: {}", pools.join(", "))?;
+        writeln!(out, "  no successor of `{image}`: {}", pools.join(", "))?;
     }
     Ok(())
 }

@@ -13,7 +13,7 @@ pub fn skips(skipped: &[Arc<Source>], out: &mut Printer) -> io::Result<()> {
     /// How many are named.
     const NAMED: usize = 3;
     for Source { path, .. } in skipped.iter().take(NAMED).map(|source| &**source) {
-        writeln!(out, "skipped {path}: it is no YAML, and holds no marker")?;
+        writeln!(out, "skipped {path}: it is not YAML, and holds no marker")?;
     }
     if let Some(more @ 1..) = skipped.len().checked_sub(NAMED) {
         let files = quantity(more, "more file");

@@ -1,4 +1,4 @@
-//! A checksum is no digest of its kind.
+//! A checksum is not a digest of its kind.
 
 use capi::image::fact;
 
@@ -29,7 +29,7 @@ fn fact(input: &ClusterInput<'_>, chosen: ChosenImage<'_>, name: &str) -> Option
         .get(name)
         .filter(|fact| !fact.value.is_empty())?;
     let fault = checksum::fault(&fact.value, ChecksumKind::from_name(name))?;
-    let message = format!("the {name} of image `{}` is no digest", image.key);
+    let message = format!("the {name} of image `{}` is not a digest", image.key);
     let place = if fact.place.is_known() {
         fact.place
     } else {
@@ -61,7 +61,7 @@ fn literal(input: &ClusterInput<'_>, pool: &Pool) -> Option<Finding> {
     let kind = kind.and_then(|kind| ChecksumKind::from_name(&kind.value));
     let setting = input.field_name("machine_image_checksum", "checksum");
     let fault = checksum::fault(&sum.value, kind)?;
-    let message = format!("`{setting}` is no digest");
+    let message = format!("`{setting}` is not a digest");
     let finding = Finding::new(RuleId::ChecksumMalformed, message)
         .with_subject(input.subject(Some(pool)))
         .with_label(input.spot(sum.place), fault);
@@ -100,7 +100,7 @@ mod tests {
         assert_eq!(
             given.found(ID),
             format!(
-                "`machine_image_checksum` is no digest\n  machine_image_checksum: {written}: \
+                "`machine_image_checksum` is not a digest\n  machine_image_checksum: {written}: \
                  it starts with `sha256:`\n  help: `machine_image_checksum: {digest}`\n"
             )
         );
@@ -132,7 +132,7 @@ mod tests {
         let mut given = Given::new();
         given.image("noble-a", &[("sha256", "abc")]);
         given.boots("noble-a");
-        let expected = "the sha256 of image `noble-a` is no digest\n  image: noble-a: ";
+        let expected = "the sha256 of image `noble-a` is not a digest\n  image: noble-a: ";
         assert!(given.found(ID).starts_with(expected), "{}", given.found(ID));
     }
 }

@@ -247,7 +247,7 @@ reads        CHANNEL
 $ bundle pack --components in --to c.tgz => 1
 error[component-contract]: `install.sh` never names the declared variable `OTHER` --> in/install.sh
 error[component-contract]: `install.sh` never names the declared variable `export CHANNEL` --> in/install.sh
-error[component-contract]: `export CHANNEL` is no name of an environment variable
+error[component-contract]: `export CHANNEL` is not a name of an environment variable
 
 "#]]);
 }

@@ -305,7 +305,7 @@ fn nothing_that_a_template_makes_of_a_secret_is_shown() {
             }
         }
     }
-    assert!(shown > 10, "{shown} of 98 runs show what is no secret");
+    assert!(shown > 10, "{shown} of 98 runs show what is not a secret");
 }
 
 /// What these commands show of a project, which is nothing of its secrets.
@@ -635,21 +635,21 @@ templates/z.yaml a: [
     error[nothing-checked] => --allow-empty
     edge/control-plane v1.31.8 (charts/edge/values.yaml:1:10): unknown (its chart does not render)
 templates/z.yaml a text
-    warning[composition-unsupported]: the chart `charts/edge` is not checked with its own values: it makes YAML that is no object
+    warning[composition-unsupported]: the chart `charts/edge` is not checked with its own values: it makes YAML that is not an object
     error[nothing-checked]: 0 node pools checked; 1 skipped: its chart does not render
     1 error, 1 warning; 0 node pools checked; 1 skipped: its chart does not render
     warning[composition-unsupported] charts/edge/templates/z.yaml:1:1 `a text` => ci/NAME-values.yaml
     error[nothing-checked] => --allow-empty
     edge/control-plane v1.31.8 (charts/edge/values.yaml:1:10): unknown (its chart does not render)
 templates/z.yaml [a, list]
-    warning[composition-unsupported]: the chart `charts/edge` is not checked with its own values: it makes YAML that is no object
+    warning[composition-unsupported]: the chart `charts/edge` is not checked with its own values: it makes YAML that is not an object
     error[nothing-checked]: 0 node pools checked; 1 skipped: its chart does not render
     1 error, 1 warning; 0 node pools checked; 1 skipped: its chart does not render
     warning[composition-unsupported] charts/edge/templates/z.yaml:1:1 `[a, list]` => ci/NAME-values.yaml
     error[nothing-checked] => --allow-empty
     edge/control-plane v1.31.8 (charts/edge/values.yaml:1:10): unknown (its chart does not render)
 templates/z.yaml {kind: ConfigMap}
-    warning[composition-unsupported]: the chart `charts/edge` is not checked with its own values: it makes YAML that is no object
+    warning[composition-unsupported]: the chart `charts/edge` is not checked with its own values: it makes YAML that is not an object
     error[nothing-checked]: 0 node pools checked; 1 skipped: its chart does not render
     1 error, 1 warning; 0 node pools checked; 1 skipped: its chart does not render
     warning[composition-unsupported] charts/edge/templates/z.yaml:1:1 `{kind: ConfigMap}` => ci/NAME-values.yaml

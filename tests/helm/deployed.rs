@@ -111,7 +111,7 @@ fn a_chart_yaml_that_helm_refuses_leaves_the_node_pools_unknown() {
     warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: Helm refuses `charts/edge/Chart.yaml`: it has no `name`
     paris/control-plane v1.30.4 (paris.yaml:7:14): unknown (its chart does not render)
 {apiVersion: v2, name: a/edge, version: 1.0.0}
-    warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: Helm refuses `charts/edge/Chart.yaml`: `a/edge` is no name of a chart
+    warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: Helm refuses `charts/edge/Chart.yaml`: `a/edge` is not a name of a chart
     paris/control-plane v1.30.4 (paris.yaml:7:14): unknown (its chart does not render)
 {apiVersion: v2, name: edge}
     warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: Helm refuses `charts/edge/Chart.yaml`: it has no `version`
@@ -119,27 +119,27 @@ fn a_chart_yaml_that_helm_refuses_leaves_the_node_pools_unknown() {
 {apiVersion: v2, name: edge, version: 1.0}
     paris/control-plane v1.30.4 (paris.yaml:7:14): mismatched, ubuntu-2204-kube-v1.30.2 (paris.yaml:8:19) holds 1.30.2
 {apiVersion: v2, name: edge, version: 7.2445e+06}
-    warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: Helm refuses `charts/edge/Chart.yaml`: `7.2445e+06` is no semantic version
+    warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: Helm refuses `charts/edge/Chart.yaml`: `7.2445e+06` is not a semantic version
     paris/control-plane v1.30.4 (paris.yaml:7:14): unknown (its chart does not render)
 {apiVersion: v2, name: edge, version: one}
-    warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: Helm refuses `charts/edge/Chart.yaml`: `one` is no semantic version
+    warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: Helm refuses `charts/edge/Chart.yaml`: `one` is not a semantic version
     paris/control-plane v1.30.4 (paris.yaml:7:14): unknown (its chart does not render)
 {apiVersion: v2, name: edge, version: [1]}
-    warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: Helm refuses `charts/edge/Chart.yaml`: its `version` is no text
+    warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: Helm refuses `charts/edge/Chart.yaml`: its `version` is not a text
     paris/control-plane v1.30.4 (paris.yaml:7:14): unknown (its chart does not render)
 {apiVersion: v2, name: edge, version: 1.0.0, type: junk}
-    warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: Helm refuses `charts/edge/Chart.yaml`: `junk` is no type of charts
+    warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: Helm refuses `charts/edge/Chart.yaml`: `junk` is not a type of charts
     paris/control-plane v1.30.4 (paris.yaml:7:14): unknown (its chart does not render)
 {apiVersion: v2, name: edge, version: 1.0.0, type: library}
     warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: Helm refuses it: it is a library, and no chart to install
     paris/edge: unknown (its chart does not render)
 {apiVersion: v2, name: edge, version: 1.0.0, kubeVersion: junk}
-    warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: Helm refuses it: its `kubeVersion: junk` is no range of versions
+    warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: Helm refuses it: its `kubeVersion: junk` is not a range of versions
     paris/control-plane v1.30.4 (paris.yaml:7:14): unknown (its chart does not render)
 {apiVersion: v2, name: edge, version: 1.0.0, kubeVersion: '>=1.20'}
     paris/control-plane v1.30.4 (paris.yaml:7:14): mismatched, ubuntu-2204-kube-v1.30.2 (paris.yaml:8:19) holds 1.30.2
 {apiVersion: v2, name: edge, version: 1.0.0, keywords: a}
-    warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: Helm refuses `charts/edge/Chart.yaml`: its `keywords` is no list
+    warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: Helm refuses `charts/edge/Chart.yaml`: its `keywords` is not a list
     paris/control-plane v1.30.4 (paris.yaml:7:14): unknown (its chart does not render)
 {apiVersion: v2, name: edge, version: 1.0.0, maintainers: [~]}
     warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: Helm refuses `charts/edge/Chart.yaml`: one of its maintainers is empty
@@ -148,7 +148,7 @@ fn a_chart_yaml_that_helm_refuses_leaves_the_node_pools_unknown() {
     warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: Helm refuses `charts/edge/Chart.yaml`: one of its dependencies is empty
     paris/control-plane v1.30.4 (paris.yaml:7:14): unknown (its chart does not render)
 {apiVersion: v2, name: edge, version: 1.0.0, dependencies: [{name: sub, version: 1.x, alias: a.b}]}
-    warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: Helm refuses `charts/edge/Chart.yaml`: `a.b` is no alias of a dependency
+    warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: Helm refuses `charts/edge/Chart.yaml`: `a.b` is not an alias of a dependency
     paris/control-plane v1.30.4 (paris.yaml:7:14): unknown (its chart does not render)
 {apiVersion: v2, name: edge, version: 1.0.0, dependencies: [{name: sub, version: 1.x}, {name: sub, version: 1.x}]}
     warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: Helm refuses `charts/edge/Chart.yaml`: two of its dependencies are called `sub`
@@ -205,11 +205,11 @@ fn what_is_in_a_chart_and_helm_refuses_or_nobody_can_read_leaves_the_node_pools_
         &table,
         str![[r#"
 README.md # Charts
-    warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: Helm refuses `charts/edge/charts/README.md`, which is no chart
+    warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: Helm refuses `charts/edge/charts/README.md`, which is not a chart
     paris/control-plane v1.30.4 (paris.yaml:7:14): unknown (its chart does not render)
     error[nothing-checked] => --allow-empty
 empty/README.md # Charts
-    warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: Helm refuses `charts/edge/charts/empty`, which is no chart
+    warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: Helm refuses `charts/edge/charts/empty`, which is not a chart
     paris/control-plane v1.30.4 (paris.yaml:7:14): unknown (its chart does not render)
     error[nothing-checked] => --allow-empty
 .gitkeep 
@@ -1081,21 +1081,21 @@ fn a_value_that_is_no_map_where_a_dependency_has_its_own_is_refused() {
         &table,
         str![[r#"
 {sub: x}
-    warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: Helm refuses its values: `sub` is no map, and a dependency is called so
+    warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: Helm refuses its values: `sub` is not a map, and a dependency is called so
     paris/control-plane v1.30.4 (paris.yaml:8:14): unknown (its chart does not render)
 {sub: ~}
-    warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: Helm refuses its values: `sub` is no map, and a dependency is called so
+    warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: Helm refuses its values: `sub` is not a map, and a dependency is called so
     paris/control-plane v1.30.4 (paris.yaml:8:14): unknown (its chart does not render)
 {sub: [], on: {sub: false}}
-    warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: Helm refuses its values: `sub` is no map, and a dependency is called so
+    warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: Helm refuses its values: `sub` is not a map, and a dependency is called so
     paris/control-plane v1.30.4 (paris.yaml:8:14): unknown (its chart does not render)
 {sub: {deep: 1}}
-    warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: Helm refuses its values: `deep` is no map, and a dependency is called so
+    warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: Helm refuses its values: `deep` is not a map, and a dependency is called so
     paris/control-plane v1.30.4 (paris.yaml:8:14): unknown (its chart does not render)
 {sub: {deep: {a: b}}}
     paris/control-plane v1.30.4 (paris.yaml:8:14): mismatched, ubuntu-2204-kube-v1.30.2 (paris.yaml:9:19) holds 1.30.2
 {own: x}
-    warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: Helm refuses its values: `own` is no map, and a dependency is called so
+    warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: Helm refuses its values: `own` is not a map, and a dependency is called so
     paris/control-plane v1.30.4 (paris.yaml:8:14): unknown (its chart does not render)
 {own: ~}
     paris/control-plane v1.30.4 (paris.yaml:8:14): mismatched, ubuntu-2204-kube-v1.30.2 (paris.yaml:9:19) holds 1.30.2

@@ -442,7 +442,7 @@ fn what_is_no_list_for_us_is_refused_without_output() {
 a: [
     error: stdin:2:1: expected a value, found the end of the file
 kind: List
-    error: stdin is no ResourceList of config.kubernetes.io: kustomize and kpt run this command
+    error: stdin is not a ResourceList of config.kubernetes.io: kustomize and kpt run this command
 apiVersion: config.kubernetes.io/v1
 kind: ResourceList
 items: []

@@ -155,7 +155,7 @@ IMAGE                           SIGNED BY OTHERS  REFERENCE
 JAMMY  –                 oci://registry.example.org/os/JAMMY:0.4.12
 NOBLE  –                 oci://registry.example.org/os/NOBLE:0.4.12
 $ verify --key gone.pub => 2
-error: `gone.pub` is no key under `policy.keys`, no fingerprint and no public key: it is no PEM public key, and there is no such file
+error: `gone.pub` is not a key under `policy.keys`, no fingerprint and no public key: it is not a PEM public key, and there is no such file
 
 "#]]);
 }
@@ -248,7 +248,7 @@ error[format-missing]: the format of image `NOBLE` is not known
 warning[k8s-version-unproven]: nothing proves that image `NOBLE` holds Kubernetes `v1.31.8+rke2r1`
 #   signatures: {'*': {keys: [older]}}
 $ check => 1
-error[project-file]: the key `older` cannot be used: it is no PEM public key, and there is no such file
+error[project-file]: the key `older` cannot be used: it is not a PEM public key, and there is no such file
 error[checksum-missing]: the sha256 of image `NOBLE` is not known
 error[format-missing]: the format of image `NOBLE` is not known
 warning[k8s-version-unproven]: nothing proves that image `NOBLE` holds Kubernetes `v1.31.8+rke2r1`
@@ -267,7 +267,7 @@ error[format-missing]: the format of image `NOBLE` is not known
 warning[k8s-version-unproven]: nothing proves that image `NOBLE` holds Kubernetes `v1.31.8+rke2r1`
 #   denied-keys: [gone.pub]
 $ check => 1
-error[project-file]: the key `gone.pub` cannot be used: it is no PEM public key, and there is no such file
+error[project-file]: the key `gone.pub` cannot be used: it is not a PEM public key, and there is no such file
 error[checksum-missing]: the sha256 of image `NOBLE` is not known
 error[format-missing]: the format of image `NOBLE` is not known
 warning[k8s-version-unproven]: nothing proves that image `NOBLE` holds Kubernetes `v1.31.8+rke2r1`

@@ -169,7 +169,7 @@ true
     ends with 0, 2 locked
 false
     ends with 1, 0 locked
-    error[signature-invalid]: the key that images of image `b` are signed with cannot be used: it is no PEM public key, and there is no such file
+    error[signature-invalid]: the key that images of image `b` are signed with cannot be used: it is not a PEM public key, and there is no such file
     error[signature-invalid]: the key that images of registry `sylva` are signed with cannot be used: its value cannot be evaluated
     error[value-missing]: cannot read `.key` of nil
 
@@ -198,15 +198,15 @@ fn a_key_that_cannot_be_used_is_reported_where_it_is_named_and_once_a_registry()
     story.is(str![[r#"
 $ lock => 1
 metalmark.lock: 0 kept, 0 added, 0 updated, 0 dropped; unchanged
-error[signature-invalid]: the key that images of image `c` are signed with cannot be used: it is no PEM public key, and there is no such file --> info.yaml:3:23
-error[signature-invalid]: the key that images of image `b` are signed with cannot be used: it is no PEM public key, and there is no such file --> values.yaml:5:23
-error[signature-invalid]: the key that images of registry `sylva` are signed with cannot be used: it is no PEM public key, and there is no such file --> values.yaml:14:23
+error[signature-invalid]: the key that images of image `c` are signed with cannot be used: it is not a PEM public key, and there is no such file --> info.yaml:3:23
+error[signature-invalid]: the key that images of image `b` are signed with cannot be used: it is not a PEM public key, and there is no such file --> values.yaml:5:23
+error[signature-invalid]: the key that images of registry `sylva` are signed with cannot be used: it is not a PEM public key, and there is no such file --> values.yaml:14:23
 3 errors in 1 cluster
 # a number
 $ lock => 1
 metalmark.lock: 0 kept, 0 added, 0 updated, 0 dropped; unchanged
-error[signature-invalid]: the key that images of image `c` are signed with cannot be used: it is no PEM public key, and there is no such file --> info.yaml:3:23
-error[signature-invalid]: the key that images of image `b` are signed with cannot be used: it is no PEM public key, and there is no such file --> values.yaml:5:23
+error[signature-invalid]: the key that images of image `c` are signed with cannot be used: it is not a PEM public key, and there is no such file --> info.yaml:3:23
+error[signature-invalid]: the key that images of image `b` are signed with cannot be used: it is not a PEM public key, and there is no such file --> values.yaml:5:23
 error[signature-invalid]: the key that images of registry `sylva` are signed with cannot be used: its value cannot be evaluated --> values.yaml:14:23
 error[value-type]: `os_images_oci_registries.sylva.cosign_publickey` is a number, not a string --> values.yaml:14:23
 4 errors in 1 cluster

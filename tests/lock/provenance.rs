@@ -382,7 +382,7 @@ fn an_entry_that_says_not_who_has_to_have_signed_is_refused() {
     story.is(str![[r#"
 # {images: 'no prefix', key: a.pub}
 $ check => 1
-error[project-file]: `no prefix` is no registry, nor a prefix of repositories in one --> metalmark.yaml:5:23
+error[project-file]: `no prefix` is not a registry, nor a prefix of repositories in one --> metalmark.yaml:5:23
 error[checksum-missing]: the sha256 of image `NOBLE` is not known --> values.yaml:14:22
 error[format-missing]: the format of image `NOBLE` is not known --> values.yaml:14:22
 warning[k8s-version-unproven]: nothing proves that image `NOBLE` holds Kubernetes `v1.31.8+rke2r1` --> values.yaml:14:22
@@ -417,7 +417,7 @@ warning[k8s-version-unproven]: nothing proves that image `NOBLE` holds Kubernete
 3 errors, 1 warning in 1 cluster; 1 node pool checked: 1 by name only
 # {images: registry.example.org/os, key: none.pub}
 $ check => 1
-error[project-file]: what has to have signed images cannot be used: it is no PEM public key, and there is no such file --> metalmark.yaml:5:23
+error[project-file]: what has to have signed images cannot be used: it is not a PEM public key, and there is no such file --> metalmark.yaml:5:23
 error[checksum-missing]: the sha256 of image `NOBLE` is not known --> values.yaml:14:22
 error[format-missing]: the format of image `NOBLE` is not known --> values.yaml:14:22
 warning[k8s-version-unproven]: nothing proves that image `NOBLE` holds Kubernetes `v1.31.8+rke2r1` --> values.yaml:14:22

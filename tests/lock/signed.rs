@@ -69,7 +69,7 @@ error[signature-missing]: `oci://registry.example.org/os/JAMMY:0.4.12` is not tr
 # the key is gone
 $ lock => 1
 metalmark.lock: 0 kept, 0 added, 0 updated, 0 dropped; unchanged
-error[signature-invalid]: the key that images of registry `sylva` are signed with cannot be used: it is no PEM public key, and there is no such file --> values.yaml:8:23
+error[signature-invalid]: the key that images of registry `sylva` are signed with cannot be used: it is not a PEM public key, and there is no such file --> values.yaml:8:23
 1 error in 1 cluster
 
 "#]]);

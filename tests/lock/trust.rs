@@ -378,7 +378,7 @@ $ check, check --frozen, lock --check, render --frozen --stdout, verify => 0
 $ check => 1
 error[k8s-version-unproven]: nothing proves that image `a.raw` holds Kubernetes `v1.31.8+rke2r1`
 warning[checksum-by-url]: the checksum is a URL
-error[signature-unchecked]: `policy.signatures` requires signatures, and nothing can sign the address that node pool `control-plane` boots: it is no OCI artifact
+error[signature-unchecked]: `policy.signatures` requires signatures, and nothing can sign the address that node pool `control-plane` boots: it is not an OCI artifact
 
 "#]]);
 }

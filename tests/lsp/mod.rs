@@ -282,7 +282,7 @@ fn the_project_file_is_completed_from_its_schema() {
         str![[r#"
 checksum-beside-oci (an `oci://` image has a checksum that Metal3 refuses, or lacks one that it demands)
 checksum-by-url (a checksum is fetched from the server that it is to guard against)
-checksum-malformed (a checksum is no digest of its kind)
+checksum-malformed (a checksum is not a digest of its kind)
 checksum-missing (an image would be stamped without a checksum)
 checksum-other-file (a checksum is of another file than the image, or will be)
 

@@ -1087,7 +1087,7 @@ fn a_worker_whose_name_is_no_text_is_counted() {
         str![[r#"
 a number
     edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:26:39) holds 1.30.2
-    edge/ v1.30.2 (edge.yaml:7:14): unknown (its name is no text)
+    edge/ v1.30.2 (edge.yaml:7:14): unknown (its name is not text)
 
 "#]],
     );

@@ -681,7 +681,7 @@ fn a_scheme_that_is_no_pattern_of_names_is_refused() {
     );
     let project = project_with_name("a", "names: ['(?P<kubernetes>1)']\n");
     project.run("check").exit(1).screen(str![[r#"
-error[project-file]: `(?P<kubernetes>1)` is no pattern of names: a name has no part `kubernetes`
+error[project-file]: `(?P<kubernetes>1)` is not a pattern of names: a name has no part `kubernetes`
  --> metalmark.yaml:3:9
   |
 3 | names: ['(?P<kubernetes>1)']

@@ -63,7 +63,7 @@ fast: [{list: {elements: [{name: a, values: {v: v1}}]}}] => {x: '{{name}}-{{ val
       x = "a-v1-{{other}}" (set.yaml:5:179)
 fast: [{list: {elements: [{name: a, num: 3}]}}] => {x: '{{name}}'}
     all in ``
-      composition-unsupported: `num` is no text, which an element needs without `goTemplate` (set.yaml:5:74)
+      composition-unsupported: `num` is not text, which an element needs without `goTemplate` (set.yaml:5:74)
 fast: [{list: {elementsYaml: '[{name: a, num: 3}]'}}] => {x: '{{name}} {{num}}'}
     app in ``
       x = "a {{num}}" (set.yaml:5:176)

@@ -490,8 +490,8 @@ not applied: a marker says to ignore Metal3MachineTemplate `c0-cp`
     assert_text(
         &apply(one().file("manifests/chart.yaml", chart)),
         str![[r#"
-not applied: : error[image-unstamped]: Metal3MachineTemplate `c0-cp` is not stamped: `manifests/chart.yaml` refers to it and is no YAML: write the reference into a file that is
-not applied: Metal3MachineTemplate `c0-cp`: `manifests/chart.yaml` refers to it and is no YAML: write the reference into a file that is
+not applied: : error[image-unstamped]: Metal3MachineTemplate `c0-cp` is not stamped: `manifests/chart.yaml` refers to it and is not YAML: write the reference into a file that is
+not applied: Metal3MachineTemplate `c0-cp`: `manifests/chart.yaml` refers to it and is not YAML: write the reference into a file that is
 
 "#]],
     );
@@ -570,7 +570,7 @@ fn images_that_were_built_before_a_day_are_replaced_by_newer_ones() {
 c0: 1.30.4 → 1.30.9
   1.30.9  control-plane  noble-1-30-9
 c1: 1.31.4, blocked before 1.31: an image is missing
-  nothing follows `noble-1-31-4`: control-plane
+  no successor of `noble-1-31-4`: control-plane
 c2: 1.32.4
 
 missing: an image of 1.31 built on 2026-07-22 or later in the line of `noble-1-31-4`, for 1 cluster
@@ -582,7 +582,7 @@ wave 1, to 1.30, 3 machines: c0
     stage.run(words).exit(1).stdout(str![[r#"
 c0: 1.30.9
 c1: 1.31.4, blocked before 1.31: an image is missing
-  nothing follows `noble-1-31-4`: control-plane
+  no successor of `noble-1-31-4`: control-plane
 c2: 1.32.4
 
 missing: an image of 1.31 built on 2026-07-22 or later in the line of `noble-1-31-4`, for 1 cluster

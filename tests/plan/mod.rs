@@ -236,7 +236,7 @@ edge: 1.30.2 → 1.31.4, blocked before 1.32: an image is missing
   1.31.4  control-plane  ubuntu-noble-plain-kubeadm-1-31-4
   1.31.4  md0  ubuntu-noble-plain-kubeadm-1-31-4
   1.31.4  md1  ubuntu-noble-hardened-kubeadm-1-31-4
-  nothing follows `ubuntu-noble-hardened-kubeadm-1-31-4`: md1
+  no successor of `ubuntu-noble-hardened-kubeadm-1-31-4`: md1
 
 missing: an image of 1.32 in the line of `ubuntu-noble-hardened-kubeadm-1-31-4`, for 1 cluster
 wave 1, to 1.31: edge

@@ -39,8 +39,8 @@ edge-a: 1.31.8+rke2r1 → 1.32.5+rke2r1
   1.32.5+rke2r1  control-plane  ubuntu-noble-plain-rke2-1-32-5
   1.32.5+rke2r1  md0  ubuntu-noble-plain-rke2-1-32-5
 edge-b: 1.30.12+rke2r1, blocked before 1.31: an image is missing
-  nothing follows `opensuse-15-6-plain-rke2-1-30-12`: md0
-  nothing follows `ubuntu-noble-hardened-rke2-1-30-12`: control-plane
+  no successor of `opensuse-15-6-plain-rke2-1-30-12`: md0
+  no successor of `ubuntu-noble-hardened-rke2-1-30-12`: control-plane
 
 missing: an image of 1.31 in the line of `opensuse-15-6-plain-rke2-1-30-12`, for 1 cluster
 missing: an image of 1.31 in the line of `ubuntu-noble-hardened-rke2-1-30-12`, for 1 cluster
@@ -52,10 +52,10 @@ missing: an image of 1.31 in the line of `ubuntu-noble-hardened-rke2-1-30-12`, f
         .exit(1)
         .stdout(str![[r#"
 edge-a: 1.31.8+rke2r1, blocked before 1.32: an image is missing
-  nothing follows `ubuntu-noble-plain-rke2-1-31-8`: control-plane, md0
+  no successor of `ubuntu-noble-plain-rke2-1-31-8`: control-plane, md0
 edge-b: 1.30.12+rke2r1, blocked before 1.31: an image is missing
-  nothing follows `opensuse-15-6-plain-rke2-1-30-12`: md0
-  nothing follows `ubuntu-noble-hardened-rke2-1-30-12`: control-plane
+  no successor of `opensuse-15-6-plain-rke2-1-30-12`: md0
+  no successor of `ubuntu-noble-hardened-rke2-1-30-12`: control-plane
 
 missing: an image of 1.31 in the line of `opensuse-15-6-plain-rke2-1-30-12`, for 1 cluster
 missing: an image of 1.31 in the line of `ubuntu-noble-hardened-rke2-1-30-12`, for 1 cluster
@@ -103,10 +103,10 @@ fn the_facts_of_a_listed_image_may_come_from_a_file() {
     let words = "-C before plan --to-builder 0.4.13 --images before/names.txt";
     stage.run(words).exit(1).screen(str![[r#"
 edge-a: 1.31.8+rke2r1, blocked before 1.31: an image is missing
-  nothing follows `ubuntu-noble-plain-rke2-1-31-8`: control-plane, md0
+  no successor of `ubuntu-noble-plain-rke2-1-31-8`: control-plane, md0
 edge-b: 1.30.12+rke2r1, blocked before 1.30: an image is missing
-  nothing follows `opensuse-15-6-plain-rke2-1-30-12`: md0
-  nothing follows `ubuntu-noble-hardened-rke2-1-30-12`: control-plane
+  no successor of `opensuse-15-6-plain-rke2-1-30-12`: md0
+  no successor of `ubuntu-noble-hardened-rke2-1-30-12`: control-plane
 
 missing: an image of 1.30 in the line of `opensuse-15-6-plain-rke2-1-30-12`, for 1 cluster
 missing: an image of 1.30 in the line of `ubuntu-noble-hardened-rke2-1-30-12`, for 1 cluster

@@ -130,7 +130,7 @@ fn with_a_misspelled_mirror_the_registry_is_never_queried() {
     let ls = format!("registry ls {}/one", registry.host());
     story.runs(&[&ls]).is(str![[r#"
 $ registry ls HOST/one => 2
-error: the project file cannot be relied on: `Not A Host` is no registry, nor a prefix of repositories in one
+error: the project file cannot be relied on: `Not A Host` is not a registry, nor a prefix of repositories in one
 help: `metalmark check` shows where
 
 "#]]);

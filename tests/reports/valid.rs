@@ -6,12 +6,12 @@ use serde_json::Value;
 
 fn text<'a>(value: &'a Value, field: &str) -> &'a str {
     let text = value[field].as_str();
-    text.unwrap_or_else(|| panic!("`{field}` is no text in {value}"))
+    text.unwrap_or_else(|| panic!("`{field}` is not text in {value}"))
 }
 
 fn list<'a>(value: &'a Value, field: &str) -> &'a [Value] {
     let list = value[field].as_array();
-    list.unwrap_or_else(|| panic!("`{field}` is no list in {value}"))
+    list.unwrap_or_else(|| panic!("`{field}` is not a list in {value}"))
 }
 
 /// Fields that there are, and no others.

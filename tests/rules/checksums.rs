@@ -284,7 +284,7 @@ warning[k8s-version-unproven]: nothing proves that image `ubuntu-noble-plain-rke
   = cluster: edge, pool control-plane
   = help: select the image by `image_key`, so that its facts are known
 
-error[checksum-malformed]: `machine_image_checksum` is no digest
+error[checksum-malformed]: `machine_image_checksum` is not a digest
  --> edge.yaml:7:29
   |
 7 |     machine_image_checksum: sha256:31A831A831A831A831A831A831A831A831A831A831A831A831A831A831A831A8

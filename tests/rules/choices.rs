@@ -269,7 +269,7 @@ error[choice-conflict]: `image_key` and `machine_image_url` each select an image
 fn image_not_chosen() {
     let project = edge("capm3: {imagekey: noble-31}\nmachine_deployments: {md0: {}}");
     fails("image-not-chosen", &project, "check").screen(str![[r#"
-error[key-misspelled]: `cluster.capm3.imagekey` counts nothing, and is almost `cluster.capm3.image_key`
+error[key-misspelled]: `cluster.capm3.imagekey` has no effect, and is almost `cluster.capm3.image_key`
  --> edge.yaml:4:11
   |
 4 |   capm3: {imagekey: noble-31}
@@ -354,7 +354,7 @@ fn key_misspelled() {
     let project =
         edge("capm3: {image_key: noble-31}\ncontrol_plane: {capm3: {image_kye: noble-30}}");
     fails("key-misspelled", &project, "check").screen(str![[r#"
-error[key-misspelled]: `cluster.control_plane.capm3.image_kye` counts nothing, and is almost `cluster.control_plane.capm3.image_key`
+error[key-misspelled]: `cluster.control_plane.capm3.image_kye` has no effect, and is almost `cluster.control_plane.capm3.image_key`
  --> edge.yaml:5:27
   |
 5 |   control_plane: {capm3: {image_kye: noble-30}}

@@ -97,7 +97,7 @@ control_plane_endpoint: {vip: 192.0.2.12}; HOSTS
     error - [192.0.2.12, 192.0.2.12]
 control_plane_endpoint: {vip: 198.51.100.1}; HOSTS
     error - [198.51.100.1, 198.51.100.1]
-# An endpoint that is no virtual IP may be a host's own.
+# An endpoint that is not a virtual IP may be a host's own.
 control_plane_endpoint: {explicit: {host: 192.0.2.12}}; HOSTS
 control_plane_endpoint: {vip: 10.42.0.1}; cluster_pods_cidrs: [10.42.0.0/16]; cluster_services_cidrs: [10.43.0.0/16]
     error - [10.42.0.1, 10.42.0.0/16]

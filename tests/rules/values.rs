@@ -444,7 +444,7 @@ error[values-schema]: `cluster.control_plane_replicas` must be at least 1, not 0
   = cluster: edge
   = help: Helm refuses it: see `chart/values.schema.json`
 
-error[values-schema]: `cluster.control_plane_replica` is no key of the chart; did you mean `control_plane_replicas`?
+error[values-schema]: `cluster.control_plane_replica` is not a key of the chart; did you mean `control_plane_replicas`?
  --> edge/values.yaml:5:3
   |
 5 |   control_plane_replica: 3

@@ -35,7 +35,7 @@ cluster: {capm3: {image_key: noble-30}, machine_deployment_default: {capm3: {ima
     error control-plane [noble-30, v1.31.8+rke2r1, 1.30.12+rke2r1] fix noble-31 => cluster.capm3.image_key: noble-31
 cluster: {capm3: {image_key: noble-30}, control_plane: {capm3: {image_key: noble-31}}, machine_deployments: {md0: {}, md1: {capm3: {image_key: noble-31}}}}
     error md0 [noble-30, v1.31.8+rke2r1, 1.30.12+rke2r1] fix noble-31 => cluster.capm3.image_key: noble-31
-# A pool's own version is what its image must hold, and then the cluster's is no way out.
+# A pool's own version is what its image must hold, and then the cluster's is not a way out.
 cluster: {capm3: {image_key: noble-31}, machine_deployments: {md0: {k8s_version: v1.30.12+rke2r1}}}
     error md0 [noble-31, v1.30.12+rke2r1, 1.31.8+rke2r1] => noble-30
 cluster: {capm3: {image_key: noble-31}, machine_deployments: {md0: {k8s_version: v1.30.12+rke2r1, capm3: {image_key: noble-30}}}}

@@ -61,7 +61,7 @@ error[image-unstamped] Metal3MachineTemplate `listed-json` is not stamped: it is
 warning[image-unstamped] a Metal3MachineTemplate is in a string that expressions of a template make no YAML, and is not looked at
   clusters/strings.yaml:22:14
   help: mark what the expressions take their values from: `# metalmark: image=KEY field=url`
-error[image-unstamped] the marker stamps nothing: it is in a string that is no YAML, or that holds no map or list
+error[image-unstamped] the marker stamps nothing: it is in a string that is not YAML, or that holds no map or list
   clusters/strings.yaml:24:5
   also at: clusters/strings.yaml:36:5
 warning[image-unstamped] nothing says which image Metal3MachineTemplate `nobody` boots

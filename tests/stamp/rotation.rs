@@ -183,11 +183,11 @@ fn a_chart_that_names_the_template_stops_its_rotation() {
         &results,
         str![[r#"
 kind: Metal3MachineTemplate, name: a
-    error[image-unstamped]: Metal3MachineTemplate `a` is not stamped: `templates/kcp.yaml` refers to it and is no YAML: write the reference into a file that is
+    error[image-unstamped]: Metal3MachineTemplate `a` is not stamped: `templates/kcp.yaml` refers to it and is not YAML: write the reference into a file that is
 ref: {kind: Metal3MachineTemplate, name: "a"}
-    error[image-unstamped]: Metal3MachineTemplate `a` is not stamped: `templates/kcp.yaml` refers to it and is no YAML: write the reference into a file that is
+    error[image-unstamped]: Metal3MachineTemplate `a` is not stamped: `templates/kcp.yaml` refers to it and is not YAML: write the reference into a file that is
 kind: Metal3MachineTemplate, name: a.b, name: a
-    error[image-unstamped]: Metal3MachineTemplate `a` is not stamped: `templates/kcp.yaml` refers to it and is no YAML: write the reference into a file that is
+    error[image-unstamped]: Metal3MachineTemplate `a` is not stamped: `templates/kcp.yaml` refers to it and is not YAML: write the reference into a file that is
 kind: Metal3MachineTemplate, name: a-{{ .Values.x }}
     rotated
 kind: Metal3MachineTemplate, name: a{{ .Values.x }}

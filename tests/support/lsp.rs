@@ -476,7 +476,7 @@ fn bytes(text: &str, range: &Value) -> (usize, usize) {
     let offset = |position: &Value| {
         let mut offsets = (0..=text.len()).filter(|offset| text.is_char_boundary(*offset));
         let found = offsets.find(|offset| self::position(text, *offset) == *position);
-        found.unwrap_or_else(|| panic!("{position} is no position"))
+        found.unwrap_or_else(|| panic!("{position} is not a position"))
     };
     (offset(&range["start"]), offset(&range["end"]))
 }

@@ -334,7 +334,7 @@ fn with_an_invalid_project_file_nothing_is_queried() {
         &registry,
         "0.4.13",
         str![[r#"
-error: the project file cannot be relied on: `releases` is no address of a release with `VERSION` in its version's place
+error: the project file cannot be relied on: `releases` is not an address of a release with `VERSION` in its version's place
 help: `metalmark check` shows where
 
 "#]],
@@ -349,7 +349,7 @@ help: `metalmark check` shows where
         &registry,
         "0.4.13",
         str![[r#"
-error: the project file cannot be relied on: `releases.kiwi` is no address of a release with `VERSION` in its version's place
+error: the project file cannot be relied on: `releases.kiwi` is not an address of a release with `VERSION` in its version's place
 help: `metalmark check` shows where
 
 "#]],

@@ -296,7 +296,7 @@ fn illegal_and_colliding_names_are_refused_and_the_rest_is_written() {
     for (path, message) in [
         (
             "Same",
-            "`Same` and `same` are one file where letter case counts nothing",
+            "`Same` and `same` are one file where letter case does not count",
         ),
         (
             "file",

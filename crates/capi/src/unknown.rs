@@ -41,7 +41,7 @@ reasons! {
     NoTemplate "no reference to a machine template";
     TemplateMissing "its machine template is not among the manifests";
     SeveralTemplates "several machine templates have its template's name";
-    NoName "its name is no text";
+    NoName "its name is not text";
     NoImage "its machine template names no image";
     Kind "the kind of its machine template is not known";
     NotStamped "its image is not stamped";

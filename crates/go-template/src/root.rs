@@ -347,7 +347,7 @@ pub fn metadata_fault(metadata: &Node) -> Option<String> {
             }
             _ => return None,
         };
-        Some(format!("its `{key}` is no {wanted}"))
+        Some(format!("its `{key}` is not a {wanted}"))
     })
 }
 

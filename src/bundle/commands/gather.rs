@@ -191,8 +191,8 @@ impl Gathered {
             });
             let Some(file) = file else {
                 let what = match entry.kind {
-                    InsideKind::Link => "is a symbolic link to what is no file of the bundle",
-                    _ => "is no file, or has a name that is not UTF-8",
+                    InsideKind::Link => "is a symbolic link to what is not a file of the bundle",
+                    _ => "is not a file, or has a name that is not UTF-8",
                 };
                 self.refuse(&from, what);
                 continue;

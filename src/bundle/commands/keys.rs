@@ -41,7 +41,7 @@ impl Run<'_> {
     fn public_key(&self, file: &Path) -> Result<PublicKey, Error> {
         PublicKey::read(&self.key_text(file)?).map_err(|error| {
             Error::usage(format!(
-                "`{}` is no key to verify with: {error}",
+                "`{}` is not a key to verify with: {error}",
                 file.display()
             ))
         })

@@ -86,7 +86,7 @@ impl Reading {
                 };
                 let spot = Spot::from_range(source, place.start, place.end.min(place.start + 1));
                 let Some(bytes) = bytes else {
-                    let message = format!("`{key}` is no text of a ConfigMap");
+                    let message = format!("`{key}` is not text of a ConfigMap");
                     self.refuse(RuleId::ManifestInvalid, message, spot);
                     continue;
                 };
@@ -94,7 +94,7 @@ impl Reading {
                     let message = format!("the file `{key}` is in two ConfigMaps");
                     self.refuse(RuleId::BundleLayout, message, spot);
                 } else if output_path::fault(key).is_some() || key.contains('/') {
-                    let message = format!("`{key}` is no name of a file");
+                    let message = format!("`{key}` is not a name of a file");
                     self.refuse(RuleId::BundleLayout, message, spot);
                 } else {
                     let at = self.spooling.length();

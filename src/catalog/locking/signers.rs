@@ -327,7 +327,7 @@ fn advice(verdict: &Verdict, found: Found) -> (RuleId, &'static str) {
         ),
         (Verdict::NotASignature, _) => (
             RuleId::SignatureMissing,
-            "have the image itself signed: `cosign sign`; an attestation is no release",
+            "have the image itself signed: `cosign sign`; an attestation is not a release",
         ),
         (Verdict::OtherImage(_), _) => (
             RuleId::ArtifactOtherImage,

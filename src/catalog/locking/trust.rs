@@ -188,7 +188,7 @@ fn address_findings(view: &ClusterView, required: &RequiredSignatures) -> Vec<Fi
     }
     let mut report = |what: String, image: Option<&Arc<str>>, place| {
         let message = format!(
-            "`policy.signatures` requires signatures, and nothing can sign {what}: it is no OCI artifact"
+            "`policy.signatures` requires signatures, and nothing can sign {what}: it is not an OCI artifact"
         );
         let subject = Subject {
             image: image.map(ToString::to_string),

@@ -76,7 +76,7 @@ enum Command {
     /// Compares the lock with the registries: tags, signatures, facts.
     #[command(after_long_help = examples::VERIFY)]
     Verify(WithWorkspace<VerifyOptions>),
-    /// Copies what is locked to a mirror, with every signature and attestation.
+    /// Copies the locked images to a mirror, with every signature and attestation.
     #[command(after_long_help = examples::MIRROR)]
     Mirror(WithWorkspace<MirrorOptions>),
     /// After a release of the image builder: edits version and catalog in the values, then renders.
@@ -115,7 +115,7 @@ enum Command {
     /// A KRM function, as kustomize and kpt run it: a ResourceList on stdin, a ResourceList on stdout.
     #[command(after_long_help = examples::FUNCTION)]
     Fn,
-    /// What Argo CD's sidecar runs as a config management plugin.
+    /// Runs as Argo CD's config management plugin, in its sidecar.
     #[command(after_long_help = examples::CMP)]
     Cmp {
         #[command(subcommand)]
@@ -133,7 +133,7 @@ enum Command {
         #[command(subcommand)]
         command: BundleCommand,
     },
-    /// Writes a first project file from what the repository holds, and says what comes next.
+    /// Writes a first project file for this repository, and says what to do next.
     #[command(after_long_help = examples::INIT)]
     Init(InitOptions),
     /// A language server, as editors run it: findings, hovers and completion while one types.

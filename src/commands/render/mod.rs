@@ -33,7 +33,7 @@ pub struct RenderOptions {
     /// The folder to render into.
     #[arg(long, value_name = "DIR", requires = "target")]
     pub out: Option<String>,
-    /// Write nothing; exit 1 and show the difference when the tree is not what would be rendered.
+    /// Write nothing; show the difference, and exit 1 if there is any.
     #[arg(long, conflicts_with = "stdout")]
     pub check: bool,
     /// Write nothing; print the objects as one YAML stream.
@@ -42,10 +42,10 @@ pub struct RenderOptions {
     /// Overwrite existing files whose first line does not say that metalmark rendered them.
     #[arg(long)]
     pub adopt: bool,
-    /// Exit 1 where the tree was not what is rendered, although it is now: for hooks, which let a new file pass otherwise.
+    /// Exit 1 if files had to be written: for hooks, which would let a new file pass.
     #[arg(long, conflicts_with = "stdout")]
     pub fail_on_change: bool,
-    /// Accept a run that checks no node pool, or yields nothing, which lets a GitOps engine delete everything.
+    /// Accept a run that checks no node pool, or renders nothing, so that a GitOps engine may delete everything.
     #[arg(long)]
     pub allow_empty: bool,
     /// Which judgments fail the run.
@@ -60,7 +60,7 @@ pub struct RenderOptions {
     /// A folder of templates, TARGET/FILE, that replace the embedded ones one by one.
     #[arg(long, value_name = "DIR")]
     pub templates: Option<String>,
-    /// Leave out files that are new to git, and fail while rendered files are: for hooks, since both are in no commit yet.
+    /// Leave out files that are new to git, and fail while rendered files are new: for hooks, because a commit has neither.
     #[arg(long, conflicts_with = "stdout")]
     pub tracked: bool,
     /// Whether the lock must be complete.

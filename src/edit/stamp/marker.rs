@@ -106,10 +106,10 @@ fn word(text: &str) -> Result<(&str, &str), String> {
 fn selector(text: &str) -> Result<Selector, String> {
     let document = format!("selector: {text}\n");
     let read = yaml_tree::values(&document, FileId(0), Engine::Kubectl);
-    let tree = read.map_err(|error| format!("its selector is no YAML: {error}"))?;
+    let tree = read.map_err(|error| format!("its selector is not YAML: {error}"))?;
     let node = tree.get_path(&["selector"]);
     let map = node.and_then(|node| node.value.as_map());
-    let map = map.ok_or("its selector is no map in braces")?;
+    let map = map.ok_or("its selector is not a map in braces")?;
     let mut selector = Selector::from_map(map);
     // The text that was read is not a file: nothing may point into it.
     for term in &mut selector.terms {

@@ -52,7 +52,7 @@ pub(super) fn rotate(
         }
         if let Some(file) = unread.iter().find(|file| names(&file.text, object)) {
             plan.results[index].problems.push(format!(
-                "`{}` refers to it and is no YAML: write the reference into a file that is",
+                "`{}` refers to it and is not YAML: write the reference into a file that is",
                 file.path
             ));
             continue;

@@ -34,7 +34,9 @@ pub(super) fn subject(
             .any(|(_, node)| inside(node))
     };
     if enclosing_objects(objects, before).any(holds) {
-        return Subject::Nothing("it is in a string that is no YAML, or that holds no map or list");
+        return Subject::Nothing(
+            "it is in a string that is not YAML, or that holds no map or list",
+        );
     }
     let Some(index) = owner(at, objects, before) else {
         return Subject::Nothing("no object follows it in its document");
@@ -233,7 +235,7 @@ mod tests {
     #[test]
     fn text_in_a_string_is_no_marker() {
         let text = "apiVersion: v1\nkind: M\na: 'b # metalmark: image=x'\nc: |\n  # metalmark: image=x\n  d\n";
-        let why = "it is in a string that is no YAML, or that holds no map or list";
+        let why = "it is in a string that is not YAML, or that holds no map or list";
         assert_eq!(marked(text), [why, why]);
     }
 }

@@ -45,7 +45,7 @@ pub(super) fn run(objects: &[Node], simulated: &Simulated) -> Result<Run, Error>
         .filter(|object| text(object, &["kind"]) == "Application");
     let (Some(application), None) = (applications.next(), applications.next()) else {
         return Err(Error::usage(
-            "the file holds not one Application: kind `Application`, group `argoproj.io`",
+            "the file must hold one Application: kind `Application`, group `argoproj.io`",
         ));
     };
     let source = source(application, simulated.source)?;

@@ -64,7 +64,7 @@ pub(super) const ALL: &[Parameter] = &[
     text(
         ALLOW_EMPTY,
         "Allow empty",
-        "true: a render without objects is no error, and Argo CD may prune everything",
+        "true: a render without objects is not an error, and Argo CD may prune everything",
     ),
 ];
 

@@ -30,7 +30,7 @@ impl<'a> List<'a> {
         })?;
         let [root] = &read.documents[..] else {
             return Err(Error::usage(
-                "stdin holds not one document: a KRM function reads a ResourceList",
+                "stdin must hold one document: a KRM function reads a ResourceList",
             ));
         };
         let word = |key| root.get_path(&[key]).and_then(|node| node.value.as_str());
@@ -39,13 +39,13 @@ impl<'a> List<'a> {
             || group.is_none_or(|(group, _)| group != "config.kubernetes.io")
         {
             return Err(Error::usage(
-                "stdin is no ResourceList of config.kubernetes.io: kustomize and kpt run this command",
+                "stdin is not a ResourceList of config.kubernetes.io: kustomize and kpt run this command",
             ));
         }
         let items = root.get_path(&["items"]);
         let listed = items.and_then(|items| items.value.as_list());
         if items.is_some_and(|items| listed.is_none() && !items.value.is_null()) {
-            return Err(Error::usage("`items` of the ResourceList is no list"));
+            return Err(Error::usage("`items` of the ResourceList is not a list"));
         }
         Ok(Self {
             text,

@@ -156,8 +156,9 @@ impl Set<'_, '_> {
             let inner = inner.map(|inner| (inner, format!("values.{}", inner.key)));
             for (entry, name) in inner.chain(whole) {
                 if entry.node.value.as_str().is_none() {
-                    let message =
-                        format!("`{name}` is no text, which an element needs without `goTemplate`");
+                    let message = format!(
+                        "`{name}` is not text, which an element needs without `goTemplate`"
+                    );
                     return Err(self.refusal(message, entry.node.place));
                 }
                 made.insert(Entry::holding(name, entry.node.clone()));

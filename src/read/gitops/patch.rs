@@ -132,7 +132,7 @@ pub(super) fn documents(
         text.trim_start().starts_with('[') && serde_json::from_str::<IgnoredAny>(text).is_err()
     };
     let message =
-        "a patch that begins with `[` is no JSON: write its operations as a list with `- `";
+        "a patch that begins with `[` is not JSON: write its operations as a list with `- `";
     if let Some((text, place)) = inline.filter(|(text, _)| !text.is_empty()) {
         return if is_broken(text) {
             Err(reader.refusal(message.to_owned(), place))
@@ -158,7 +158,7 @@ pub(super) fn documents(
     }
     let read = match reader.objects(&file) {
         Err(ReadError::Finding(_)) if secrets::may_be_patch_of_secret(patch) => {
-            let message = format!("`{named}` is no YAML");
+            let message = format!("`{named}` is not YAML");
             return Err(reader.refusal(message, path.place));
         }
         read => read?,

@@ -116,7 +116,7 @@ impl Copied {
             let text = node
                 .value
                 .as_str()
-                .ok_or("a `sourceValue` is no text: quote it")?;
+                .ok_or("a `sourceValue` is not text: quote it")?;
             let value = yaml_tree::plain(text);
             return Ok(Self {
                 text: Arc::clone(text),

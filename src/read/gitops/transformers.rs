@@ -277,7 +277,7 @@ fn texts(node: &Node, key: &str) -> Result<Vec<Entry>, String> {
         other => {
             let kind = other.kind();
             Err(format!(
-                "`{}` of `{key}` is no text but {kind}: quote it",
+                "`{}` of `{key}` is not text but {kind}: quote it",
                 entry.key
             ))
         }

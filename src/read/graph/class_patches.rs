@@ -318,7 +318,7 @@ impl<'t> Patches<'t> {
                 return Err(self.refuse(
                     reader,
                     operation,
-                    "it is no `add`, `replace` or `remove`",
+                    "it is not `add`, `replace` or `remove`",
                 ));
             }
         };

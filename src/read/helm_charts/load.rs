@@ -94,7 +94,7 @@ fn assemble(
     let (chart, metadata, file) = loader.chart()?;
     let strange = reader.strange.first().map(|path| {
         let path = display(path);
-        format!("Helm refuses `{path}`, which is no chart")
+        format!("Helm refuses `{path}`, which is not a chart")
     });
     let own = || {
         let why = install_refusal(&metadata, engine)?;

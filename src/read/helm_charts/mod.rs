@@ -541,7 +541,7 @@ impl Chart {
         }
         if let Some(key) = &release.mismatch {
             let said = format!(
-                "Helm refuses its values: `{key}` is no map, and a dependency is called so"
+                "Helm refuses its values: `{key}` is not a map, and a dependency is called so"
             );
             return Some(doubt(Unknown::ChartRefused, said));
         }
@@ -696,7 +696,7 @@ impl Chart {
             node.value == Value::Null || has("apiVersion") && has("kind")
         };
         if let Some(other) = objects.iter().find(|node| !is_object(node)) {
-            let why = "it makes YAML that is no object".to_owned();
+            let why = "it makes YAML that is not an object".to_owned();
             return Err(failure(why, other.place));
         }
         Ok(Output {

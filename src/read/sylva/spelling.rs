@@ -155,7 +155,7 @@ impl Slips<'_> {
             if let Some(meant) = only_meant(key, keys.wanted.iter().copied()) {
                 let path = |key: &str| [path, &[key]].concat().join(".");
                 let (wrong, right) = (path(key), path(meant));
-                let message = format!("`{wrong}` counts nothing, and is almost `{right}`");
+                let message = format!("`{wrong}` has no effect, and is almost `{right}`");
                 let finding =
                     Finding::new(RuleId::KeyMisspelled, message).with_subject(self.subject.clone());
                 self.findings.push(

@@ -38,7 +38,7 @@ impl ValuePath {
     pub fn parse(text: &str) -> Result<Self, Error> {
         let wrong = |what: &str| Error::Usage {
             message: format!(
-                "`{text}` is no path: {what}\nhelp: write keys with dots between them, quote those that hold a dot: \
+                "`{text}` is not a path: {what}\nhelp: write keys with dots between them, quote those that hold a dot: \
                  `a.\"b.c\"[0]` or `a[b.c][0]`"
             ),
         };

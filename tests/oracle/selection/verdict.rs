@@ -157,5 +157,5 @@ const NO_KEY: &str = "the library prints an `image_key` that is null or false as
 const NO_PROVIDER: &str = "without `capi_providers.infra_provider` the library stops; here the provider is the one that has settings, else `capm3`";
 const NAME_ALONE: &str = "of an image of which only the name is known, `exact` compares the version in the name, which has no build";
 const UNKNOWN_NAME: &str = "no scheme of names has such a name, so nothing is known of the image";
-const MISTYPED: &str = "a fact that is no string stops the library; `normalized` reads its text, and `matching-differs` warns where an image boots for that";
+const MISTYPED: &str = "a fact that is not a string stops the library; `normalized` reads its text, and `matching-differs` warns where an image boots for that";
 const PATTERN: &str = "`normalized` tries a pattern for versions on each spelling of an image's version; `matching-differs` warns where an image boots for that";

@@ -137,7 +137,7 @@ impl<'s> Check<'s> {
             let reference = reference
                 .value
                 .as_str()
-                .ok_or("a `$ref` in it is no text")?;
+                .ok_or("a `$ref` in it is not text")?;
             self.node(self.schema.resolve(reference)?, node)?;
             if !self.schema.has_siblings {
                 return Ok(());

@@ -74,7 +74,7 @@ impl<'s> Check<'s> {
                 .map(|other| &other.value)
                 .chain([&node.value]);
             if !values.all(is_scalar) {
-                self.problem(node, "is no value that the schema allows");
+                self.problem(node, "is not a value that the schema allows");
                 continue;
             }
             let several = allowed
@@ -152,7 +152,7 @@ impl<'s> Check<'s> {
         let names = known.into_iter().flat_map(|known| known.iter());
         let meant = did_you_mean(key, names.map(|entry| &*entry.key));
         let meant = meant.map_or(String::new(), |meant| format!("; did you mean `{meant}`?"));
-        let mismatch = self.mismatch(place, format!("is no key of the chart{meant}"));
+        let mismatch = self.mismatch(place, format!("is not a key of the chart{meant}"));
         self.found.push(mismatch);
         Ok(())
     }
