@@ -93,7 +93,7 @@ pub fn next(step: NextStep, out: &mut dyn Write) -> io::Result<()> {
         }
         NextStep::Check => "`metalmark check` shows each error at its place, and what to do",
         NextStep::Render => "`metalmark render`, then commit what it wrote",
-        NextStep::Commit => "commit these files; `metalmark check` is now run for every change",
+        NextStep::Commit => "commit these files; a hook also needs `pre-commit install`, once",
         NextStep::Automate => {
             "`metalmark init --pre-commit --ci` sets up a hook and a CI job, which check every change"
         }

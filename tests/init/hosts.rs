@@ -227,7 +227,7 @@ wrote .pre-commit-config.yaml
 found 1 cluster with 1 node pool: Cluster API manifests
 described 1 image under `images.records`; `stamps` says who boots which
 1 warning in 1 cluster; 1 node pool checked: 1 by name only
-next: commit these files; `metalmark check` is now run for every change
+next: commit these files; a hook also needs `pre-commit install`, once
 
 "#]],
     );

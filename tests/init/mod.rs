@@ -144,6 +144,10 @@ fn init_leaves_no_object_of_a_cluster_out() {
         ("templates/a.yaml", TEMPLATE),
         ("pools/md.yaml", deployment),
         ("crds/a.yaml", definition),
+        (
+            "eks/edge.yaml",
+            "apiVersion: anywhere.eks.amazonaws.com/v1alpha1\nkind: Cluster\nmetadata: {name: e}\n",
+        ),
     ]);
     let manifests = || {
         let outcome = stage.run("init --dry-run").exit(0).outcome;
@@ -152,7 +156,7 @@ fn init_leaves_no_object_of_a_cluster_out() {
     };
     assert_eq!(
         manifests().as_deref(),
-        Some("manifests: [pools/, templates/]")
+        Some("manifests: [eks/, pools/, templates/]")
     );
     let cluster = "apiVersion: cluster.x-k8s.io/v1beta1\nkind: Cluster\nmetadata: {name: c}\n";
     stage.write("cluster.yaml", cluster);

@@ -226,8 +226,9 @@ fn is_cluster(files: &dyn Files, file: &Path) -> bool {
 }
 
 /// The groups of Cluster API's objects, and of those that deploy them and may change them on the way.
-const GROUPS: [&str; 4] = [
+const GROUPS: [&str; 5] = [
     "cluster.x-k8s.io/",
+    "anywhere.eks.amazonaws.com/",
     "toolkit.fluxcd.io/",
     "argoproj.io/",
     "kustomize.config.k8s.io/",
