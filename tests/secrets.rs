@@ -906,6 +906,11 @@ fn a_secret_that_two_layers_make_together_is_one() {
     let own = "cluster: {k8s_version: v1.31.8+rke2r1}\n";
     for (says, holds) in [
         ("{kind: Secret}", "{data: {pw: SEKRET}}"),
+        ("{kind: 'ENC[a]'}", "{data: {pw: SEKRET}}"),
+        (
+            "{kind: '{{ print \"Sec\" \"ret\" }}'}",
+            "{data: {pw: SEKRET}}",
+        ),
         ("{kind: Config}", "{users: [{user: {token: SEKRET}}]}"),
         ("{contexts: []}", "{users: [{user: {token: SEKRET}}]}"),
         ("{target: {kind: Secret}}", "{patch: 'data: {pw: SEKRET}'}"),
