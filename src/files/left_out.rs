@@ -140,7 +140,7 @@ impl LeftOut {
 ///
 /// # Errors
 /// Git's index cannot be read.
-pub fn tracked_files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+pub fn index_paths(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     let (Some(top), Some(git)) = (repository_top(folder), git_folder(folder)) else {
         return Ok(Vec::new());
     };

@@ -25,7 +25,7 @@ pub use folder::{Folder, PathState, Walk};
 pub use git::Provenance;
 pub use git::Repository;
 pub use guarded::{Guarded, KUSTOMIZATIONS, SecretPaths};
-pub use left_out::tracked_files;
+pub use left_out::index_paths;
 pub use overlay::Overlay;
 pub use overlay::Tracked;
 pub use revision::Revision;

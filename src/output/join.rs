@@ -11,7 +11,7 @@ use super::plan::{Entry, FileOutcome, Part, Plan, join, strip_folder, walk};
 use super::refusal::{self, Side};
 use crate::budget;
 use crate::error::Error;
-use crate::files::{PathState, Walk, tracked_files};
+use crate::files::{PathState, Walk, index_paths};
 use crate::model::finding::Finding;
 use crate::model::manifest::{ChangeKind, ChangeSet, FileChange, Keeps, STAGED};
 use crate::model::old_list::OLD_LIST;
@@ -192,7 +192,7 @@ fn find_removed(plan: &Plan, keeps: &Keeps) -> Result<Option<Finding>, Error> {
         return Ok(None);
     };
     let roots = plan.options.outputs.roots();
-    let tracked = tracked_files(base)?;
+    let tracked = index_paths(base)?;
     let is_project = |path: &&PathBuf| path.ends_with(PROJECT_FILE_NAME);
     let projects = { tracked.iter().filter(is_project) }.filter_map(|path| path.parent());
     let projects: HashSet<&Path> = projects.filter(|path| *path != Path::new("")).collect();
@@ -224,7 +224,7 @@ fn find_removed(plan: &Plan, keeps: &Keeps) -> Result<Option<Finding>, Error> {
     shown.sort();
     // Of a file in conflict, git has several.
     shown.dedup();
-    Ok(refusal::removed_output(&shown))
+    Ok(refusal::lingering_output(&shown))
 }
 
 fn search(plan: &Plan, entries: &[Entry]) -> Result<Found, Error> {

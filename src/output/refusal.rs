@@ -35,7 +35,7 @@ pub(super) fn stale(files: &[String], what: &str) -> Option<Finding> {
 }
 
 /// Files of an output that the project does not have any more.
-pub(super) fn removed_output(files: &[String]) -> Option<Finding> {
+pub(super) fn lingering_output(files: &[String]) -> Option<Finding> {
     let what = "says that metalmark rendered it, and no output has its folder any more";
     let finding = file_finding(RuleId::OutputRemoved, files, what)?;
     Some(finding.help("`git rm` what nothing deploys, name its folder below `outputs` again, or remove the first line of a file that is yours"))

@@ -15,6 +15,7 @@ mod pages;
 mod provenance;
 mod signed;
 mod store;
+mod team;
 mod trust;
 
 use std::fs;
