@@ -186,7 +186,7 @@ struct Found {
 }
 
 /// Files that git has in other folders than the outputs', and that say that this project rendered them for somebody whom this run
-/// answers for: whoever deploys them goes on with what was rendered last.
+/// answers for: what deploys them goes on with what was rendered last.
 fn find_removed(plan: &Plan, keeps: &Keeps) -> Result<Option<Finding>, Error> {
     let Some(base) = plan.options.base.as_ref().filter(|_| !keeps.is_all) else {
         return Ok(None);
