@@ -165,15 +165,17 @@ pub fn manifests(
             .map(|path| path_from_root(request, &workspace.settings.root, path))
             .collect::<Result<_, _>>()?,
     };
-    collect(
-        &*workspace.files,
-        &named,
-        workspace.shared.own_output(),
-        |text| {
-            // A kustomization needs no version, and refers to objects by kind and name.
-            text.contains("apiVersion") || text.contains(MARKER) || text.contains("kind")
-        },
-    )
+    let tree = &*workspace.files;
+    let mut found = collect(tree, &named, workspace.shared.own_output(), |text| {
+        // A kustomization needs no version, and refers to objects by kind and name.
+        text.contains("apiVersion") || text.contains(MARKER) || text.contains("kind")
+    })?;
+    // What a link leads to is stamped there.
+    found.objects.retain(|object| {
+        let path = Path::new(&*object.file().path);
+        tree.leads_to(path).is_none() || named.iter().any(|named| named == path)
+    });
+    Ok(found)
 }
 
 /// The manifests of these files and folders whose text is one of those that are meant.
@@ -208,11 +210,12 @@ pub(super) fn collect(
             }
         }
     }
-    // What kustomizations name is read, whatever it is called.
+    // What kustomizations name is read, whatever it is called, also where a link leads to it.
     loop {
         let patches = Patches::read(tree, &found.kustomizations, &found.objects)?;
         let odd = patches.resources.iter().filter(|path| {
-            (is_hidden(path) || !is_yaml(path)) && known.insert(files::display(path))
+            let is_odd = is_hidden(path) || !is_yaml(path) || tree.leads_to(path).is_some();
+            is_odd && known.insert(files::display(path))
         });
         let odd: Vec<PathBuf> = odd.cloned().collect();
         if odd.is_empty() {

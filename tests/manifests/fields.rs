@@ -5,8 +5,8 @@ use snapbox::str;
 use crate::support::manifests::{GOOD, cluster, object};
 use crate::support::stage::{Stage, assert_text, project};
 
-use super::checked;
 use super::composed::releases;
+use super::{checked, judged};
 
 /// A base and an overlay of it that Flux and Argo CD deploy.
 fn overlay(object: &str, overlay: &str) -> Stage {
@@ -176,7 +176,7 @@ applications
     over/edge/control-plane v1.31.8 (base/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
     over/edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
 a set that is not evaluated
-    warning[composition-unsupported] object.yaml:6:27 `{}`
+    warning[composition-unsupported] object.yaml:6:27 `{}` => clusters
     error[nothing-checked] => --allow-empty
     edge/control-plane v1.31.8 (base/edge.yaml:12:12): unknown (its kustomization does not build)
     edge/edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
@@ -700,12 +700,13 @@ over, kustomize: {namePrefix: p-}, helm: {releaseName: x}
     plain/control-plane v1.31.8 (plain/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (plain/edge.yaml:29:49) holds 1.31.8
     plain/plain-md v1.31.8 (plain/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (plain/edge.yaml:29:49) holds 1.31.8
 plain, kustomize: {namePrefix: p-}
+    warning[composition-unsupported] object.yaml:7:11 `{path: plain, kustomize: {namePrefix: p-}}`
     chart/control-plane v1.31.8 (chart/templates/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (chart/templates/edge.yaml:29:49) holds 1.31.8
     chart/chart-md v1.31.8 (chart/templates/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (chart/templates/edge.yaml:29:49) holds 1.31.8
     edge/control-plane v1.31.8 (base/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
     edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
-    plain/control-plane v1.31.8 (plain/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (plain/edge.yaml:29:49) holds 1.31.8
-    plain/plain-md v1.31.8 (plain/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (plain/edge.yaml:29:49) holds 1.31.8
+    plain/control-plane v1.31.8 (plain/edge.yaml:12:12): unknown (its kustomization does not build)
+    plain/plain-md v1.31.8 (plain/edge.yaml:23:16): unknown (its kustomization does not build)
 plain, directory: {recurse: true}
     chart/control-plane v1.31.8 (chart/templates/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (chart/templates/edge.yaml:29:49) holds 1.31.8
     chart/chart-md v1.31.8 (chart/templates/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (chart/templates/edge.yaml:29:49) holds 1.31.8
@@ -714,8 +715,10 @@ plain, directory: {recurse: true}
     plain/control-plane v1.31.8 (plain/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (plain/edge.yaml:29:49) holds 1.31.8
     plain/plain-md v1.31.8 (plain/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (plain/edge.yaml:29:49) holds 1.31.8
 chart, directory: {recurse: true}
-    warning[composition-unsupported] object.yaml:2:1 `apiVersion: argoproj.io/v1alpha1`
+    warning[composition-unsupported] object.yaml:7:11 `{path: chart, directory: {recurse: true}}`
     app/c: unknown (the values of its chart are not known)
+    chart/control-plane v1.31.8 (chart/templates/edge.yaml:12:12): unknown (its kustomization does not build)
+    chart/chart-md v1.31.8 (chart/templates/edge.yaml:23:16): unknown (its kustomization does not build)
     edge/control-plane v1.31.8 (base/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
     edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
     plain/control-plane v1.31.8 (plain/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (plain/edge.yaml:29:49) holds 1.31.8
@@ -741,6 +744,150 @@ none, helm: {releaseName: x}
     edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
     plain/control-plane v1.31.8 (plain/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (plain/edge.yaml:29:49) holds 1.31.8
     plain/plain-md v1.31.8 (plain/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (plain/edge.yaml:29:49) holds 1.31.8
+
+"#]],
+    );
+}
+
+/// Its sources count too where it is said which repository this is.
+#[test]
+fn an_application_counts_however_it_is_written() {
+    let application = |repository: &str, path: &str, kustomize: &str| {
+        let source = format!(
+            r#""repoURL": "https://h/{repository}", "path": "{path}", "kustomize": {kustomize}"#
+        );
+        let head = r#""apiVersion": "argoproj.io/v1alpha1", "kind": "Application""#;
+        format!(r#"{{{head}, "metadata": {{"name": "app"}}, "spec": {{"source": {{{source}}}}}}}"#)
+    };
+    let list = |items: &[&str]| {
+        let items: String = items.iter().map(|item| format!("- {item}\n")).collect();
+        format!("apiVersion: v1\nkind: List\nitems:\n{items}")
+    };
+    let target = r#""target": {"kind": "KubeadmControlPlane"}"#;
+    let kustomize = format!(r#"{{"patches": [{{{target}, "patch": "{VERSION}"}}]}}"#);
+    let [own, other] = ["own", "other"].map(|name| application(name, "over", &kustomize));
+    let known = ["over", "base"].map(|path| application("own", path, "{}"));
+    let cases = [
+        ("in braces", "object.yaml", own.clone()),
+        ("as JSON", "object.json", own.clone()),
+        ("in a list", "object.yaml", list(&[&own])),
+        (
+            "in a list, of another repository",
+            "object.yaml",
+            list(&[&other, &known[0], &known[1]]),
+        ),
+    ];
+    let cases = cases.map(|(name, file, text)| (name, overlay("", "").file(file, text)));
+    assert_text(
+        &judged(cases),
+        str![[r#"
+in braces
+    edge/control-plane v1.30.2 (object.yaml:1:280): mismatched, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+as JSON
+    edge/control-plane v1.30.2 (object.json:1:280): mismatched, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+in a list
+    edge/control-plane v1.30.2 (object.yaml:4:282): mismatched, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+in a list, of another repository
+    ./edge/control-plane v1.31.8 (base/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+    ./edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+    /edge#2/control-plane v1.31.8 (base/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+    /edge#2/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+
+"#]],
+    );
+}
+
+/// Argo CD builds the kustomization, unless the settings are those of a chart.
+#[test]
+fn a_folder_with_a_chart_and_a_kustomization_is_what_argo_cd_takes_it_for() {
+    let stage = |settings: &str| {
+        project()
+            .file(
+                "object.yaml",
+                application(&format!("{{path: both{settings}}}")),
+            )
+            .file(
+                "both/Chart.yaml",
+                "apiVersion: v2\nname: c\nversion: 1.0.0\n",
+            )
+            .file("both/values.yaml", "v: v1.31.8\n")
+            .file("both/templates/edge.yaml", cluster("{{ .Values.v }}", GOOD))
+            .file(
+                "both/kustomization.yaml",
+                "resources: [made.yaml]\nnamespace: k\n",
+            )
+            .file("both/made.yaml", cluster("v1.30.2", GOOD))
+    };
+    let cases = [
+        "",
+        ", helm: {parameters: [{name: v, value: v1.29.9}]}",
+        ", kustomize: {namespace: z}",
+    ];
+    assert_text(
+        &checked(cases.map(|case| (format!("both{case}"), stage(case)))),
+        str![[r#"
+both
+    error[k8s-version-mismatch] edge/control-plane both/made.yaml:29:49 `ubuntu-2204-kube-v1.31.8` both/made.yaml:12:12 `v1.30.2` => v1.30.2
+    warning[composition-unsupported] object.yaml:7:18 `both`
+    c/c: unknown (the values of its chart are not known)
+    edge/control-plane v1.30.2 (both/made.yaml:12:12): mismatched, ubuntu-2204-kube-v1.31.8 (both/made.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.30.2 (both/made.yaml:23:16): mismatched, ubuntu-2204-kube-v1.31.8 (both/made.yaml:29:49) holds 1.31.8
+both, helm: {parameters: [{name: v, value: v1.29.9}]}
+    error[k8s-version-mismatch] both/edge/control-plane both/made.yaml:29:49 `ubuntu-2204-kube-v1.31.8` both/made.yaml:12:12 `v1.30.2` => v1.30.2
+    error[k8s-version-mismatch] ./edge/control-plane both/templates/edge.yaml:29:49 `ubuntu-2204-kube-v1.31.8` object.yaml:7:61 `v1.29.9` => v1.29.9
+    ./edge/control-plane v1.29.9 (object.yaml:7:61): mismatched, ubuntu-2204-kube-v1.31.8 (both/templates/edge.yaml:29:49) holds 1.31.8
+    ./edge/edge-md v1.29.9 (object.yaml:7:61): mismatched, ubuntu-2204-kube-v1.31.8 (both/templates/edge.yaml:29:49) holds 1.31.8
+    both/edge/control-plane v1.30.2 (both/made.yaml:12:12): mismatched, ubuntu-2204-kube-v1.31.8 (both/made.yaml:29:49) holds 1.31.8
+    both/edge/edge-md v1.30.2 (both/made.yaml:23:16): mismatched, ubuntu-2204-kube-v1.31.8 (both/made.yaml:29:49) holds 1.31.8
+both, kustomize: {namespace: z}
+    error[k8s-version-mismatch] edge/control-plane both/made.yaml:29:49 `ubuntu-2204-kube-v1.31.8` both/made.yaml:12:12 `v1.30.2` => v1.30.2
+    warning[composition-unsupported] object.yaml:7:18 `both`
+    c/c: unknown (the values of its chart are not known)
+    edge/control-plane v1.30.2 (both/made.yaml:12:12): mismatched, ubuntu-2204-kube-v1.31.8 (both/made.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.30.2 (both/made.yaml:23:16): mismatched, ubuntu-2204-kube-v1.31.8 (both/made.yaml:29:49) holds 1.31.8
+
+"#]],
+    );
+}
+
+/// Argo CD does not build it: it has no kustomization.
+#[test]
+fn plain_files_below_a_source_of_another_type_are_unknown_as_far_as_it_reads_them() {
+    let stage = |settings: &str| {
+        let named = |name: &str| cluster("v1.31.8", GOOD).replace("edge", name);
+        project()
+            .file(
+                "object.yaml",
+                application(&format!("{{path: plain, {settings}}}")),
+            )
+            .file("plain/edge.yaml", named("edge"))
+            .file("plain/deep/edge.yaml", named("deep"))
+            .file("beside/edge.yaml", named("beside"))
+    };
+    let cases = [
+        "plugin: {name: p}",
+        "plugin: {name: p}, directory: {recurse: true}",
+    ];
+    assert_text(
+        &judged(cases.map(|case| (case, stage(case)))),
+        str![[r#"
+plugin: {name: p}
+    beside/control-plane v1.31.8 (beside/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (beside/edge.yaml:29:49) holds 1.31.8
+    beside/beside-md v1.31.8 (beside/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (beside/edge.yaml:29:49) holds 1.31.8
+    deep/control-plane v1.31.8 (plain/deep/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (plain/deep/edge.yaml:29:49) holds 1.31.8
+    deep/deep-md v1.31.8 (plain/deep/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (plain/deep/edge.yaml:29:49) holds 1.31.8
+    edge/control-plane v1.31.8 (plain/edge.yaml:12:12): unknown (its kustomization does not build)
+    edge/edge-md v1.31.8 (plain/edge.yaml:23:16): unknown (its kustomization does not build)
+plugin: {name: p}, directory: {recurse: true}
+    beside/control-plane v1.31.8 (beside/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (beside/edge.yaml:29:49) holds 1.31.8
+    beside/beside-md v1.31.8 (beside/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (beside/edge.yaml:29:49) holds 1.31.8
+    deep/control-plane v1.31.8 (plain/deep/edge.yaml:12:12): unknown (its kustomization does not build)
+    deep/deep-md v1.31.8 (plain/deep/edge.yaml:23:16): unknown (its kustomization does not build)
+    edge/control-plane v1.31.8 (plain/edge.yaml:12:12): unknown (its kustomization does not build)
+    edge/edge-md v1.31.8 (plain/edge.yaml:23:16): unknown (its kustomization does not build)
 
 "#]],
     );

@@ -843,6 +843,46 @@ nothing
     );
 }
 
+/// As `kubectl kustomize` builds it. What the link leads to is deployed through it alone.
+#[cfg(unix)]
+#[test]
+fn a_link_that_a_kustomization_names_is_patched_there() {
+    let stage = |kustomization: &str| {
+        let project = project()
+            .file("over/kustomization.yaml", kustomization)
+            .file("over/version.yaml", version("v1.30.2"))
+            .file("over/edge.yaml", cluster("v1.31.8", GOOD));
+        let link = project.path().join("over/link.yaml");
+        std::os::unix::fs::symlink("edge.yaml", link).expect("linked");
+        project
+    };
+    let cases = [
+        (
+            "patched",
+            "resources: [link.yaml]\npatches: [{path: version.yaml}]\n",
+        ),
+        ("not built", "resources: [link.yaml, no.yaml]\n"),
+        ("not named", "resources: [edge.yaml]\n"),
+    ];
+    assert_text(
+        &judged(cases.map(|(name, text)| (name, stage(text)))),
+        str![[r#"
+patched
+    edge/control-plane v1.30.2 (over/version.yaml:5:17): mismatched, ubuntu-2204-kube-v1.31.8 (over/link.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.30.2 (over/version.yaml:10:35): mismatched, ubuntu-2204-kube-v1.31.8 (over/link.yaml:29:49) holds 1.31.8
+not built
+    edge/control-plane v1.31.8 (over/link.yaml:12:12): unknown (its kustomization does not build)
+    edge/edge-md v1.31.8 (over/link.yaml:23:16): unknown (its kustomization does not build)
+    edge-md/edge-md v1.30.2 (over/version.yaml:10:35): unknown (no reference to a machine template)
+not named
+    edge/control-plane v1.31.8 (over/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (over/edge.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.31.8 (over/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (over/edge.yaml:29:49) holds 1.31.8
+    edge-md/edge-md v1.30.2 (over/version.yaml:10:35): unknown (no reference to a machine template)
+
+"#]],
+    );
+}
+
 /// As kustomize 5.7 refuses or takes them.
 #[test]
 fn what_is_null_or_no_scalar_is_taken_as_kustomize_takes_it() {

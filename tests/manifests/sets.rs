@@ -422,13 +422,96 @@ a patch
     edge/control-plane v1.30.2 (set.yaml:8:18): mismatched, ubuntu-2204-kube-v1.31.8 (charts/edge/templates/edge.yaml:29:49) holds 1.31.8
     edge/edge-md v1.30.2 (set.yaml:8:18): mismatched, ubuntu-2204-kube-v1.31.8 (charts/edge/templates/edge.yaml:29:49) holds 1.31.8
 a path in a patch
-    warning[composition-unsupported] set.yaml:2:1 `apiVersion: argoproj.io/v1alpha1`
+    warning[composition-unsupported] set.yaml:6:27 `{}` => clusters
     error[nothing-checked] => --allow-empty
     all/edge: unknown (the values of its chart are not known)
 a new field
     warning[composition-unsupported] set.yaml:2:1 `apiVersion: argoproj.io/v1alpha1`
     error[nothing-checked] => --allow-empty
     all/edge: unknown (the values of its chart are not known)
+
+"#]],
+    );
+}
+
+/// Nobody knows whether the base is deployed by itself; what no kustomization names is checked as it is anyway.
+#[test]
+fn what_a_generator_with_a_field_that_is_not_known_may_deploy_is_unknown() {
+    let stage = |generators: &str, source: &str| {
+        let template = format!("{{metadata: {{name: app}}, spec: {{source: {{{source}}}}}}}");
+        let spec =
+            format!("spec: {{goTemplate: true, generators: {generators}, template: {template}}}");
+        project()
+            .file(
+                "set.yaml",
+                object("argoproj.io/v1alpha1 ApplicationSet all", &spec),
+            )
+            .file("base/kustomization.yaml", "resources: [edge.yaml]\n")
+            .file("base/edge.yaml", cluster("v1.31.8", GOOD))
+            .file(
+                "over/kustomization.yaml",
+                "resources: [../base]\nnamespace: o\n",
+            )
+    };
+    let git = "{git: {directories: [{path: over}], new: x}}";
+    let list = "{list: {elements: [{a: b}]}}";
+    let path = "path: '{{.path.path}}'";
+    let chart = format!("{path}, helm: {{releaseName: x}}");
+    let patched = format!("{path}, kustomize: {{nameSuffix: -x}}");
+    let cases = [
+        ("known", "[{git: {directories: [{path: over}]}}]".to_owned(), path),
+        ("a field", format!("[{git}]"), path),
+        ("a field in a matrix", format!("[{{matrix: {{generators: [{list}, {git}]}}}}]"), path),
+        ("a field, and the path is known", format!("[{git}]"), "path: over"),
+        ("a field, and it deploys charts", format!("[{git}]"), &chart),
+        ("a field, and it changes what it deploys", format!("[{git}]"), &patched),
+        ("a generator", "[{new: {}}]".to_owned(), path),
+        ("an operator", "[{git: {directories: [{path: over}]}, selector: {matchExpressions: [{key: path.path, operator: Is}]}}]".to_owned(), path),
+    ];
+    let cases = cases.map(|(name, generators, path)| (name, stage(&generators, path)));
+    assert_text(
+        &checked(cases),
+        str![[r#"
+known
+    edge/control-plane v1.31.8 (base/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+a field
+    warning[composition-unsupported] set.yaml:5:80 `x`
+    ./edge/control-plane v1.31.8 (base/edge.yaml:12:12): unknown (its kustomization does not build)
+    ./edge/edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
+    over/edge/control-plane v1.31.8 (base/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+    over/edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+a field in a matrix
+    warning[composition-unsupported] set.yaml:5:133 `x`
+    ./edge/control-plane v1.31.8 (base/edge.yaml:12:12): unknown (its kustomization does not build)
+    ./edge/edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
+    over/edge/control-plane v1.31.8 (base/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+    over/edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+a field, and the path is known
+    edge/control-plane v1.31.8 (base/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+a field, and it deploys charts
+    edge/control-plane v1.31.8 (base/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+a field, and it changes what it deploys
+    warning[composition-unsupported] set.yaml:5:80 `x`
+    error[nothing-checked] => --allow-empty
+    ./edge/control-plane v1.31.8 (base/edge.yaml:12:12): unknown (its kustomization does not build)
+    ./edge/edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
+    /edge#2/control-plane v1.31.8 (base/edge.yaml:12:12): unknown (its kustomization does not build)
+    /edge#2/edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
+a generator
+    warning[composition-unsupported] set.yaml:5:45 `{}` => clusters
+    ./edge/control-plane v1.31.8 (base/edge.yaml:12:12): unknown (its kustomization does not build)
+    ./edge/edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
+    over/edge/control-plane v1.31.8 (base/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+    over/edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+an operator
+    warning[composition-unsupported] set.yaml:5:86 `{matchExpressions: [{key: path.path, operator: Is}]}` => clusters
+    ./edge/control-plane v1.31.8 (base/edge.yaml:12:12): unknown (its kustomization does not build)
+    ./edge/edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
+    over/edge/control-plane v1.31.8 (base/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+    over/edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
 
 "#]],
     );

@@ -175,3 +175,51 @@ clusters/other/.env
         },
     );
 }
+
+/// What fills in variables for clusterctl leaves it alone too.
+#[test]
+fn variables_of_an_object_that_is_marked_for_flux_are_not_filled_in() {
+    let template = |mark: &str| {
+        let own = "kind: KubeadmControlPlane\nmetadata: {name: edge-cp";
+        let text = cluster("${V:=v1.30.2}", GOOD);
+        assert!(text.contains(own));
+        text.replace(own, &format!("{own}{mark}"))
+    };
+    let key = "kustomize.toolkit.fluxcd.io/substitute";
+    let cases = [
+        ("not marked", String::new()),
+        ("by a label", format!(", labels: {{{key}: disabled}}")),
+        (
+            "by an annotation",
+            format!(", annotations: {{{key}: disabled}}"),
+        ),
+        ("another word", format!(", annotations: {{{key}: enabled}}")),
+    ];
+    let cases = cases.map(|(name, mark)| {
+        let stage = project()
+            .file("template/cluster.yaml", template(&mark))
+            .file(
+                "flux/dev.yaml",
+                flux("dev", "  postBuild: {substitute: {V: v1.31.8}}\n"),
+            );
+        (name, stage)
+    });
+    assert_text(
+        &checked(cases),
+        str![[r#"
+not marked
+    edge/control-plane v1.31.8 (flux/dev.yaml:7:31): by_name, ubuntu-2204-kube-v1.31.8 (template/cluster.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.31.8 (flux/dev.yaml:7:31): by_name, ubuntu-2204-kube-v1.31.8 (template/cluster.yaml:29:49) holds 1.31.8
+by a label
+    edge/control-plane: unknown (its image or version is a variable)
+    edge/edge-md v1.31.8 (flux/dev.yaml:7:31): by_name, ubuntu-2204-kube-v1.31.8 (template/cluster.yaml:29:49) holds 1.31.8
+by an annotation
+    edge/control-plane: unknown (its image or version is a variable)
+    edge/edge-md v1.31.8 (flux/dev.yaml:7:31): by_name, ubuntu-2204-kube-v1.31.8 (template/cluster.yaml:29:49) holds 1.31.8
+another word
+    edge/control-plane v1.31.8 (flux/dev.yaml:7:31): by_name, ubuntu-2204-kube-v1.31.8 (template/cluster.yaml:29:49) holds 1.31.8
+    edge/edge-md v1.31.8 (flux/dev.yaml:7:31): by_name, ubuntu-2204-kube-v1.31.8 (template/cluster.yaml:29:49) holds 1.31.8
+
+"#]],
+    );
+}

@@ -405,3 +405,22 @@ fn a_field_that_changes_takes_with_it_what_is_below_it_and_nothing_else() {
         assert_eq!(edited, [true, is_edited], "{}", wanted[0]);
     }
 }
+
+#[cfg(unix)]
+#[test]
+fn what_a_link_leads_to_is_stamped_there() {
+    let stage = images()
+        .file("a.yaml", template("noble-kubeadm"))
+        .file("kustomization.yaml", "resources: [link.yaml]\n");
+    let link = stage.path().join("link.yaml");
+    std::os::unix::fs::symlink("a.yaml", &link).expect("linked");
+    stage.run("stamp").exit(0).screen(str![[r#"
+1 file of manifests, 0 stamped
+
+"#]]);
+    stage.run("stamp link.yaml").screen(str![[r#"
+1 file of manifests, 0 stamped
+
+"#]]);
+    assert!(link.is_symlink());
+}

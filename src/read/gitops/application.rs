@@ -8,6 +8,7 @@ use yaml_tree::merge::{Layer, LayerKind};
 use yaml_tree::place::Place;
 use yaml_tree::value::{Node, Value};
 
+use super::application_set::is_zero;
 use super::files::{matches, resolve_path};
 use super::object::Object;
 use super::overrides::{self, Override};
@@ -17,38 +18,95 @@ use super::set::Style;
 use super::{MissingSource, State, UNSUPPORTED};
 use crate::read::error::ReadError;
 
-/// The sources of an Application.
-pub(super) fn sources(application: &Object) -> Vec<&Node> {
-    let tree = &application.tree;
-    match tree.get_path(&["spec", "sources"]) {
-        Some(list) => list.value.as_list().unwrap_or_default().iter().collect(),
-        None => tree.get_path(&["spec", "source"]).into_iter().collect(),
+/// What Argo CD takes a source for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SourceType {
+    Helm,
+    Kustomize,
+    Directory,
+    Plugin,
+}
+
+impl SourceType {
+    const ALL: [Self; 4] = [Self::Helm, Self::Kustomize, Self::Directory, Self::Plugin];
+
+    /// The field of a source that holds its settings.
+    pub(super) const fn field(self) -> &'static str {
+        match self {
+            Self::Helm => "helm",
+            Self::Kustomize => "kustomize",
+            Self::Directory => "directory",
+            Self::Plugin => "plugin",
+        }
+    }
+
+    /// The types whose settings a source has: Argo CD takes it for that one, whatever its folder holds, and refuses several
+    /// (<https://pkg.go.dev/github.com/argoproj/argo-cd/v3/pkg/apis/application/v1alpha1#ApplicationSource.ExplicitType>).
+    pub(super) fn settings(source: &Node) -> Vec<Self> {
+        let mut types = Self::ALL.to_vec();
+        types.retain(|one| {
+            let mut settings = source.entries(&[one.field()]);
+            settings.any(|setting| !is_zero(&setting.node))
+        });
+        types
+    }
+
+    /// What a folder holds. It is a kustomization where a chart is beside it
+    /// (<https://github.com/argoproj/argo-cd/blob/v3.0.0/util/app/discovery/discovery.go>).
+    pub(super) fn discover(reader: &LayerReader<'_>, folder: &Path) -> Self {
+        if reader.has_kustomization(folder) {
+            Self::Kustomize
+        } else if reader.has_chart(Some(folder)) {
+            Self::Helm
+        } else {
+            Self::Directory
+        }
+    }
+
+    /// That of a source; none where nobody knows what its folder holds.
+    pub(super) fn from_source(reader: &LayerReader<'_>, source: &Node) -> Option<Self> {
+        let set = Self::settings(source).first().copied();
+        set.or_else(|| {
+            let folder = folder(source).filter(|folder| reader.files.is_folder(folder))?;
+            Some(Self::discover(reader, &folder))
+        })
     }
 }
 
-/// The sources of an Application that are charts: of the ones without values of Helm those that hold a chart, or the first that
-/// may. One with a `ref` and no chart only provides files to the others.
-pub(super) fn charts<'a>(
-    reader: &mut LayerReader<'_>,
-    application: &'a Object,
-) -> Result<Vec<&'a Node>, ReadError> {
-    let mut charts = Vec::new();
-    let mut sources = sources(application);
-    sources.retain(|source| !reader.repositories.is_other(source));
-    for source in &sources {
-        let metadata = folder(source).map(|folder| folder.join("Chart.yaml"));
-        let is_chart = source.get_path(&["helm"]).is_some()
-            || match metadata {
-                Some(metadata) => reader.open(&metadata)?.is_some(),
-                None => false,
-            };
-        charts.extend(is_chart.then_some(*source));
+/// The sources of an Application.
+pub(super) fn sources(application: &Object) -> Vec<&Node> {
+    let tree = &application.tree;
+    let several = tree.items(&["spec", "sources"]).iter();
+    let one = tree.get_path(&["spec", "source"]).into_iter();
+    let several: Vec<&Node> = several.collect();
+    if several.is_empty() {
+        one.collect()
+    } else {
+        several
+    }
+}
+
+/// The sources of an Application that are charts, or else the first that may be one. One with a `ref` and no chart only provides files
+/// to the others.
+pub(super) fn charts<'a>(reader: &LayerReader<'_>, application: &'a Object) -> Vec<&'a Node> {
+    let mut all = sources(application);
+    all.retain(|source| !reader.repositories.is_other(source));
+    let is_other_type = |source: &Node| {
+        let is_kustomization = |folder: PathBuf| reader.has_kustomization(&folder);
+        SourceType::from_source(reader, source) == Some(SourceType::Kustomize)
+            && folder(source).is_some_and(is_kustomization)
+    };
+    all.retain(|source| !is_other_type(source));
+    let is_chart = |source: &&Node| {
+        let home = folder(source);
+        source.get_path(&["helm"]).is_some() || reader.has_chart(home.as_deref())
+    };
+    let charts: Vec<&Node> = all.iter().copied().filter(is_chart).collect();
+    if !charts.is_empty() {
+        return charts;
     }
     let may_be = |source: &&Node| folder(source).is_some() || source.text(&["chart"]).is_some();
-    if charts.is_empty() {
-        charts.extend(sources.into_iter().find(may_be));
-    }
-    Ok(charts)
+    all.into_iter().find(may_be).into_iter().collect()
 }
 
 /// The folder of a source, if it names one.

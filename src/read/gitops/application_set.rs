@@ -23,6 +23,7 @@ use crate::budget;
 use crate::error::Error;
 use crate::model::finding::Finding;
 use crate::read::error::ReadError;
+use crate::read::tables::argo_cd;
 
 /// The Applications that an ApplicationSet generates, and what is wrong where one or a whole generator is not known.
 pub(super) fn applications(
@@ -31,6 +32,7 @@ pub(super) fn applications(
 ) -> Result<Vec<Result<Object, Finding>>, ReadError> {
     let work = format!("the ApplicationSet `{}`", object.name());
     let _work = budget::enter(work).map_err(Error::from)?;
+    reader.check_fields(&argo_cd::APPLICATION_SET, &object.title(), &object.tree)?;
     let spec = |field: &str| object.tree.get_path(&["spec", field]);
     let none = Node::from_value(Value::empty_map());
     let mut evaluated = Set {
@@ -110,9 +112,18 @@ impl Set<'_, '_> {
                 }
             });
         }
+        let title = "a generator of an ApplicationSet";
+        self.reader
+            .check_fields(&argo_cd::GENERATOR, title, generator)?;
         if let Some(selector) = generator.get_path(&["selector"])
             && (depth != Depth::Innermost || self.has_nested_selectors)
         {
+            let requirements = selector.items(&["matchExpressions"]).iter();
+            let mut operators = requirements.map(|one| one.text(&["operator"]).unwrap_or_default());
+            if let Some(other) = operators.find(|one| !OPERATORS.contains(one)) {
+                let message = format!("a selector has no operator `{other}`");
+                return Err(self.refusal(message, selector.place));
+            }
             made.retain(|parameters| selects(selector, &flatten(parameters)));
         }
         Ok(made)
@@ -511,6 +522,9 @@ fn flatten(parameters: &Node) -> Map {
     }
     found
 }
+
+/// What a label selector may require of a key.
+const OPERATORS: [&str; 4] = ["In", "NotIn", "Exists", "DoesNotExist"];
 
 /// Whether a label selector selects parameters.
 fn selects(selector: &Node, parameters: &Map) -> bool {

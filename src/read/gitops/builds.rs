@@ -20,6 +20,7 @@ use crate::model::finding::Finding;
 use crate::model::rule::Level;
 
 use super::super::files::display;
+use super::files::print_folder;
 use super::object::Object;
 use super::reader::LayerReader;
 use super::repositories::{Repositories, repository_name};
@@ -49,6 +50,15 @@ pub(in crate::read) struct Builds {
     pub(in crate::read) findings: Vec<Finding>,
     /// Why they do not.
     pub(in crate::read) refusals: BTreeSet<String>,
+}
+
+impl Builds {
+    /// Adds files that were built, with what links among them lead to.
+    fn add_parts(&mut self, reader: &LayerReader<'_>, parts: BTreeSet<PathBuf>) {
+        let targets = parts.iter().filter_map(|path| reader.files.leads_to(path));
+        self.parts.extend(targets);
+        self.parts.extend(parts);
+    }
 }
 
 /// Builds each folder that leads to a file of interest. All places are in `sources`.
@@ -93,8 +103,7 @@ pub(super) fn find_repositories<'o>(
         );
     }
     for file in files {
-        for document in reader.valid_objects(file)?.iter() {
-            let object = Object::new(document.clone());
+        for object in valid_objects(reader, file)? {
             for source in deployments::sources(&object) {
                 let address = source.text(&["repoURL"]);
                 add(address, application::folder(source), reader.files);
@@ -102,6 +111,19 @@ pub(super) fn find_repositories<'o>(
         }
     }
     Ok(Repositories::new(paths, &reader.files.remotes()))
+}
+
+/// The objects of a file, those of lists included; none of what is no YAML, which is reported where manifests are read.
+fn valid_objects(reader: &mut LayerReader<'_>, file: &Path) -> Result<Vec<Object>, Error> {
+    let documents = match reader.objects(file) {
+        Err(ReadError::Error(error)) => return Err(error),
+        read => read.ok().flatten().unwrap_or_default(),
+    };
+    let mut objects = Vec::new();
+    for document in documents.iter() {
+        kustomization::add(reader, &mut objects, document);
+    }
+    Ok(objects)
 }
 
 /// The files with an object that deploys others, or a ConfigMap with variables, that a build changes: what is deployed with them is
@@ -130,7 +152,8 @@ fn find_changed(
     let made = build_all(reader, &folders, &first)?;
     let mut changed = BTreeMap::new();
     for file in &first.files {
-        let change = |document: &Node| {
+        let change = |object: &Object| {
+            let document = &object.tree;
             let is_same = |built: &Node, path: &[&str]| built.text(path) == document.text(path);
             let differs = |built: &Node, key: &str| {
                 let content = |node: &Node| node.get_path(&[key]).map(|node| node.value.clone());
@@ -148,7 +171,7 @@ fn find_changed(
                 })
             })
         };
-        if let Some(build) = reader.valid_objects(file)?.iter().find_map(change) {
+        if let Some(build) = valid_objects(reader, file)?.iter().find_map(change) {
             changed.insert(file.clone(), build.refusal.clone());
         }
     }
@@ -168,16 +191,20 @@ fn build_all(
     }
     let mut applied = BTreeSet::new();
     let mut of_argo: Vec<Target<'_>> = Vec::new();
+    let mut of_folder: BTreeMap<PathBuf, Vec<usize>> = BTreeMap::new();
     for file in &input.applications {
         for mut one in deployments::find_applied(reader, file)? {
             let place = one.application.tree.place;
             one.finding = one.finding.or_else(|| folders.change(reader, file, place));
-            match Target::from_argo(reader, folders, &one)? {
+            match Target::from_argo(reader, folders, input, &one)? {
                 Some(target) => {
-                    if !of_argo.iter().any(|other| other.is_same(&target)) {
+                    let others = of_folder.entry(target.folder.clone()).or_default();
+                    if !others.iter().any(|other| of_argo[*other].is_same(&target)) {
+                        others.push(of_argo.len());
                         of_argo.push(target);
                     }
                 }
+                None if one.is_guess => {}
                 None => drop(applied.insert(one.folder)),
             }
         }
@@ -235,7 +262,7 @@ fn add(
     let _work = budget::enter(format!("the build of `{}`", display(&target.folder)))?;
     match target.build(reader, folders, input) {
         Ok((built, parts)) => {
-            made.parts.extend(parts);
+            made.add_parts(reader, parts);
             let source = reader.source(target.place.file);
             if !input.deployments.is_empty() {
                 let compositions = deployments::compose_each(reader, &State::default(), &built);
@@ -262,7 +289,7 @@ fn add(
                 objects: objects.collect(),
                 refusal: Some((*finding).clone()),
             });
-            made.parts.extend(left.parts);
+            made.add_parts(reader, left.parts);
             let inputs = inputs(reader, &target.folder, &target.kustomization)?;
             refused.add(*finding, target.folder, &target.kustomization, inputs);
         }
@@ -312,10 +339,7 @@ fn group_by_cause(refused: Vec<(Finding, PathBuf)>) -> Vec<Finding> {
         *count += 1;
     }
     let finding = |(mut finding, folder, count): (Finding, PathBuf, usize)| {
-        let folder = match &*display(&folder) {
-            "" => ".".to_owned(),
-            folder => folder.to_owned(),
-        };
+        let folder = print_folder(&folder);
         finding.message = match count {
             1 => format!("`{folder}` does not build: {}", finding.message),
             2 => format!(

@@ -18,10 +18,10 @@ use yaml_tree::value::Node;
 use crate::error::Error;
 use crate::files::{Files, KUSTOMIZATIONS};
 
-use super::super::files::display;
+use super::application::SourceType;
 use super::builds::find_repositories;
 use super::deployments::{self, Deploying};
-use super::files::resolve_path;
+use super::files::{print_folder, resolve_path};
 use super::kustomization::{self, is_remote};
 use super::reader::LayerReader;
 use super::targets::{file_path, find_address, find_folder, find_source, inputs};
@@ -449,12 +449,13 @@ impl Reading<'_> {
         if !self.reader.files.is_folder(folder) {
             return Ok(Reach::default());
         }
-        let is_chart = self.reader.files.is_file(&folder.join("Chart.yaml"));
-        if !is_chart && self.folders.contains(folder) {
+        let set = SourceType::from_source(&self.reader, source);
+        let source_type = set.unwrap_or_else(|| SourceType::discover(&self.reader, folder));
+        if source_type == SourceType::Kustomize && self.folders.contains(folder) {
             return self.folder(folder);
         }
         let mut inner = Vec::new();
-        if !is_chart && !source.flag(&["directory", "recurse"]) {
+        if source_type != SourceType::Helm && !source.flag(&["directory", "recurse"]) {
             let names = self.reader.files.folder(folder)?.unwrap_or_default();
             let inside = names.iter().map(|name| folder.join(name));
             inner.extend(inside.filter(|path| self.reader.files.is_folder(path)));
@@ -569,11 +570,4 @@ fn collect_paths(
         found.extend(collect_paths(reader, folder, child)?);
     }
     Ok(found)
-}
-
-fn print_folder(folder: &Path) -> String {
-    match &*display(folder) {
-        "" => ".".to_owned(),
-        folder => folder.to_owned(),
-    }
 }

@@ -12,7 +12,8 @@ use crate::error::Error;
 use crate::model::finding::Finding;
 
 use super::super::files::display;
-use super::files::matches;
+use super::application::SourceType;
+use super::files::{matches, print_folder};
 use super::kustomization::{self, Built};
 use super::object::Object;
 use super::reader::LayerReader;
@@ -89,7 +90,7 @@ pub(super) fn compose_built(
             let composed = match one {
                 Ok(one) if is_release(&one) => compose_release(reader, state, built, &one)?,
                 Ok(one) => {
-                    let charts = application::charts(reader, &one)?;
+                    let charts = application::charts(reader, &one);
                     let with_values = |source: &&&Node| source.get_path(&["helm"]).is_some();
                     let chart = { charts.iter() }.find(with_values).or(charts.first());
                     match chart {
@@ -117,8 +118,7 @@ pub(super) fn compose_each(
 ) -> Result<Vec<Composition>, Error> {
     let mut all = Vec::new();
     for object in built.objects.iter().filter(|object| is_deploying(object)) {
-        let found = check_set(reader, object).and_then(|()| expand(reader, object));
-        let expanded = match found {
+        let expanded = match expand(reader, object) {
             Ok(expanded) => expanded,
             Err(ReadError::Finding(finding)) => vec![Err(*finding)],
             Err(ReadError::Error(error)) => return Err(error),
@@ -144,13 +144,6 @@ pub(super) fn compose_each(
     Ok(all)
 }
 
-fn check_set(reader: &LayerReader<'_>, object: &Object) -> Result<(), ReadError> {
-    if is_set(object) {
-        reader.check_fields(&argo_cd::APPLICATION_SET, &object.title(), &object.tree)?;
-    }
-    Ok(())
-}
-
 /// What a HelmRelease or an Application deploys, if all of its fields are carried out.
 fn compose_known(
     reader: &mut LayerReader<'_>,
@@ -165,7 +158,7 @@ fn compose_known(
     }
     reader.check_fields(&argo_cd::APPLICATION, &object.title(), &object.tree)?;
     let mut all = Vec::new();
-    for source in application::charts(reader, object)? {
+    for source in application::charts(reader, object) {
         check_source(reader, object, source)?;
         let composed = compose_application(reader, state, object, source)?;
         all.push(with_findings(composed, reader));
@@ -198,36 +191,32 @@ fn check_source(
     })
 }
 
-/// Refuses a source whose settings are those of another type than its folder is: Argo CD takes the type from them
-/// (<https://pkg.go.dev/github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1#ApplicationSource.ExplicitType>), so it builds
-/// no kustomization for `directory`, and nothing at all for `helm` without a chart.
+/// Refuses a source whose settings are those of another type than its folder is, as Argo CD does but for `directory`, with which it
+/// deploys the files of a chart or a kustomization as they are.
 fn check_type(reader: &LayerReader<'_>, source: &Node) -> Result<(), ReadError> {
-    let types = ["directory", "helm", "kustomize"];
-    let is_set = |field: &&str| {
-        let mut settings = source.entries(&[field]);
-        settings.any(|setting| !application_set::is_zero(&setting.node))
-    };
-    let set: Vec<&str> = types.into_iter().filter(is_set).collect();
-    let folder = application::folder(source).filter(|folder| reader.files.is_folder(folder));
-    let message = match (&set[..], folder) {
-        ([first, second, ..], _) => {
+    let message = match &SourceType::settings(source)[..] {
+        [first, second, ..] => {
+            let (first, second) = (first.field(), second.field());
             format!("a source has `{first}` and `{second}`, and Argo CD refuses two types")
         }
-        ([one], Some(folder)) => {
-            let is_chart = reader.has_chart(Some(&folder));
-            let is_kustomization = reader.has_kustomization(&folder);
-            let fits = match *one {
-                "helm" => is_chart,
-                "kustomize" => is_kustomization,
-                _ => !is_chart && !is_kustomization,
+        [one] => {
+            let folder = application::folder(source);
+            let Some(folder) = folder.filter(|folder| reader.files.is_folder(folder)) else {
+                return Ok(());
             };
-            if fits {
+            let is_its = match one {
+                SourceType::Helm => reader.has_chart(Some(&folder)),
+                other => SourceType::discover(reader, &folder) == *other,
+            };
+            if is_its {
                 return Ok(());
             }
-            let shown = display(&folder);
-            format!("a source has `{one}`, so Argo CD takes `{shown}` for another type than it is")
+            let (shown, field) = (print_folder(&folder), one.field());
+            format!(
+                "a source has `{field}`, so Argo CD takes `{shown}` for another type than it is"
+            )
         }
-        _ => return Ok(()),
+        [] => return Ok(()),
     };
     Err(reader.finding(UNSUPPORTED, message, source.place).into())
 }
@@ -283,6 +272,8 @@ pub(super) struct Applied {
     pub(super) source: Node,
     /// Why nobody knows what it makes of the folder.
     pub(super) finding: Option<Finding>,
+    /// Whether nobody knows if it deploys the folder: as it is, if it does.
+    pub(super) is_guess: bool,
 }
 
 /// The folders that the Applications in a file deploy, those of ApplicationSets included.
@@ -305,8 +296,7 @@ fn find_applied_in(reader: &mut LayerReader<'_>, file: &Path) -> Result<Vec<Appl
     let built = build(reader, file)?;
     let objects = built.iter().flat_map(|built| &built.objects);
     for object in objects.filter(|object| is_deploying(object) && !is_release(object)) {
-        let found = check_set(reader, object).and_then(|()| expand(reader, object));
-        let expanded = match found {
+        let expanded = match expand(reader, object) {
             Err(ReadError::Finding(finding)) => vec![Err(*finding)],
             other => other?,
         };
@@ -325,21 +315,24 @@ fn find_applied_in(reader: &mut LayerReader<'_>, file: &Path) -> Result<Vec<Appl
                             application: application.clone(),
                             source: source.clone(),
                             finding,
+                            is_guess: false,
                         }));
                     }
                 }
                 Err(finding) => {
+                    let effect = Effect::from_set(object);
                     for pattern in patterns(object) {
+                        let is_any = effect == Effect::AsIs && pattern.contains('*');
                         let folders = matches(reader.files, &pattern)?.into_iter();
-                        // Without a change each folder is deployed as it is, by however many.
-                        let is_changed = object.tree.get_path(&["spec", "templatePatch"]).is_some()
-                            || sources(object)
-                                .any(|source| source.get_path(&["kustomize"]).is_some());
-                        all.extend(folders.map(|folder| Applied {
-                            folder,
-                            application: object.clone(),
-                            source: Node::from_value(Value::Null),
-                            finding: Some(finding.clone()).filter(|_| is_changed),
+                        all.extend(folders.map(|folder| {
+                            Applied {
+                                folder,
+                                application: object.clone(),
+                                source: Node::from_value(Value::Null),
+                                finding: Some(finding.clone())
+                                    .filter(|_| is_any || effect == Effect::Changed),
+                                is_guess: is_any || effect == Effect::Charts,
+                            }
                         }));
                     }
                 }
@@ -347,6 +340,33 @@ fn find_applied_in(reader: &mut LayerReader<'_>, file: &Path) -> Result<Vec<Appl
         }
     }
     Ok(all)
+}
+
+/// What an ApplicationSet that is not evaluated does with a folder that it deploys.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Effect {
+    /// It renders the chart there.
+    Charts,
+    /// It deploys the folder as it is, by however many Applications.
+    AsIs,
+    Changed,
+}
+
+impl Effect {
+    fn from_set(object: &Object) -> Self {
+        let is_patched = object.tree.get_path(&["spec", "templatePatch"]).is_some();
+        let with_path = sources(object).filter(|source| source.text(&["path"]).is_some());
+        let types = with_path.map(|source| SourceType::settings(source).first().copied());
+        let types: Vec<Option<SourceType>> = types.collect();
+        let is_all = |meant: Option<SourceType>| types.iter().all(|one| *one == meant);
+        if !is_patched && is_all(None) {
+            Self::AsIs
+        } else if !is_patched && is_all(Some(SourceType::Helm)) {
+            Self::Charts
+        } else {
+            Self::Changed
+        }
+    }
 }
 
 /// The sources that an Application, or any template of an ApplicationSet, names.
@@ -496,15 +516,20 @@ pub(super) fn build(reader: &mut LayerReader<'_>, path: &Path) -> Result<Option<
     }
     let mut objects = Vec::new();
     let files: Vec<PathBuf> = match reader.files.folder(path)? {
-        Some(names) => names.iter().map(|name| path.join(name)).collect(),
+        Some(names) => {
+            let inside = names.iter().map(|name| path.join(name));
+            inside.filter(|file| is_manifest(file)).collect()
+        }
         None => vec![path.to_owned()],
     };
-    for file in files.iter().filter(|file| is_manifest(file)) {
+    for file in &files {
         if reader.is_own_output(file, Place::NONE)? {
             continue;
         }
         // Values files may be beside manifests; their errors are reported when they are read as values.
-        let has_kind = |text: &str| text.lines().any(|line| line.starts_with("kind:"));
+        let has_kind = |text: &str| {
+            text.trim_start().starts_with('{') || text.lines().any(|line| line.starts_with("kind:"))
+        };
         if !reader.has_text(file, has_kind)? {
             continue;
         }

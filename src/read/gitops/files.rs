@@ -8,6 +8,8 @@ use globset::Glob;
 use crate::error::Error;
 use crate::files::Files;
 
+use super::super::files::display;
+
 /// `path` relative to the folder `from`, both below the root; none if it leads out of the root.
 pub(in crate::read) fn resolve_path(from: &Path, path: &str) -> Option<PathBuf> {
     let mut parts = PathBuf::new();
@@ -24,6 +26,14 @@ pub(in crate::read) fn resolve_path(from: &Path, path: &str) -> Option<PathBuf> 
         }
     }
     Some(parts)
+}
+
+/// A folder as messages show it.
+pub(super) fn print_folder(folder: &Path) -> String {
+    match &*display(folder) {
+        "" => ".".to_owned(),
+        folder => folder.to_owned(),
+    }
 }
 
 /// The paths that a pattern matches, sorted: `*` matches within a folder, `**` across folders, and hidden names match only a

@@ -14,7 +14,6 @@ use yaml_tree::{Documents, Spelling, SyntaxError};
 
 use capi::secrets;
 
-use crate::error::Error;
 use crate::files::{Files, Found, KUSTOMIZATIONS};
 use crate::model::finding::Finding;
 use crate::model::rule::{Level, RuleId};
@@ -126,14 +125,6 @@ impl<'r> LayerReader<'r> {
         let source = source(path, &content, Engine::Kubectl);
         let source = source.unwrap_or_else(|_| Source::new(display(path), ""));
         Ok(Some(self.keep(path, source, is_text)))
-    }
-
-    /// The documents of such a file; none of what is no YAML, which is reported where manifests are read.
-    pub(super) fn valid_objects(&mut self, path: &Path) -> Result<Arc<Vec<Node>>, Error> {
-        match self.objects(path) {
-            Err(ReadError::Error(error)) => Err(error),
-            read => Ok(read.ok().flatten().unwrap_or_default()),
-        }
     }
 
     fn keep(&mut self, path: &Path, source: Source, is_text: bool) -> Load {

@@ -96,6 +96,8 @@ pub(super) struct Folders {
     known: BTreeMap<PathBuf, Known>,
     /// Those that lead to a file of interest.
     leading: BTreeSet<PathBuf>,
+    /// What any folder with a kustomization names.
+    parts: BTreeSet<PathBuf>,
     /// The files with what deploys others, which a build changes, or which it refuses for this reason.
     pub(super) changed: BTreeMap<PathBuf, Option<Finding>>,
 }
@@ -141,9 +143,11 @@ impl Folders {
             let by = named_by.get(&**path).into_iter().flatten();
             open.extend(by.filter(|folder| leading.insert((**folder).clone())));
         }
+        let parts = named_by.into_keys().map(Path::to_owned).collect();
         Ok(Self {
             known,
             leading,
+            parts,
             changed: BTreeMap::new(),
         })
     }
@@ -213,6 +217,17 @@ impl Folders {
         Ok(found)
     }
 
+    /// The kustomization of a folder, or what Argo CD makes of the files in one without; none if no file of interest is there.
+    fn find_applied(&self, applied: &Applied, input: &Input<'_>) -> Option<Node> {
+        let folder = &applied.folder;
+        if let Some(known) = self.known.get(folder) {
+            return Some(known.node.clone()).filter(|_| self.leading.contains(folder));
+        }
+        let is_deep = applied.source.flag(&["directory", "recurse"]);
+        let is_in = |path: &Path| path.parent() == Some(folder) || is_deep;
+        list_resources(&input.files, folder, &is_in)
+    }
+
     /// The kustomization that Flux makes for a folder without one; none if no file of interest is below it.
     fn generate(
         &self,
@@ -220,13 +235,6 @@ impl Folders {
         folder: &Path,
         input: &Input<'_>,
     ) -> Result<Option<Node>, Error> {
-        fn folder_paths<'p>(
-            paths: &'p BTreeSet<PathBuf>,
-            folder: &Path,
-        ) -> impl Iterator<Item = &'p PathBuf> {
-            let from = paths.range(folder.to_owned()..);
-            from.take_while(move |path| path.starts_with(folder))
-        }
         let is_outer = |path: &Path| {
             let mut between = path.ancestors().skip(1);
             let mut between = between.by_ref().take_while(|above| *above != folder);
@@ -238,17 +246,33 @@ impl Folders {
         for file in folder_paths(&input.deployments, folder).filter(|path| is_outer(path)) {
             paths.extend(self.find_value_files(reader, file)?);
         }
-        let resources = paths
-            .iter()
-            .filter_map(|path| path.strip_prefix(folder).ok());
-        let resources: Vec<Node> = resources
-            .map(|path| Node::from_value(display(path)))
-            .collect();
-        let is_any = !resources.is_empty();
-        let mut kustomization = Node::from_value(Value::empty_map());
-        set(&mut kustomization, &["resources"], Value::from(resources));
-        Ok(is_any.then_some(kustomization))
+        Ok(list_resources(&paths, folder, &|_| true))
     }
+}
+
+/// A kustomization of those of these paths below a folder that are meant; none if there are none.
+fn list_resources(
+    paths: &BTreeSet<PathBuf>,
+    folder: &Path,
+    is_meant: &dyn Fn(&Path) -> bool,
+) -> Option<Node> {
+    let paths = folder_paths(paths, folder).filter(|path| is_meant(path));
+    let resources = paths.filter_map(|path| path.strip_prefix(folder).ok());
+    let resources = resources.map(|path| Node::from_value(display(path)));
+    let resources: Vec<Node> = resources.collect();
+    let is_any = !resources.is_empty();
+    let mut kustomization = Node::from_value(Value::empty_map());
+    set(&mut kustomization, &["resources"], Value::from(resources));
+    is_any.then_some(kustomization)
+}
+
+/// The paths below a folder.
+fn folder_paths<'p>(
+    paths: &'p BTreeSet<PathBuf>,
+    folder: &Path,
+) -> impl Iterator<Item = &'p PathBuf> {
+    let from = paths.range(folder.to_owned()..);
+    from.take_while(move |path| path.starts_with(folder))
 }
 
 /// The files and folders that a kustomization names.
@@ -287,22 +311,27 @@ impl<'t> Target<'t> {
         }
     }
 
-    /// The folder that an Application changes before it deploys it; none if it deploys it as it is.
+    /// The folder that an Application changes before it deploys it, or that nobody knows how it is deployed; none if it is deployed as
+    /// it is.
     pub(super) fn from_argo(
         reader: &mut LayerReader<'_>,
         folders: &Folders,
+        input: &Input<'_>,
         applied: &Applied,
     ) -> Result<Option<Self>, Error> {
         let kustomize = applied.source.get_path(&["kustomize"]);
-        let is_changed = kustomize.is_some() || applied.finding.is_some();
-        let known = folders.known.get(&applied.folder);
-        let is_leading = folders.leading.contains(&applied.folder);
-        let Some(known) = known.filter(|_| is_changed && is_leading) else {
+        // What no kustomization names is checked as it is, also where nothing deploys it.
+        let is_known = applied.is_guess && !folders.parts.contains(&applied.folder);
+        let finding = applied.finding.clone().filter(|_| !is_known);
+        if kustomize.is_none() && finding.is_none() {
+            return Ok(None);
+        }
+        let Some(kustomization) = folders.find_applied(applied, input) else {
             return Ok(None);
         };
         let mut overlay = Overlay {
             folder: &applied.folder,
-            kustomization: known.node.clone(),
+            kustomization,
         };
         let environment = Environment {
             application: &applied.application,
@@ -313,7 +342,9 @@ impl<'t> Target<'t> {
         let refusal = match added {
             Err(ReadError::Error(error)) => return Err(error),
             Err(ReadError::Finding(finding)) => Some(*finding),
-            Ok(()) => known.refusal.clone().or_else(|| applied.finding.clone()),
+            Ok(()) => { folders.known.get(&applied.folder) }
+                .and_then(|known| known.refusal.clone())
+                .or(finding),
         };
         Ok(Some(Self {
             folder: applied.folder.clone(),
@@ -324,11 +355,11 @@ impl<'t> Target<'t> {
         }))
     }
 
-    /// Whether both make the same objects.
+    /// Whether both make the same objects of one folder.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         let is_known = self.refusal.is_none() == other.refusal.is_none();
         let (own, others) = (&self.kustomization.value, &other.kustomization.value);
-        self.folder == other.folder && is_known && own.same(others)
+        is_known && own.same(others)
     }
 
     /// The folder that a Flux Kustomization deploys; none if it is not here or leads to no file of interest.
@@ -405,13 +436,7 @@ impl<'t> Target<'t> {
         }
         if let Some((flux, object)) = &self.flux {
             let variables = variables(flux, object, input, &folders.changed, reader.sources);
-            let is_disabled = |object: &Object| {
-                let of = |field| object.metadata(field, "kustomize.toolkit.fluxcd.io/substitute");
-                ["labels", "annotations"]
-                    .map(of)
-                    .contains(&Some("disabled"))
-            };
-            for object in { built.objects.iter_mut() }.filter(|object| !is_disabled(object)) {
+            for object in &mut built.objects {
                 let filled = substitute(&object.tree, &variables);
                 object.tree = filled.unwrap_or_else(|| object.tree.clone());
                 object.seal(reader.sources);

@@ -6,8 +6,22 @@ use yaml_tree::value::{Entry, Node, Number, Value};
 
 use super::envsubst::{Variables, fill};
 
-/// The same tree with its variables filled in; none if nothing changes.
-pub(in crate::read) fn substitute(node: &Node, variables: &Variables) -> Option<Node> {
+/// The same object with its variables filled in; none if nothing changes. One that is marked is left as it is
+/// (<https://fluxcd.io/flux/components/kustomize/kustomizations/#post-build-variable-substitution>).
+pub(in crate::read) fn substitute(object: &Node, variables: &Variables) -> Option<Node> {
+    let mark = |field| object.text(&["metadata", field, SUBSTITUTE]);
+    let is_left = ["labels", "annotations"]
+        .map(mark)
+        .contains(&Some("disabled"));
+    if is_left {
+        return None;
+    }
+    substitute_tree(object, variables)
+}
+
+const SUBSTITUTE: &str = "kustomize.toolkit.fluxcd.io/substitute";
+
+fn substitute_tree(node: &Node, variables: &Variables) -> Option<Node> {
     let (value, place) = match &node.value {
         Value::String(text) => {
             let filled = fill(text, variables)?;
@@ -17,7 +31,7 @@ pub(in crate::read) fn substitute(node: &Node, variables: &Variables) -> Option<
         }
         Value::List(items) => {
             let filled: Vec<Option<Node>> = { items.iter() }
-                .map(|item| substitute(item, variables))
+                .map(|item| substitute_tree(item, variables))
                 .collect();
             if filled.iter().all(Option::is_none) {
                 return None;
@@ -31,7 +45,7 @@ pub(in crate::read) fn substitute(node: &Node, variables: &Variables) -> Option<
         Value::Map(map) => {
             let mut changed = None;
             for entry in &**map {
-                if let Some(node) = substitute(&entry.node, variables) {
+                if let Some(node) = substitute_tree(&entry.node, variables) {
                     let map = changed.get_or_insert_with(|| Arc::clone(map));
                     Arc::make_mut(map).insert(Entry {
                         node,

@@ -1,5 +1,6 @@
 //! The objects of a repository as they are deployed: as kustomize, Flux and Helm make them, with their variables filled in.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -107,7 +108,7 @@ struct Repository {
     found: ManifestFiles,
     /// The ConfigMaps, if a Flux Kustomization takes variables from one.
     config_maps: Vec<ManifestObject>,
-    /// The objects of the kinds that deploy charts, if there is anything to deploy.
+    /// The objects of the kinds that deploy charts, if there is anything to deploy, or an Application, which may change plain files.
     deploying: Vec<ManifestObject>,
     charts: HelmCharts,
     /// The files that may name a chart.
@@ -124,8 +125,13 @@ impl Repository {
         own_output: &OwnOutput,
         sources: &mut Sources,
     ) -> Result<Self, Error> {
+        let has_applications = Cell::new(false);
         let collect = |words: &[&str]| {
-            manifests::collect(tree, paths, own_output, |text| mentions(text, words))
+            manifests::collect(tree, paths, own_output, |text| {
+                let is_known = has_applications.get();
+                has_applications.set(is_known || mentions(text, &[ARGO_CD]));
+                mentions(text, words)
+            })
         };
         let found = collect(&["cluster.x-k8s.io", EKS_ANYWHERE, FLUX, SOURCES])?;
         let from = ["spec", "postBuild", "substituteFrom"];
@@ -138,7 +144,8 @@ impl Repository {
         };
         let pins = Pins::read(tree, &texts, engine)?;
         let charts = HelmCharts::load(tree, &found.charts, pins.newest_engine(), sources)?;
-        let is_deployed = !charts.is_empty() || !found.kustomizations.is_empty();
+        let is_any = !charts.is_empty() || !found.kustomizations.is_empty();
+        let is_deployed = is_any || has_applications.get();
         let deploying = is_deployed
             .then(|| collect(&Deploying::KINDS))
             .transpose()?;
@@ -206,6 +213,9 @@ impl Repository {
 fn is_whole(object: &&ManifestObject) -> bool {
     object.text.host.is_none() && !object.is_patch
 }
+
+/// The group of Argo CD's objects.
+const ARGO_CD: &str = "argoproj.io";
 
 /// The Flux Kustomizations.
 fn flux(found: &ManifestFiles) -> impl Iterator<Item = &ManifestObject> {

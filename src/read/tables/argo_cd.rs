@@ -42,8 +42,7 @@ pub(in crate::read) const SOURCE: Table = Table {
     is_strict: false,
 };
 
-/// Argo CD's ApplicationSet. The Applications that its templates make have their own table, and generators in others are looked at
-/// one by one.
+/// Argo CD's ApplicationSet. The Applications that its templates make, and its generators, have their own tables.
 pub(in crate::read) const APPLICATION_SET: Table = Table {
     rows: rows! {
         Done "": "apiVersion kind"
@@ -51,19 +50,26 @@ pub(in crate::read) const APPLICATION_SET: Table = Table {
         NoEffect "": "status"
         NoEffect "spec": "ignoreApplicationDifferences preservedFields strategy syncPolicy"
         Done "spec": "applyNestedSelectors goTemplate goTemplateOptions[] templatePatch"
-        Whole "spec": "template"
-        Done "spec.generators[].git": "pathParamPrefix repoURL revision values.*"
-        Done "spec.generators[].git.directories[]": "exclude path"
-        Done "spec.generators[].git.files[]": "exclude path"
-        NoEffect "spec.generators[].git": "requeueAfterSeconds"
-        Whole "spec.generators[].git": "template"
-        Whole "spec.generators[].list": "elements elementsYaml template"
-        Whole "spec.generators[].matrix": "generators template"
-        Whole "spec.generators[].merge": "generators template"
-        Done "spec.generators[].merge": "mergeKeys[]"
-        Whole "spec.generators[].selector": "matchLabels"
-        Done "spec.generators[].selector.matchExpressions[]": "key operator values[]"
-        NotKnown "spec.generators[]": "clusterDecisionResource clusters plugin pullRequest scmProvider"
+        Whole "spec": "generators template"
+    },
+    is_strict: false,
+};
+
+/// A generator of an ApplicationSet, by itself or in another one.
+pub(in crate::read) const GENERATOR: Table = Table {
+    rows: rows! {
+        Done "git": "pathParamPrefix repoURL revision values.*"
+        Done "git.directories[]": "exclude path"
+        Done "git.files[]": "exclude path"
+        NoEffect "git": "requeueAfterSeconds"
+        Whole "git": "template"
+        Whole "list": "elements elementsYaml template"
+        Whole "matrix": "generators template"
+        Whole "merge": "generators template"
+        Done "merge": "mergeKeys[]"
+        Whole "selector": "matchLabels"
+        Done "selector.matchExpressions[]": "key operator values[]"
+        NotKnown "": "clusterDecisionResource clusters plugin pullRequest scmProvider"
     },
     is_strict: false,
 };

@@ -243,12 +243,19 @@ mod tests {
     /// The fields of a schema that no row of its table has.
     fn unlisted<'f>(table: &Table, fields: &'f str) -> Vec<&'f str> {
         let is_unlisted = |field: &&str| {
-            let of_source = ["spec.source.", "spec.sources[]."];
-            let mut of_source = of_source.iter().filter_map(|row| field.strip_prefix(row));
-            let (table, field) = match of_source.next() {
-                Some(field) => (&argo_cd::SOURCE, field),
-                None => (table, *field),
-            };
+            let parts = [
+                (&argo_cd::SOURCE, "spec.source."),
+                (&argo_cd::SOURCE, "spec.sources[]."),
+                (&argo_cd::GENERATOR, "spec.generators[]."),
+                (&argo_cd::GENERATOR, "matrix.generators[]."),
+                (&argo_cd::GENERATOR, "merge.generators[]."),
+            ];
+            let (mut table, mut field) = (table, *field);
+            for (part, prefix) in parts {
+                if let Some(rest) = field.strip_prefix(prefix) {
+                    (table, field) = (part, rest);
+                }
+            }
             let found = fault(table, &document(field));
             found.is_some_and(|(_, fault)| fault == FieldFault::NoRow)
         };
