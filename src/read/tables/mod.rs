@@ -247,8 +247,6 @@ mod tests {
                 (&argo_cd::SOURCE, "spec.source."),
                 (&argo_cd::SOURCE, "spec.sources[]."),
                 (&argo_cd::GENERATOR, "spec.generators[]."),
-                (&argo_cd::GENERATOR, "matrix.generators[]."),
-                (&argo_cd::GENERATOR, "merge.generators[]."),
             ];
             let (mut table, mut field) = (table, *field);
             for (part, prefix) in parts {
