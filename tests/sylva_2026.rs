@@ -324,7 +324,9 @@ fn what_a_branch_of_an_expression_prints_is_moved() {
         let (_, pools) = stdout.rsplit_once("checked: ").expect("a count");
         seen += pools;
     }
-    assert_text(&seen, str![[r#"
+    assert_text(
+        &seen,
+        str![[r#"
 values.yaml:14
 -    "1.32": '{{ .Values.cluster.capi_providers.bootstrap_provider | eq "cabpck" | ternary "v1.32.9" "v1.32.9+rke2r1" }}'
 -    "1.33": '{{ if eq .Values.cluster.capi_providers.bootstrap_provider "cabpr" }}v1.33.5+rke2r1{{ else }}v1.33.5{{ end }}'
@@ -342,7 +344,8 @@ values.yaml:19
 +      v1.33.7
 3 proven; 1 skipped: no image matches its selector
 
-"#]]);
+"#]],
+    );
 }
 
 #[test]
@@ -365,12 +368,15 @@ fn the_image_that_keeps_an_entry_of_the_map_is_shown() {
         .lines()
         .filter(|line| line.contains("`1.33.5`") || line.contains("of one version"));
     let lines: String = lines.map(|line| format!("{line}\n")).collect();
-    assert_text(&lines, str![[r#"
+    assert_text(
+        &lines,
+        str![[r#"
   = help: `ubuntu-noble-plain-kubeadm-1-33` is near: it has `k8s-version: 1.33.7`, not `1.33.5`
    |   ---------------------------- holds `1.33.5`, which the entry has to stay at
    = help: move the builder or the entry, so that both are of one version
 
-"#]]);
+"#]],
+    );
 }
 
 /// A cluster of OpenStack with a selector, and images of which only the names are known.
@@ -640,7 +646,9 @@ fn an_image_is_selected_by_the_key_that_the_chart_gives_it() {
                 .collect::<String>();
         }
     }
-    assert_text(&seen, str![[r#"
+    assert_text(
+        &seen,
+        str![[r#"
 os_image_selector: {os: ubuntu}
   u _os_images_key_: "(sylva--)?ubuntu-noble-plain-rke2-1-35"
   c _os_images_key_: ubuntu-noble-plain-rke2-1-35
@@ -660,7 +668,8 @@ image_key: sylva--ubuntu-noble-plain-rke2-1-35
   c ubuntu-noble-plain-rke2-1-35:
 image_key: sylva-n-1--ubuntu-noble-plain-rke2-1-35
 
-"#]]);
+"#]],
+    );
 }
 
 #[test]

@@ -110,7 +110,7 @@ pub fn find_image<'a>(name: &str, images: &'a Images) -> Option<&'a ImageKey> {
     let (registry, bare) = split_registry(name);
     let (key, image) = images.get_key_value(&key_of(bare).ok()?)?;
     let is_called = match registry {
-        Some(_) => image.gathered_key().is_some_and(|key| key == name),
+        Some(_) => image.chart_key().is_some_and(|key| key == name),
         None => [&image.name, &image.artifact]
             .iter()
             .any(|own| ***own == *name),

@@ -153,7 +153,7 @@ fn apply_fixes(source: &Source, fixes: &[&Fix], engine: Engine) -> (String, Vec<
         let at = |spot: &Spot| Target::Place(spot.start as usize..spot.end as usize);
         edits.push(match &fix.within {
             Some(within) => {
-                let (from, to) = fix.in_context();
+                let (from, to) = fix.replacement_texts();
                 let at = at(within);
                 Edit::Replace { at, from, to }
             }

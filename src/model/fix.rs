@@ -60,7 +60,7 @@ impl Fix {
         let is_whole = |at: &usize| {
             let (before, after) = (&written[..*at], &written[at + old.len()..]);
             let is_quoted = before.ends_with('"') && after.starts_with('"');
-            is_quoted || before.trim_end().ends_with("}}") && ends_branch(after)
+            is_quoted || before.trim_end().ends_with("}}") && is_branch_end(after)
         };
         let places = written.match_indices(old).map(|(at, _)| at);
         let mut found = places.filter(is_whole);
@@ -79,7 +79,7 @@ impl Fix {
     }
 
     /// The edit within a scalar by the text around it: what is replaced with the letters beside it, by what.
-    pub fn in_context(&self) -> (String, String) {
+    pub fn replacement_texts(&self) -> (String, String) {
         let Spot { source, start, end } = &self.spot;
         let before = source.text[..*start as usize].chars().next_back();
         let before = before.filter(|letter| !letter.is_whitespace());
@@ -99,7 +99,7 @@ impl Fix {
 }
 
 /// Whether what follows a text in an expression is the end of its branch.
-fn ends_branch(after: &str) -> bool {
+fn is_branch_end(after: &str) -> bool {
     let action = after.trim_start().strip_prefix("{{");
     let action = action.map(|action| action.trim_start_matches(['-', ' ']));
     action.is_some_and(|action| action.starts_with("else") || action.starts_with("end"))

@@ -103,7 +103,7 @@ impl ClusterInput<'_> {
     pub fn propose_mapped_version(&self, entry: &MappedVersion, held: &str) -> Option<Proposal> {
         let current = &entry.version.value;
         let next = Version::parse(held)?;
-        if self.needs_mapped_version(entry, held).is_some()
+        if self.find_preventing_image(entry, held).is_some()
             || version_obstacle(current, held).is_some()
         {
             return None;
@@ -129,7 +129,7 @@ impl ClusterInput<'_> {
     }
 
     /// An image that keeps an entry of the map from moving to a version: it holds the version that the entry has, or a third one.
-    pub fn needs_mapped_version(&self, entry: &MappedVersion, held: &str) -> Option<&Image> {
+    pub fn find_preventing_image(&self, entry: &MappedVersion, held: &str) -> Option<&Image> {
         let (is, next) = (Version::parse(&entry.version.value)?, Version::parse(held)?);
         let minor = Version::parse(&entry.minor)?;
         let provider = self.view.cluster.bootstrap_provider.as_ref();

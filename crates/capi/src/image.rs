@@ -315,7 +315,7 @@ pub struct Image {
 
 impl Image {
     /// What Sylva's chart calls an image of the builder's list where it gathers facts: `REGISTRY--NAME` (docs/sylva.md#the-catalog).
-    pub fn gathered_key(&self) -> Option<String> {
+    pub fn chart_key(&self) -> Option<String> {
         let registry = self.registry.as_deref().filter(|_| self.built)?;
         Some(format!("{registry}--{}", self.name))
     }

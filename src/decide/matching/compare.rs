@@ -135,7 +135,7 @@ impl CompiledTerm<'_> {
     fn exact(&self, image: &Image) -> Result<bool, String> {
         let name = &*self.term.fact;
         if name == IMAGE_KEY {
-            return Ok(self.fits_key(image));
+            return Ok(self.has_fitting_key(image));
         }
         if let Some(kind) = image.facts.wrong_type(name) {
             let key = &image.key;
@@ -150,7 +150,7 @@ impl CompiledTerm<'_> {
     fn fit_normalized(&self, image: &Image) -> Fit {
         let name = &*self.term.fact;
         let fits = match self.text(image) {
-            _ if name == IMAGE_KEY => self.fits_key(image),
+            _ if name == IMAGE_KEY => self.has_fitting_key(image),
             None => self.pattern.is_match(UNSET),
             Some(text) if name == fact::K8S_VERSION => return self.version_fits(image, text),
             Some(text) => self.pattern.is_match(text),
@@ -183,9 +183,9 @@ impl CompiledTerm<'_> {
     }
 
     /// By what the catalog calls the image, or by what the chart does.
-    fn fits_key(&self, image: &Image) -> bool {
+    fn has_fitting_key(&self, image: &Image) -> bool {
         let fits_gathered = || {
-            let key = image.gathered_key();
+            let key = image.chart_key();
             key.is_some_and(|key| self.pattern.is_match(&key))
         };
         self.pattern.is_match(&image.name) || fits_gathered()

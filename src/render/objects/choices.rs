@@ -159,7 +159,7 @@ fn fields(
     let Some(key) = &stamp.key else {
         return machine_image(stamp);
     };
-    let gathered = gathered_key(view, key, root);
+    let gathered = chart_key(view, key, root);
     let is_gathered = |written: &&Located<ImageKey>| Some(&*written.value) == gathered.as_deref();
     let name = match choice.key.as_ref().filter(is_gathered) {
         Some(written) => &written.value,
@@ -235,9 +235,9 @@ fn with_nulls(mut fields: Map, choice: &Choice, pool: &Pool) -> Map {
 
 /// What sylva-units may call an image of its own catalog: from Sylva 1.6 it does (docs/sylva.md#the-catalog). The other chart has the
 /// images that are written here.
-fn gathered_key(view: &ClusterView, key: &str, root: Root) -> Option<String> {
+fn chart_key(view: &ClusterView, key: &str, root: Root) -> Option<String> {
     let image = view.images.get(key).filter(|_| root == Root::Cluster)?;
-    image.gathered_key()
+    image.chart_key()
 }
 
 /// The terms that narrow a selector to one image (docs/sylva.md#what-is-added-to-a-selector: existing terms are not replaced).
