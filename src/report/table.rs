@@ -269,8 +269,8 @@ pub fn verification(verified: &Verification, format: Format, out: &mut Printer) 
             Some(false) => "not as locked",
             None => "unknown",
         };
-        let signed = image.signed_by.as_deref().unwrap_or("–");
-        let signed: String = signed.chars().take(19).collect();
+        let signed = image.signed_by.as_deref().unwrap_or_default();
+        let signed = shorten_signers(signed.split(", "));
         let cells = [&*image.key, tag, &*signed, &*image.reference];
         table.row(cells.map(str::to_owned));
     }
@@ -322,16 +322,19 @@ pub fn resting<'i>(
     }
     let mut table = Table::new(&["image", "signed by others", "reference"]);
     for row in images {
-        let others = row.others.iter().map(|key| key.chars().take(19).collect());
-        let others: Vec<String> = others.collect();
-        let others = if others.is_empty() {
-            "–".to_owned()
-        } else {
-            others.join(", ")
-        };
+        let others = shorten_signers(row.others);
         table.row([row.key.to_owned(), others, row.reference.to_owned()]);
     }
     table.write(out)
+}
+
+/// The beginnings of the fingerprints of keys; a dash where there is none.
+fn shorten_signers<'a>(fingerprints: impl IntoIterator<Item = &'a str>) -> String {
+    let shorten = |key: &str| key.chars().take(19).collect::<String>();
+    let all: Vec<String> = fingerprints.into_iter().map(shorten).collect();
+    Some(all.join(", "))
+        .filter(|all| !all.is_empty())
+        .unwrap_or_else(|| "–".to_owned())
 }
 
 #[cfg(test)]

@@ -20,7 +20,10 @@ struct Signed {
 
 impl Signed {
     fn new() -> Self {
-        let (stage, old, new) = (site(), Key::new(), Key::new());
+        // Several signers are printed in the order of their fingerprints.
+        let mut keys = [Key::new(), Key::new()];
+        keys.sort_by_key(|key| key.fingerprint().to_string());
+        let (stage, [old, new]) = (site(), keys);
         stage.write("old.pub", old.pem());
         stage.write("new.pub", new.pem());
         write_signed(&stage, &[(NOBLE, &[&old, &new]), (JAMMY, &[&old])]);
@@ -131,7 +134,7 @@ metalmark.lock: 0 kept, 2 added, 0 updated, 0 dropped; written
 $ verify => 0
 IMAGE                           TAG        SIGNED BY            REFERENCE
 JAMMY  as locked  OLD  oci://registry.example.org/os/JAMMY:0.4.12
-NOBLE  as locked  OLD  oci://registry.example.org/os/NOBLE:0.4.12
+NOBLE  as locked  OLD, NEW  oci://registry.example.org/os/NOBLE:0.4.12
 $ verify --key old => 0
 IMAGE                           SIGNED BY OTHERS     REFERENCE
 JAMMY  –                    oci://registry.example.org/os/JAMMY:0.4.12
