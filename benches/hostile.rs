@@ -68,7 +68,10 @@ const OF_PATTERNS: &[Reader] = &[
     ("compiled and matched", |text| {
         if let Ok(regexp) = Regexp::new(text) {
             let text = "a".repeat(1 << 16);
-            let _ = (regexp.is_match(&text), regexp.replace_all(&text, "$1", 32 << 20));
+            let _ = (
+                regexp.is_match(&text),
+                regexp.replace_all(&text, "$1", 32 << 20),
+            );
         }
     }),
     ("as a name", |text| {

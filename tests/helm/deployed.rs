@@ -313,8 +313,8 @@ apps/fleet.yaml helm:
     warning[composition-unsupported]: the chart `charts/edge` is not checked as `apps/fleet.yaml` deploys it: what names it is not composed here
     edge/edge: unknown (the values of its chart are not known)
 set.yaml {apiVersion: argoproj.io/v1alpha1, kind: ApplicationSet, metadata: {name: s}, spec: {generators: [{clusters: {}}], template: {metadata: {name: '{{name}}'}, spec: {source: {path: charts/edge}}}}}
-    warning[composition-unsupported]: the chart `charts/edge` is not checked as `set.yaml` deploys it: what names it is not composed here
-    edge/edge: unknown (the values of its chart are not known)
+    warning[composition-unsupported]: the chart `charts/edge` is not checked as `s` deploys it: the generator `clusters` of an ApplicationSet is not evaluated
+    s/edge: unknown (the values of its chart are not known)
 set.yaml apiVersion: argoproj.io/v1alpha1
 kind: ApplicationSet
 metadata: {name: s}
@@ -324,7 +324,7 @@ spec:
     metadata: {name: '{{name}}'}
     spec: {source: {path: 'charts/{{metadata.labels.chart}}'}}
 
-    warning[composition-unsupported]: the chart `charts/edge` is not checked as `s` deploys it: ApplicationSet `s` has the field `spec.generators[].clusters`, which is not carried out here
+    warning[composition-unsupported]: the chart `charts/edge` is not checked as `s` deploys it: the generator `clusters` of an ApplicationSet is not evaluated
     s/edge: unknown (the values of its chart are not known)
 set.yaml apiVersion: argoproj.io/v1alpha1
 kind: ApplicationSet
@@ -335,7 +335,7 @@ spec:
     metadata: {name: '{{name}}'}
     spec: {source: {path: '{{values.path}}'}}
 
-    warning[composition-unsupported]: the chart `charts/edge` is not checked as `s` deploys it: ApplicationSet `s` has the field `spec.generators[].clusters`, which is not carried out here
+    warning[composition-unsupported]: the chart `charts/edge` is not checked as `s` deploys it: the generator `clusters` of an ApplicationSet is not evaluated
     s/edge: unknown (the values of its chart are not known)
 of-apps/templates/a.yaml kind: Application
 spec: {source: {path: charts/edge, targetRevision: {{ .Values.revision }}}}

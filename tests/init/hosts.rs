@@ -92,6 +92,23 @@ fn lines_of(stage: &Stage, folder: &str) -> String {
     })
 }
 
+#[test]
+fn attributes_are_those_of_folders_with_nothing_but_rendered_files() {
+    let stage = project().file(".git/HEAD", "").file(
+        "metalmark.yaml",
+        "version: 1\n\
+         clusters: ['*/values.yaml']\n\
+         outputs:\n\
+         - {target: helm-values, path: ./shared/}\n\
+         - {target: manifests, path: 'all/{{ cluster.name }}'}\n\
+         - {target: manifests, path: 'out-{{ cluster.name }}'}\n",
+    );
+    stage.run("init").exit(0);
+    let attributes = stage.read(".gitattributes");
+    let folders: Vec<_> = attributes.lines().filter(|it| it.contains('/')).collect();
+    assert_eq!(folders, ["all/** text eol=lf", "shared/** text eol=lf"]);
+}
+
 /// git, pre-commit and Renovate read the top of the repository alone; each has its own rules for what is quoted.
 #[test]
 fn settings_of_a_project_in_a_folder_are_written_at_the_top_as_hosts_read_them() {

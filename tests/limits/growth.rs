@@ -175,7 +175,7 @@ const GROWERS: &[Grower] = &[
     },
     Grower {
         name: "generators of one file",
-        items: 2_000,
+        items: 1_000,
         make: |count| {
             kustomization(&format!(
                 "configMapGenerator:\n{}",

@@ -132,8 +132,8 @@ added   JAMMY sha256:433d32059244… oci://registry.example.org/os/JAMMY:0.4.12
 added   NOBLE sha256:0d9d36ba8dac… oci://registry.example.org/os/NOBLE:0.4.12
 metalmark.lock: 0 kept, 2 added, 0 updated, 0 dropped; written
 $ verify => 0
-IMAGE                           TAG        SIGNED BY            REFERENCE
-JAMMY  as locked  OLD  oci://registry.example.org/os/JAMMY:0.4.12
+IMAGE                           TAG        SIGNED BY                                 REFERENCE
+JAMMY  as locked  OLD                       oci://registry.example.org/os/JAMMY:0.4.12
 NOBLE  as locked  OLD, NEW  oci://registry.example.org/os/NOBLE:0.4.12
 $ verify --key old => 0
 IMAGE                           SIGNED BY OTHERS     REFERENCE

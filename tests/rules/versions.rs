@@ -658,6 +658,11 @@ warning[k8s-version-map]: `k8s_version_map.1.31` is `v1.31.8+rke2r1`, and the im
 3 | k8s_version_map: {'1.31': v1.31.8+rke2r1}
   |                           ^^^^^^^^^^^^^^ this entry
   |
+ ::: catalog.yaml:2:3
+  |
+2 |   noble-31: {k8s-flavor: rke2, k8s-version: '1.31.8+rke2r1', image-format: raw, uri: 'https://images.example/noble-31.raw', sha256: '...
+  |   -------- holds `1.31.8+rke2r1`, which the entry has to stay at
+  |
   = cluster: edge
   = help: move the builder or the entry, so that both are of one version
 
@@ -697,7 +702,7 @@ v1.33.5+rke2r1 <- rke2 1.34.1+rke2r1
 v1.33.5+rke2r1 <- kubeadm 1.33.7
 # What an image of another flavor holds is still needed.
 1.33.5 <- rke2 1.33.7+rke2r1, kubeadm 1.33.5
-    warning - [1.33.5, im-0]
+    warning - [1.33.5, im-0, im-1]
 # Nothing goes back.
 v1.33.7+rke2r1 <- rke2 1.33.5+rke2r1
     warning - [v1.33.7+rke2r1, im-0]

@@ -18,6 +18,7 @@ use crate::error::Error;
 use crate::files::{Disk, Files, Overlay, repository_top};
 use crate::model::date::Date;
 use crate::model::finding::Judged;
+use crate::model::output_path::OutputFolders;
 use crate::model::rule::RuleId;
 use crate::output;
 use crate::printer::Color;
@@ -288,15 +289,13 @@ fn settings(
     Ok(())
 }
 
-/// The folders that `render` writes into, each as far as it is the same for every cluster.
+/// The folders that `render` writes into, each as far as it is the same for every cluster, but for the project's own: that one has
+/// other files too.
 fn output_folders(workspace: &Workspace) -> BTreeSet<String> {
     let outputs = workspace.settings.outputs.iter();
-    let folders = outputs.map(|output| {
-        let shared = output.path.split_once("{{");
-        let shared = shared.and_then(|(shared, _)| shared.rsplit_once('/'));
-        shared.map_or(&*output.path, |(folder, _)| folder)
-    });
-    folders.map(str::to_owned).collect()
+    let folders = OutputFolders::new(outputs.map(|output| &*output.path));
+    let apart = folders.roots().into_iter().filter(|root| !root.is_empty());
+    apart.map(str::to_owned).collect()
 }
 
 /// A host of repositories with pipelines.
