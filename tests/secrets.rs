@@ -347,6 +347,9 @@ fn a_secret_is_one_however_its_kind_is_written_and_what_shows_it_again() {
         "kk: Secret\nx: {kind: '{{ .Values.kk }}', data: {a: SEKRET-1}}\n",
         "kk: ret\nx: {kind: 'Sec{{ .Values.kk }}', binaryData: {a: SEKRET-1}}\n",
         "kk: kind\nx: {'{{ .Values.kk }}': Secret, data: {a: SEKRET-1}}\n",
+        "kk: kind\ns: Secret\nx: {'{{ .Values.kk }}': '{{ .Values.s }}', data: {a: SEKRET-1}}\n",
+        "kk: kind\ns: Secret\nd: data\nx: {'{{ .Values.kk }}': '{{ .Values.s }}', apiVersion: v1, '{{ .Values.d }}': {a: SEKRET-1}}\n",
+        "v: apiVersion\nkk: kind\ns: Secret\nd: data\nx: {'{{ .Values.v }}': v1, '{{ .Values.kk }}': '{{ .Values.s }}', '{{ .Values.d }}': {a: SEKRET-1}}\n",
         "kk: data\nx: {kind: Secret, '{{ .Values.kk }}': {a: SEKRET-1}}\n",
         "x: {kind: {(raw): Secret}, data: {a: SEKRET-1}}\ny: '{{ .Values.x.kind }}'\n",
         "kk: SecretList\nx: {kind: '{{ .Values.kk }}', items: [{data: {a: SEKRET-1}}]}\n",
@@ -367,10 +370,16 @@ fn a_secret_is_one_however_its_kind_is_written_and_what_shows_it_again() {
 fn what_is_no_secret_whatever_its_expression_makes_is_shown() {
     let stage = with_secrets(
         "x: {kind: '{{ \"A\" }}MachineTemplate', data: {a: known-1}}\ny: {kind: 'My{{ \"A\" }}', data: {a: known-2}}\n\
-         z: {kind: '{{ \"A\" }}', a: known-3, b: '{{ fail \"no\" }}'}\n",
+         z: {kind: '{{ \"A\" }}', a: known-3, b: '{{ fail \"no\" }}'}\n\
+         pools: {'{{ \"a\" }}': {image_key: known-4}, '{{ \"b\" }}': '{{ \"c\" }}'}\n",
     );
     let shown = printed(&stage, &["values edge"]);
-    for (known, count) in [("known-1", 1), ("known-2", 1), ("known-3", 2)] {
+    for (known, count) in [
+        ("known-1", 1),
+        ("known-2", 1),
+        ("known-3", 2),
+        ("known-4", 1),
+    ] {
         assert_eq!(shown.matches(known).count(), count, "{known}: {shown}");
     }
 }
@@ -498,6 +507,12 @@ fn what_a_generator_of_a_secret_names_behind_a_key_is_not_printed() {
         "files: [pw=../../SEKRET]",
         "envs: [pw=SEKRET]",
         "env: pw=SEKRET",
+        "files: ['pw: SEKRET']",
+        "files: ['pw: SEKRET=']",
+        "envs: ['pw: SEKRET']",
+        "env: 'pw: SEKRET'",
+        "files: [{pw: SEKRET}]",
+        "env: {pw: SEKRET}",
     ] {
         let generator = format!("secretGenerator: [{{name: a, {named}}}]");
         let stage = project().file("edge.yaml", &cluster).file(

@@ -75,10 +75,15 @@ fn is_quote(letter: char) -> bool {
     "\"'`<>|\\".contains(letter)
 }
 
-/// Where what people write of `https://` ends: `https:/`, `//`.
+/// Where what people write of `https://` ends: `https:/`, `https//`, `//`.
 fn slashes_end(word: &str) -> usize {
-    let start = { word.find('/') }.filter(|at| !word[..*at].ends_with(char::is_alphanumeric));
-    start.map_or(0, |at| {
+    let is_scheme_end = |at: &usize| {
+        let (scheme, slashes) = word.split_at(*at);
+        // What has a colon of its own is a user with the beginning of a password.
+        !scheme.trim_end_matches(':').contains(':')
+            && (slashes.starts_with("//") || !scheme.ends_with(char::is_alphanumeric))
+    };
+    word.find('/').filter(is_scheme_end).map_or(0, |at| {
         word.len() - word[at..].trim_start_matches('/').len()
     })
 }
@@ -112,11 +117,18 @@ fn user_length(url: &str) -> Option<usize> {
     (end > 0 && &url[..end] != "git").then_some(end)
 }
 
-/// The same where a password has a blank, given all that follows and the first word of it.
+/// The same where a password has a blank, or what else ends a word, given all that follows and the first word of it.
 fn length_with_blanks(rest: &str, word: &str) -> Option<usize> {
-    let line = start(rest, |letter| letter == '\n' || is_quote(letter));
-    let first = authority(word.trim_end_matches([':', ',', ';']));
-    has_password(first).then(|| user_length(line)).flatten()
+    let line = start(rest, |letter| "\n`\"".contains(letter));
+    let is_quoted = rest[word.len()..].starts_with(is_quote);
+    let first = if is_quoted {
+        word
+    } else {
+        word.trim_end_matches([':', ',', ';'])
+    };
+    has_password(authority(first))
+        .then(|| user_length(line))
+        .flatten()
 }
 
 fn authority(url: &str) -> &str {
@@ -154,6 +166,11 @@ mod tests {
             ("x: user:pw@host/x?a=b", "x: …@host/x?…"),
             ("- //user:pw@host, a:b@c", "- //…@host, …@c"),
             ("https:/u:p@host", "https:/…@host"),
+            ("oci//u:p@host/x:1", "oci//…@host/x:1"),
+            ("u:p//w@host u:p$/w@host", "…@host …@host"),
+            ("oci://u:p'w@host/x:1", "oci://…@host/x:1"),
+            ("oci://u:p<w|v@host/x:1", "oci://…@host/x:1"),
+            ("oci://u:'p'@host/x:1", "oci://…@host/x:1"),
             ("https://u:p @host", "https://…@host"),
             ("https://u:p q/r @host/x", "https://…@host/x"),
             (

@@ -132,8 +132,7 @@ impl<'a> Seals<'a> {
         }
         let is_secret = holder.is_secret
             || self.is_of_secrets && node.text(&["kind"]).is_none()
-            || { node.entries(&[]) }
-                .any(|entry| is_expression(&entry.key) && may_say(&entry.node, "Secret"));
+            || may_be_secret_by_key(node);
         let patched = first_key(node).map(str::to_owned);
         match &mut node.value {
             Value::Map(map) => self.entries(map, keys, |seals, key, node, keys| match key {
@@ -344,15 +343,16 @@ impl<'a> Seals<'a> {
         self.replace(node, sealed);
     }
 
-    /// Shows nothing of a file that is named behind a key: someone may have written `files` for `literals`. Kustomize takes what has a
-    /// second `=` for no path.
+    /// Shows nothing of a file that is named behind a key: someone may have written `files` for `literals`, or `key: value` for
+    /// `key=path`. Kustomize takes what has a second `=`, or is no text, for no path.
     fn hide_file(&mut self, node: &mut Node, keys: &str) {
-        let text = node.value.as_str();
-        let path = text.and_then(|text| Some(text.split_once('=')?.1));
-        self.hidden
-            .extend(path.map(|_| node.place.start..node.place.end));
-        if path.is_some_and(|path| path.contains('=')) {
-            self.literal(node, keys);
+        let named = node.value.as_str().map(|text| text.split_once(['=', ':']));
+        if let Some(None) = named {
+            return;
+        }
+        self.hidden.push(node.place.start..node.place.end);
+        if named.flatten().is_none_or(|(_, path)| path.contains('=')) {
+            self.seal(node, keys);
         }
     }
 
@@ -501,6 +501,21 @@ fn has_users(node: &Node) -> bool {
 /// Whether a text is an expression, which may be any text once it is evaluated.
 fn is_expression(text: &str) -> bool {
     text.contains("{{")
+}
+
+/// Whether a key that is an expression may be the `kind` of a Secret. Where its value is one too, only that of an object, which has
+/// an `apiVersion` or data: the pools of a cluster may have such names.
+fn may_be_secret_by_key(node: &Node) -> bool {
+    let made = || node.entries(&[]).filter(|entry| is_expression(&entry.key));
+    let mut known = ["apiVersion", "data", "binaryData"].into_iter();
+    let is_object = known.any(|key| node.get_path(&[key]).is_some())
+        || made()
+            .filter(|entry| entry.node.text(&[]).is_some())
+            .count()
+            > 1;
+    made().any(|entry| {
+        entry.node.text(&[]) == Some("Secret") || is_object && may_say(&entry.node, "Secret")
+    })
 }
 
 /// Whether a node is this word, or may be it once it is evaluated.
