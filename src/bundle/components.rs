@@ -199,7 +199,7 @@ mod tests {
             (
                 installer("install.sh", true, "#!/bin/sh\nA-B"),
                 &["A-B"],
-                "no name",
+                "not a name",
             ),
         ] {
             let found = messages(file, names);

@@ -66,7 +66,7 @@ impl Fix {
         let mut found = places.filter(is_whole);
         let at = found.next().filter(|_| found.next().is_none())?;
         let start = within.start + at as u32;
-        Some(Self {
+        let fix = Self {
             text: text.into(),
             spot: Spot {
                 start,
@@ -74,8 +74,11 @@ impl Fix {
                 source: Arc::clone(&within.source),
             },
             value: value.into(),
-            within: Some(within),
-        })
+            within: Some(within.clone()),
+        };
+        // The edit finds it by the text around it, and changes all that is like it.
+        let (from, _) = fix.replacement_texts();
+        (written.matches(&*from).count() == 1).then_some(fix)
     }
 
     /// The edit within a scalar by the text around it: what is replaced with the letters beside it, by what.
@@ -142,7 +145,8 @@ mod tests {
         };
         assert_eq!(quoted("a: '{{ \"v1\" }}'"), Some(("v1".to_owned(), 8)));
         let branch = |text: &str| quoted(&format!("a: '{{{{ if . }}}}{text}{{{{- end }}}}'"));
-        assert_eq!(branch("v1+b{{ else }} v1 "), Some(("v1".to_owned(), 28)));
+        assert_eq!(branch("v1+b{{ else }} v1 "), Some(("v1".to_owned(), 29)));
+        assert_eq!(branch("{{/* v1 was */}} v1 "), None);
         assert_eq!(branch("v1{{ if . }}+b{{ end }}"), None);
         assert_eq!(branch("go v1"), None);
         assert_eq!(quoted("a: '{{ \"v1+b\" }}'"), None);

@@ -78,6 +78,10 @@ fn a_text_is_as_long_as_a_number_may_make_it() {
             "regexReplaceAllLiteral",
             "regexReplaceAllLiteral \"x\" MEB (repeat 1000 \"y\")",
         ),
+        (
+            "semverCompare",
+            "semverCompare (print (repeat 33554423 \" \") \">0 ,1 - 2\") \"1.2.3\"",
+        ),
         ("%d", "printf (repeat 100 \"%1000000d\") LIST"),
         ("%v", "print (list MEB MEB MEB)"),
         ("%v", "list MEB MEB | toString"),

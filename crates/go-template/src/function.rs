@@ -3,6 +3,7 @@
 //! Before the body runs, the engine checks the number and types of the arguments against the signature, with Go's conversions
 //! and errors.
 
+use std::fmt::Display;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -147,7 +148,7 @@ pub enum Body {
 pub(super) const MADE_LIMIT: usize = 32 << 20;
 
 /// Fails if this many bytes are more than what is called so makes.
-pub(super) fn ensure_size(name: &str, bytes: usize) -> Result<(), Error> {
+pub(super) fn ensure_size(name: impl Display, bytes: usize) -> Result<(), Error> {
     if bytes <= MADE_LIMIT {
         return Ok(());
     }

@@ -28,7 +28,7 @@ impl Printer {
         if depth > NESTING {
             return Err(print::too_deep());
         }
-        function::ensure_size(&format!("%{verb}"), self.text.len())?;
+        function::ensure_size(format_args!("%{verb}"), self.text.len())?;
         let fits = match value {
             Value::Nil if depth > 0 => {
                 let nil = if spec.go_syntax {

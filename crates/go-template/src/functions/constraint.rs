@@ -55,6 +55,13 @@ impl Operator {
     }
 }
 
+/// Constraints with the bounds that their ranges mean: `1.2 - 1.4` is `>= 1.2, <= 1.4`. A longer text than a function makes is not
+/// whole.
+pub(super) fn expand_ranges(text: &str) -> Option<String> {
+    let Grammar { range, .. } = GRAMMAR.as_ref()?;
+    Some(range.replace_all(text, ">= $1, <= $11 ", MADE_LIMIT))
+}
+
 /// The first segment of a constraint's version that is missing or a wildcard.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Open {
@@ -87,14 +94,11 @@ static GRAMMAR: LazyLock<Option<Grammar>> = LazyLock::new(|| {
 });
 
 impl Constraints {
-    /// Parses constraints; none if the text is malformed.
+    /// Parses constraints without ranges; none if the text is malformed.
     pub(super) fn parse(text: &str) -> Option<Self> {
-        let Grammar { range, valid, one } = GRAMMAR.as_ref()?;
-        // `1.2 - 1.4` is `>= 1.2, <= 1.4`.
-        let to_bounds = ">= $1, <= $11 ";
-        let ranges = range.replace_all(text, to_bounds, MADE_LIMIT);
+        let Grammar { valid, one, .. } = GRAMMAR.as_ref()?;
         let mut alternatives = Vec::new();
-        for alternative in ranges.split("||") {
+        for alternative in text.split("||") {
             if !valid.is_match(alternative) {
                 return None;
             }
@@ -240,7 +244,7 @@ impl Constraint {
 
 #[cfg(test)]
 mod tests {
-    use super::{Constraints, Engine};
+    use super::{Constraints, Engine, expand_ranges};
     use crate::functions::version;
 
     /// The versions that each constraint is checked with.
@@ -294,7 +298,7 @@ mod tests {
     ];
 
     fn parse(constraint: &str) -> Option<Constraints> {
-        Constraints::parse(constraint)
+        Constraints::parse(&expand_ranges(constraint)?)
     }
 
     fn admitted(constraint: &str, engine: Engine) -> String {

@@ -8,7 +8,7 @@ use super::super::function::{Call, Function, Signature, Type};
 use super::super::print::excerpt;
 use super::super::value::Object;
 use super::super::{Error, ErrorClass, Value};
-use super::constraint::Constraints;
+use super::constraint::{Constraints, expand_ranges};
 use super::version::{Version, parse};
 
 /// The functions of this module.
@@ -28,7 +28,9 @@ fn semver(call: &mut Call<'_>) -> Result<Value, Error> {
 
 fn semver_compare(call: &mut Call<'_>) -> Result<Value, Error> {
     let (constraint, version) = (call.string(0)?, call.string(1)?);
-    let constraints = Constraints::parse(&constraint).ok_or_else(|| {
+    let bounds = expand_ranges(&constraint).unwrap_or_default();
+    call.ensure_size(bounds.len())?;
+    let constraints = Constraints::parse(&bounds).ok_or_else(|| {
         let constraint = excerpt(&constraint);
         call.error(format!("`{constraint}` is not a version constraint"))
     })?;
