@@ -21,10 +21,12 @@ pub const EVIDENCE: &str = "evidence";
 /// The version of the file's format that this program reads and writes.
 pub const LOCK_VERSION: i64 = 1;
 
-/// The entries, sorted by key and reference, each pair once.
+/// The entries, sorted by key and reference, each pair once, and those that are in dispute.
 #[derive(Clone, Debug, Default)]
 pub struct Lock {
     images: Vec<LockedImage>,
+    /// Entries of one pair with different digests, as a merge can leave them, sorted: none of them counts.
+    disputed: Vec<LockedImage>,
 }
 
 /// One image as it was locked.
@@ -71,18 +73,42 @@ pub struct Verified {
 
 impl Lock {
     /// No entry.
-    pub const EMPTY: Self = Self { images: Vec::new() };
+    pub const EMPTY: Self = Self {
+        images: Vec::new(),
+        disputed: Vec::new(),
+    };
 
-    /// A lock of these entries; of two for one key and reference the first one stays.
-    pub fn new(mut images: Vec<LockedImage>) -> Self {
-        images.sort_by(|a, b| a.identity().cmp(&b.identity()));
-        images.dedup_by(|later, earlier| later.identity() == earlier.identity());
-        Self { images }
+    /// A lock of these entries; of two for one key and reference the first one stays if their digest is the same, and none counts
+    /// otherwise.
+    pub fn new(mut entries: Vec<LockedImage>) -> Self {
+        entries.sort_by(|a, b| a.identity().cmp(&b.identity()));
+        let mut lock = Self::EMPTY;
+        for same in entries.chunk_by(|a, b| a.identity() == b.identity()) {
+            let digest = &same[0].digest.value;
+            if same.iter().all(|entry| entry.digest.value == *digest) {
+                lock.images.push(same[0].clone());
+            } else {
+                lock.disputed.extend_from_slice(same);
+            }
+        }
+        lock
     }
 
-    /// Every entry, by key and reference.
+    /// Every entry that counts, by key and reference.
     pub fn images(&self) -> &[LockedImage] {
         &self.images
+    }
+
+    /// The entries of which none counts, because they name different digests for one key and reference.
+    pub fn disputes(&self) -> &[LockedImage] {
+        &self.disputed
+    }
+
+    /// Every entry, in dispute or not, by key and reference.
+    pub fn entries(&self) -> Vec<&LockedImage> {
+        let mut entries: Vec<&LockedImage> = self.images.iter().chain(&self.disputed).collect();
+        entries.sort_by_key(|entry| entry.identity());
+        entries
     }
 
     /// The entries of a key.
@@ -97,6 +123,13 @@ impl Lock {
     pub fn get(&self, key: &str, reference: &Address) -> Option<&LockedImage> {
         self.position(key, reference)
             .map(|index| &self.images[index])
+    }
+
+    /// The entries of a key and a reference: one, or those that are in dispute.
+    pub fn sides(&self, key: &str, reference: &Address) -> impl Iterator<Item = &LockedImage> {
+        let disputed = self.disputed.iter();
+        let disputed = disputed.filter(move |entry| entry.identity() == (key, reference));
+        self.get(key, reference).into_iter().chain(disputed)
     }
 
     /// The number of that entry among [`Lock::images`].
@@ -208,16 +241,51 @@ mod tests {
             locked("b", "oci://r/b:1", b"1"),
             locked("a", "oci://r/a:2", b"2"),
             locked("a", "oci://r/a:1", b"3"),
-            locked("a", "oci://r/a:1", b"lost"),
+            LockedImage {
+                mirror: Some("lost".into()),
+                ..locked("a", "oci://r/a:1", b"3")
+            },
         ]);
         assert_eq!(lock.images().len(), 3);
         assert_eq!(lock.entries_of("a").len(), 2);
         assert!(lock.entries_of("c").is_empty());
         let found = lock
             .get("a", &Address::new("oci://r/a:1"))
-            .map(|image| &image.digest.value);
-        assert_eq!(found, Some(&Digest::compute(b"3")));
+            .map(|image| (&image.digest.value, &image.mirror));
+        assert_eq!(found, Some((&Digest::compute(b"3"), &None)));
         assert!(lock.get("a", &Address::new("oci://mirror/a:1")).is_none());
         assert!(lock.get("b", &Address::new("oci://r/a:1")).is_none());
+    }
+
+    #[test]
+    fn of_two_digests_for_one_reference_none_counts_and_both_stay() {
+        let lock = Lock::new(vec![
+            locked("b", "oci://r/b:1", b"1"),
+            locked("a", "oci://r/a:1", b"2"),
+            locked("c", "oci://r/c:1", b"3"),
+            locked("b", "oci://r/b:1", b"4"),
+        ]);
+        let digests = |entries: Vec<&LockedImage>| -> Vec<Digest> {
+            let digests = entries.iter().map(|entry| entry.digest.value.clone());
+            digests.collect()
+        };
+        let expected = |all: &[&[u8]]| -> Vec<Digest> {
+            all.iter().map(|bytes| Digest::compute(bytes)).collect()
+        };
+        assert_eq!(
+            digests(lock.images().iter().collect()),
+            expected(&[b"2", b"3"])
+        );
+        assert_eq!(
+            digests(lock.disputes().iter().collect()),
+            expected(&[b"1", b"4"])
+        );
+        assert_eq!(digests(lock.entries()), expected(&[b"2", b"1", b"4", b"3"]));
+        let sides = |key: &str, reference: &str| {
+            digests(lock.sides(key, &Address::new(reference)).collect())
+        };
+        assert_eq!(sides("b", "oci://r/b:1"), expected(&[b"1", b"4"]));
+        assert_eq!(sides("a", "oci://r/a:1"), expected(&[b"2"]));
+        assert_eq!(sides("b", "oci://r/a:1"), expected(&[]));
     }
 }

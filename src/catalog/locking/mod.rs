@@ -18,11 +18,13 @@ mod verify;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use oci_artifacts::{Address, Failure, FailureKind, Platform, Reference, Store};
+use capi::image::ImageKey;
+use oci_artifacts::{Address, Digest, Failure, FailureKind, Platform, Reference, Store};
 use yaml_tree::place::{Sources, Spot};
 
 use crate::catalog::sources::{Artifact, artifacts};
 use crate::decide::bound_content::other_image;
+use crate::model::checksum::is_url;
 use crate::model::finding::{Finding, Subject};
 use crate::model::lock::{Lock, LockedImage};
 use crate::model::name::NameSchemes;
@@ -238,7 +240,7 @@ pub fn lock(
         store,
         &mut run,
     );
-    run.finish(entries)
+    run.finish(requirements, request, entries)
 }
 
 struct Run<'a> {
@@ -303,7 +305,7 @@ fn absent(requirement: &Requirement, failure: &Failure) -> Finding {
     finding.helps(failure.help.iter().cloned())
 }
 
-impl Run<'_> {
+impl<'a> Run<'a> {
     /// What could not be fetched, at the place that requests it.
     fn fail(&mut self, failure: Failure, requirement: &Requirement) {
         let place = requirement.spot.as_ref().map(Spot::to_string);
@@ -325,11 +327,8 @@ impl Run<'_> {
                 .findings
                 .push(requirement.finding(RuleId::FactConflict, message));
         }
-        let known = self.old.get(&requirement.key, &requirement.reference);
-        if let Some(known) = known
-            && known.digest.value != arrived.digest
-            && !request.accept_moved.contains(&*requirement.key)
-        {
+        let identity = requirement.identity();
+        if let Some(known) = self.find_moved(&identity, &arrived.digest, request) {
             let finding = tag_moved(known, arrived.digest.as_str(), self.sources);
             let finding = finding.help(format!(
                 "find out who moved it; if it is meant, `metalmark lock --accept-moved {}`",
@@ -341,8 +340,36 @@ impl Run<'_> {
         Some(requirement.lock_entry(arrived))
     }
 
-    fn finish(mut self, entries: BTreeMap<(Arc<str>, Address), LockedImage>) -> Locked {
-        let lock = Lock::new(entries.into_values().collect());
+    /// What was locked of a reference that has another digest now, where no option accepts that.
+    fn find_moved(
+        &self,
+        (key, reference): &(ImageKey, Address),
+        now: &Digest,
+        request: &LockRequest<'_>,
+    ) -> Option<&'a LockedImage> {
+        let sides = || self.old.sides(key, reference);
+        let is_known = sides().any(|side| side.digest.value == *now);
+        let is_right = is_known || request.accept_moved.contains(&**key);
+        sides().next().filter(|_| !is_right)
+    }
+
+    /// The lock of these entries. What is in dispute stays so until it is settled: with its digests, what was locked would be lost.
+    fn finish(
+        mut self,
+        requirements: &Requirements,
+        request: &LockRequest<'_>,
+        entries: BTreeMap<(ImageKey, Address), LockedImage>,
+    ) -> Locked {
+        let is_unsettled = |image: &&LockedImage| {
+            let identity = (Arc::clone(&image.key.value), image.reference.value.clone());
+            let stays = request.keep_unrequired
+                || requirements.contains_key(&identity)
+                || is_url(&identity.1);
+            stays && !entries.contains_key(&identity)
+        };
+        let unsettled = self.old.disputes().iter().filter(is_unsettled).cloned();
+        let unsettled: Vec<LockedImage> = unsettled.collect();
+        let lock = Lock::new(entries.into_values().chain(unsettled).collect());
         let mut changes = Vec::new();
         let change = |image: &LockedImage, kind| LockChange {
             key: Arc::clone(&image.key.value),
@@ -352,15 +379,15 @@ impl Run<'_> {
         };
         for image in lock.images() {
             let (key, reference) = image.identity();
-            changes.push(match self.old.get(key, reference) {
+            changes.push(match self.old.sides(key, reference).next() {
                 Some(known) if known.says_the_same(image) => change(image, LockChangeKind::Kept),
                 Some(_) => change(image, LockChangeKind::Updated),
                 None => change(image, LockChangeKind::Added),
             });
         }
-        for image in self.old.images() {
+        for image in self.old.entries() {
             let (key, reference) = image.identity();
-            if lock.get(key, reference).is_none() {
+            if lock.sides(key, reference).next().is_none() {
                 changes.push(change(image, LockChangeKind::Dropped));
             }
         }

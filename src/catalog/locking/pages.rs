@@ -36,21 +36,20 @@ pub(super) fn settle(
 ) {
     for offered in &request.pages.offered {
         let identity = (Arc::clone(&offered.key), offered.reference.clone());
-        let known = run.old.get(&offered.key, &offered.reference);
-        let changed = known.filter(|known| known.digest.value != offered.digest);
-        let accepted = request.accept_moved.contains(&*offered.key);
-        let entry = match changed.filter(|_| !accepted) {
+        match run.find_moved(&identity, &offered.digest, request) {
             Some(known) => {
                 let finding = tag_moved(known, offered.digest.as_str(), run.sources);
                 run.out.findings.push(finding.help(format!(
                     "give another file another name; if it is meant, `metalmark lock --accept-moved {}`",
                     offered.key
                 )));
-                known.clone()
+                let kept = run.old.get(&identity.0, &identity.1).cloned();
+                entries.extend(kept.map(|kept| (identity, kept)));
             }
-            None => lock_entry(offered),
-        };
-        entries.insert(identity, entry);
+            None => {
+                entries.insert(identity, lock_entry(offered));
+            }
+        }
     }
     for known in run.old.images() {
         let identity = (Arc::clone(&known.key.value), known.reference.value.clone());
@@ -200,6 +199,42 @@ mod tests {
             reported,
             [format!("`{FILE}` is gone: its page does not list it")]
         );
+    }
+
+    #[test]
+    fn a_file_that_two_branches_locked_differently_is_one_of_the_two() {
+        let with = |bytes: &[u8]| {
+            lock_entry(&OfferedImage {
+                digest: Digest::compute(bytes),
+                ..offered("used", FILE)
+            })
+        };
+        let counts = |one: &[u8], other: &[u8]| {
+            let (old, sources) = (Lock::new(vec![with(one), with(other)]), Sources::default());
+            let request = LockRequest {
+                pages: Pages {
+                    offered: vec![offered("used", FILE)],
+                    ..pages()
+                },
+                ..LockRequest::default()
+            };
+            let mut run = Run {
+                old: &old,
+                sources: &sources,
+                out: Locked::default(),
+            };
+            let mut entries = BTreeMap::new();
+            settle(&mut entries, &request, &mut run);
+            let out = run.finish(&BTreeMap::new(), &request, entries);
+            let lock = &out.lock;
+            (
+                lock.images().len(),
+                lock.disputes().len(),
+                out.findings.len(),
+            )
+        };
+        assert_eq!(counts(b"b", b"a"), (1, 0, 0));
+        assert_eq!(counts(b"b", b"c"), (0, 2, 1));
     }
 
     #[test]

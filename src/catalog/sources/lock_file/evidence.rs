@@ -40,7 +40,7 @@ struct Line {
 pub fn text(lock: &Lock) -> Option<String> {
     // Two images may be one artifact, signed under the name of each.
     let mut all: BTreeMap<&str, Evidence> = BTreeMap::new();
-    for image in lock.images() {
+    for image in lock.entries() {
         if let Some(evidence) = &image.evidence {
             let of_digest = all.entry(image.digest.value.as_str());
             let joined = of_digest.or_insert_with(|| Evidence::clone(evidence));
@@ -66,14 +66,14 @@ pub fn text(lock: &Lock) -> Option<String> {
 
 /// Attaches the evidence with the same digest and platform to the entries of a lock, and compares their facts.
 pub(super) fn attach(
-    images: &[LockedImage],
+    lock: &Lock,
     text: &str,
     file: FileId,
     platform: &Platform,
 ) -> (Lock, Vec<Fault>) {
     let mut faults = Vec::new();
     let known = lines(text, file, &mut faults);
-    let mut images = images.to_vec();
+    let mut images: Vec<LockedImage> = lock.entries().into_iter().cloned().collect();
     for image in &mut images {
         let Some(lines) = known.get(&image.digest.value) else {
             continue;
@@ -242,7 +242,12 @@ mod tests {
             evidence: None,
             ..image(os, &[])
         };
-        let (lock, faults) = attach(&[bare], text, FileId(0), &Platform::default());
+        let (lock, faults) = attach(
+            &Lock::new(vec![bare]),
+            text,
+            FileId(0),
+            &Platform::default(),
+        );
         let reported = faults.into_iter();
         let reported = reported.map(|fault| format!("{}: {}", fault.rule, fault.message));
         (lock, reported.collect())

@@ -120,7 +120,7 @@ pub(super) fn read(
     let witnessed = self::bytes(tree, &beside)?.unwrap_or_default();
     // What is not UTF-8 in it is a fault of its line.
     let witnessed = String::from_utf8_lossy(&witnessed);
-    let (lock, found) = evidence::attach(lock.images(), &witnessed, evidence_file, platform);
+    let (lock, found) = evidence::attach(&lock, &witnessed, evidence_file, platform);
     faults.extend(found);
     let lock = Arc::new(lock);
     Ok(Read {
@@ -178,12 +178,13 @@ const HEAD: &str = "# Written by `metalmark lock`; commit it. Each image's diges
 /// The whole file. The same lock is the same bytes; what is read back is the same lock.
 pub fn text(lock: &Lock) -> String {
     let mut text = format!("{HEAD}\nversion: {LOCK_VERSION}\nimages:");
-    if lock.images().is_empty() {
+    let entries = lock.entries();
+    if entries.is_empty() {
         text.push_str(" []\n");
     } else {
         text.push('\n');
     }
-    for image in lock.images() {
+    for image in entries {
         text.push('\n');
         text.push_str(&block(image));
     }

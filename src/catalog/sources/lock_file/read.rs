@@ -1,6 +1,6 @@
 //! The lock's text to a [`Lock`], every fault at its line. A lock is data that others rely on, so nothing is guessed.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use capi::image::ImageKey;
@@ -39,7 +39,7 @@ pub(super) fn lock(text: &str, file: FileId) -> (Lock, Vec<Fault>) {
         None => reader.document(text, file),
         Some(conflicted) => reader.sides(conflicted, file),
     };
-    let images = reader.drop_disputed(images);
+    reader.report_repeated(&images);
     (Lock::new(images), reader.faults)
 }
 
@@ -70,47 +70,42 @@ impl LockReader {
         let mut images = self.document(&ours, file);
         // What both sides share is wrong once.
         if self.faults.len() == before {
-            let theirs = self.document(&theirs, file).into_iter();
-            let new: Vec<LockedImage> = theirs
-                .filter(|their| !images.iter().any(|image| image.says_the_same(their)))
-                .collect();
-            images.extend(new);
+            let mut theirs = self.document(&theirs, file);
+            let mut known: HashMap<(&str, &Address), Vec<&LockedImage>> = HashMap::new();
+            for image in &images {
+                known.entry(image.identity()).or_default().push(image);
+            }
+            theirs.retain(|their| {
+                let ours = known.get(&their.identity());
+                !ours.is_some_and(|ours| ours.iter().any(|our| our.says_the_same(their)))
+            });
+            images.extend(theirs);
         }
         images
     }
 
-    /// The entries without those that say two things of one reference, which a merge can leave, also without a conflict.
-    fn drop_disputed(&mut self, mut images: Vec<LockedImage>) -> Vec<LockedImage> {
-        let mut known: BTreeMap<(ImageKey, Address), usize> = BTreeMap::new();
-        let mut disputed = BTreeSet::new();
-        let identity = |image: &LockedImage| {
-            let key = Arc::clone(&image.key.value);
-            (key, image.reference.value.clone())
-        };
-        for (index, image) in images.iter().enumerate() {
-            let first = *known.entry(identity(image)).or_insert(index);
-            if first == index {
+    /// What is locked twice for one reference, as a merge can leave it, also without a conflict.
+    fn report_repeated(&mut self, images: &[LockedImage]) {
+        let mut known: HashMap<(&str, &Address), &LockedImage> = HashMap::new();
+        for image in images {
+            let first = *known.entry(image.identity()).or_insert(image);
+            if std::ptr::eq(first, image) {
                 continue;
             }
             let key = &image.key.value;
-            let (message, help) = if images[first].says_the_same(image) {
-                (
-                    format!("`{key}` is locked twice for one reference"),
-                    "`metalmark lock` keeps one of the two",
-                )
+            let mut message = format!("`{key}` is locked twice for one reference");
+            if !first.says_the_same(image) {
+                message.push_str(", and not the same");
+            }
+            let help = if first.digest.value == image.digest.value {
+                "`metalmark lock` keeps one of the two"
             } else {
-                disputed.insert(identity(image));
-                (
-                    format!("`{key}` is locked twice for one reference, and not the same"),
-                    "`metalmark lock` requests the image again",
-                )
+                "`metalmark lock` requests the image again"
             };
             let place = image.key.place;
             self.faults
                 .push(fault(RuleId::LockConflict, message, place, help));
         }
-        images.retain(|image| !disputed.contains(&identity(image)));
-        images
     }
 
     fn document(&mut self, text: &str, file: FileId) -> Vec<LockedImage> {
