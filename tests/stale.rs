@@ -110,12 +110,6 @@ error[output-removed]: `rendered/a.values.yaml` says that metalmark rendered it,
 1 error; 2 node pools checked: 2 proven
 
 "#]]);
-    stage.run("check b").exit(1);
-    stage.write(
-        "metalmark.yaml",
-        with.replace("outputs: [{target: helm-values, path: rendered}]", ""),
-    );
-    stage.run("check").exit(1);
     let waived = "policy: {waivers: [{rule: output-removed, where: '*', reason: moved, until: 2099-01-01}]}\n";
     stage.write(
         "metalmark.yaml",
@@ -125,6 +119,48 @@ error[output-removed]: `rendered/a.values.yaml` says that metalmark rendered it,
     stage.write("metalmark.yaml", &with);
     stage.edit("metalmark.yaml", "path: rendered", "path: images");
     stage.shell("rm -r rendered").exit(0);
+    stage.run("render").exit(0);
+}
+
+/// What git has, once the output's folder is another one.
+fn moved() -> Option<Stage> {
+    let stage = rendered();
+    stage.write("shut.yaml", "a: b\n");
+    let stage = stage.commit("Render")?;
+    stage.edit("metalmark.yaml", "path: rendered", "path: images");
+    Some(stage)
+}
+
+/// The whole repository was read for one cluster.
+#[test]
+fn a_run_of_some_clusters_looks_for_no_removed_output() {
+    let Some(stage) = moved() else { return };
+    stage.run("check").exit(1);
+    stage.run("check b").exit(0);
+}
+
+#[test]
+fn a_project_without_outputs_has_removed_none() {
+    let Some(stage) = moved() else { return };
+    let outputs = "outputs: [{target: helm-values, path: images}]";
+    stage.edit("metalmark.yaml", outputs, "");
+    stage.run("check").exit(0);
+}
+
+/// A repository that is deployed from has what another one rendered.
+#[test]
+fn rendered_files_without_a_project_file_are_no_removed_output() {
+    let Some(stage) = moved() else { return };
+    stage.remove("metalmark.yaml");
+    let said = stage.run("check").outcome;
+    let said = said.stdout + &said.stderr;
+    assert!(!said.contains("output-removed"), "{said}");
+}
+
+#[test]
+fn a_file_that_may_not_be_read_is_no_removed_output() {
+    let Some(stage) = moved() else { return };
+    stage.shell("rm -r rendered && chmod 000 shut.yaml").exit(0);
     stage.run("render").exit(0);
 }
 

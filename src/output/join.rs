@@ -1,11 +1,14 @@
 //! Joins the parts of a plan: finds collisions, and files to delete.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::io::Read as _;
+use std::io::{self, ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
 
 use oci_artifacts::portable_path;
-use rayon::prelude::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
+use rayon::prelude::{
+    IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator, ParallelSlice,
+};
 
 use super::plan::{Entry, FileOutcome, Part, Plan, join, strip_folder, walk};
 use super::refusal::{self, Side};
@@ -185,10 +188,11 @@ struct Found {
     findings: Vec<Finding>,
 }
 
-/// Files that git has in other folders than the outputs', and that say that this project rendered them for somebody whom this run
-/// answers for: what deploys them goes on with what was rendered last.
+/// Files that git has in other folders than the outputs', and that say that this project rendered them: what deploys them goes on
+/// with what was rendered last. Only a run that answers for the whole fleet looks at every file.
 fn find_removed(plan: &Plan, keeps: &Keeps) -> Result<Option<Finding>, Error> {
-    let Some(base) = plan.options.base.as_ref().filter(|_| !keeps.is_all) else {
+    let is_asked = keeps.part.has_shared() && !keeps.is_all;
+    let Some(base) = plan.options.base.as_ref().filter(|_| is_asked) else {
         return Ok(None);
     };
     let roots = plan.options.outputs.roots();
@@ -202,29 +206,53 @@ fn find_removed(plan: &Plan, keeps: &Keeps) -> Result<Option<Finding>, Error> {
         };
         path.extension().is_some_and(|end| end == "yaml") && !path.ancestors().any(is_known)
     };
-    let says = |path: &&PathBuf| -> Result<bool, Error> {
-        let path = path.to_string_lossy();
+    let elsewhere: Vec<Cow<'_, str>> = { tracked.iter().filter(is_elsewhere) }
+        .map(|path| path.to_string_lossy())
+        .collect();
+    let removed = elsewhere.par_chunks(256).map(|paths| {
         let mut walk = walk(&plan.folder, &plan.root)?;
-        let state = walk.inspect(&path).map_err(plan.unreadable(&path))?;
-        if !matches!(state, PathState::File(_)) {
-            return Ok(false);
+        let mut removed = Vec::new();
+        for path in paths {
+            let found = pass_forbidden(is_ours(plan, &mut walk, path));
+            if found.map_err(plan.unreadable(path))? {
+                removed.push(plan.display_path(path));
+            }
         }
-        let owned = find_owner(plan, &path)?;
-        Ok(owned.is_some_and(|owned| owned.other.is_none() && !keeps.keeps(&owned.owner)))
-    };
-    let removed: Vec<&PathBuf> = { tracked.par_iter().with_min_len(64) }
-        .filter(is_elsewhere)
-        .map(|path| Ok(says(&path)?.then_some(path)))
-        .filter_map(Result::transpose)
-        .collect::<Result<_, Error>>()?;
-    let shown = removed
-        .iter()
-        .map(|path| plan.display_path(&path.to_string_lossy()));
-    let mut shown: Vec<String> = shown.collect();
+        Ok(removed)
+    });
+    let mut shown = removed
+        .collect::<Result<Vec<Vec<String>>, Error>>()?
+        .concat();
     shown.sort();
     // Of a file in conflict, git has several.
     shown.dedup();
     Ok(refusal::lingering_output(&shown))
+}
+
+/// Whether there is a file at a path that says that this project rendered it.
+fn is_ours(plan: &Plan, walk: &mut Walk<'_>, path: &str) -> io::Result<bool> {
+    if !matches!(walk.inspect(path)?, PathState::File(_)) {
+        return Ok(false);
+    }
+    let start = read_start(walk, path)?;
+    Ok(Owner::from_start_of(&plan.options.project, &start).is_some())
+}
+
+/// The answer of [`is_ours`], where a file that may not be read is no reason to end the run: metalmark renders none.
+fn pass_forbidden(found: io::Result<bool>) -> io::Result<bool> {
+    match found {
+        Err(cause) if cause.kind() == ErrorKind::PermissionDenied => Ok(false),
+        found => found,
+    }
+}
+
+/// What a file begins with: its first line.
+fn read_start(walk: &mut Walk<'_>, path: &str) -> io::Result<Vec<u8>> {
+    // One more than is read, so that nothing probes for the end in small steps.
+    let mut start = Vec::with_capacity(LONGEST_LINE + 1);
+    let file = walk.file(path)?;
+    file.take(LONGEST_LINE as u64).read_to_end(&mut start)?;
+    Ok(start)
 }
 
 fn search(plan: &Plan, entries: &[Entry]) -> Result<Found, Error> {
@@ -380,12 +408,7 @@ fn find_owner(plan: &Plan, path: &str) -> Result<Option<Owned>, Error> {
             is_listed: Owner::from_start(&bytes).is_none(),
         }));
     }
-    let unreadable = plan.unreadable(path);
-    let mut start = Vec::new();
-    let file = walk.file(path).map_err(&unreadable)?;
-    file.take(LONGEST_LINE as u64)
-        .read_to_end(&mut start)
-        .map_err(&unreadable)?;
+    let start = read_start(&mut walk, path).map_err(plan.unreadable(path))?;
     Ok(Owner::from_start(&start).map(|owner| Owned {
         owner,
         other: Owner::other_project(&plan.options.project, &start),
@@ -465,4 +488,20 @@ fn folders_to_remove(
         .collect();
     // A folder sorts before its content.
     folders.into_iter().rev().map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::ErrorKind;
+
+    use super::pass_forbidden;
+
+    /// The superuser may read every file, so that no test of the program can show it.
+    #[test]
+    fn a_file_that_may_not_be_read_ends_no_run() {
+        let answer = |kind: ErrorKind| pass_forbidden(Err(kind.into())).map_err(|it| it.kind());
+        assert_eq!(answer(ErrorKind::PermissionDenied), Ok(false));
+        assert_eq!(answer(ErrorKind::InvalidData), Err(ErrorKind::InvalidData));
+        assert!(pass_forbidden(Ok(true)).expect("an answer"));
+    }
 }

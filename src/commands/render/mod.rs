@@ -147,8 +147,6 @@ pub(super) fn check_all<T: Send>(
     if fleet.workspace.settings.outputs.is_empty() {
         let mut fleet_check = fleet.check(|view, _, _| Ok(keep(view)))?;
         fleet_check.require_pools(fleet);
-        let nothing = plan::compare(fleet, fleet.workspace.part.clone())?;
-        fleet_check.add(nothing.findings, fleet);
         return Ok(fleet_check);
     }
     let material = Material::take(&mut fleet.workspace);

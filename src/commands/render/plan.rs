@@ -93,12 +93,6 @@ pub(super) fn plan_render<T: Send>(
     })
 }
 
-/// What is on disk, compared with a project that renders nothing.
-pub(super) fn compare(fleet: &Fleet, part: Part) -> Result<ChangeSet, Error> {
-    let tree = outputs::plan(&fleet.workspace, Foreign::Refuse, Previous::Drop)?;
-    tree.finish(Vec::new(), &keeps(&fleet.workspace, part))
-}
-
 /// Whose files stay, where a run answers for a part of the fleet.
 fn keeps(workspace: &Workspace, part: Part) -> Keeps {
     let names = { workspace.clusters.iter() }.map(|entry| Arc::clone(&entry.name));
