@@ -191,8 +191,8 @@ struct Found {
 /// Files that git has in other folders than the outputs', and that say that this project rendered them: what deploys them goes on
 /// with what was rendered last. Only a run that answers for the whole fleet looks at every file.
 fn find_removed(plan: &Plan, keeps: &Keeps) -> Result<Option<Finding>, Error> {
-    let is_asked = keeps.part.has_shared() && !keeps.is_all;
-    let Some(base) = plan.options.base.as_ref().filter(|_| is_asked) else {
+    let is_of_whole_fleet = keeps.part.has_shared() && !keeps.is_all;
+    let Some(base) = plan.options.base.as_ref().filter(|_| is_of_whole_fleet) else {
         return Ok(None);
     };
     let roots = plan.options.outputs.roots();
