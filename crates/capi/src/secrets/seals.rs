@@ -507,14 +507,13 @@ fn is_expression(text: &str) -> bool {
 /// an `apiVersion` or data: the pools of a cluster may have such names.
 fn may_be_secret_by_key(node: &Node) -> bool {
     let made = || node.entries(&[]).filter(|entry| is_expression(&entry.key));
-    let mut known = ["apiVersion", "data", "binaryData"].into_iter();
-    let is_object = known.any(|key| node.get_path(&[key]).is_some())
-        || made()
-            .filter(|entry| entry.node.text(&[]).is_some())
-            .count()
-            > 1;
+    let is_object = || {
+        let mut known = ["apiVersion", "data", "binaryData"].into_iter();
+        let texts = made().filter(|entry| entry.node.text(&[]).is_some());
+        known.any(|key| node.get_path(&[key]).is_some()) || texts.count() > 1
+    };
     made().any(|entry| {
-        entry.node.text(&[]) == Some("Secret") || is_object && may_say(&entry.node, "Secret")
+        entry.node.text(&[]) == Some("Secret") || may_say(&entry.node, "Secret") && is_object()
     })
 }
 
