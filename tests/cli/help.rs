@@ -54,7 +54,7 @@ fn the_help_of_the_plugin_says_what_is_typed_with_kubectl() {
         "{help}"
     );
     assert!(!help.contains("\n  metalmark"), "{help}");
-    let refused = said("chek");
+    let refused = said("inspect");
     assert!(
         refused.contains("Usage: kubectl metalmark [OPTIONS] [COMMAND]"),
         "{refused}"
