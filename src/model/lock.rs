@@ -127,9 +127,13 @@ impl Lock {
 
     /// The entries of a key and a reference: one, or those that are in dispute.
     pub fn sides(&self, key: &str, reference: &Address) -> impl Iterator<Item = &LockedImage> {
-        let disputed = self.disputed.iter();
-        let disputed = disputed.filter(move |entry| entry.identity() == (key, reference));
-        self.get(key, reference).into_iter().chain(disputed)
+        let identity = (key, reference);
+        let disputed = &self.disputed;
+        let first = disputed.partition_point(|entry| entry.identity() < identity);
+        let end = disputed.partition_point(|entry| entry.identity() <= identity);
+        self.get(key, reference)
+            .into_iter()
+            .chain(&disputed[first..end])
     }
 
     /// The number of that entry among [`Lock::images`].

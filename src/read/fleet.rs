@@ -121,12 +121,11 @@ fn add_source(
 
 /// A cluster whose file has another ending than its neighbors' would be nobody's, and what was rendered of it would be deleted.
 fn near_misses(listed: &Listed) -> Vec<Finding> {
+    if listed.near.is_empty() {
+        return Vec::new();
+    }
     let read = listed.entries.iter().flat_map(|entry| &entry.layers);
-    let read: HashSet<&PathBuf> = if listed.near.is_empty() {
-        HashSet::new()
-    } else {
-        read.collect()
-    };
+    let read: HashSet<&PathBuf> = read.collect();
     let near = listed.near.iter().filter(|(file, _)| !read.contains(file));
     let finding = |(file, pattern): (&PathBuf, &String)| {
         let file = files::display(file);

@@ -241,15 +241,16 @@ struct VerificationRow<'a> {
     key: &'a str,
     reference: &'a str,
     in_place: Option<bool>,
-    signed_by: Option<&'a str>,
+    signed_by: Option<String>,
 }
 
 fn verification_row(image: &VerifiedImage) -> VerificationRow<'_> {
+    let keys: Vec<&str> = image.signed_by.iter().map(|key| &**key).collect();
     VerificationRow {
         key: &image.key,
         reference: &image.reference,
         in_place: image.in_place,
-        signed_by: image.signed_by.as_deref(),
+        signed_by: (!keys.is_empty()).then(|| keys.join(", ")),
     }
 }
 
@@ -269,8 +270,7 @@ pub fn verification(verified: &Verification, format: Format, out: &mut Printer) 
             Some(false) => "not as locked",
             None => "unknown",
         };
-        let signed = image.signed_by.as_deref().unwrap_or_default();
-        let signed = shorten_signers(signed.split(", "));
+        let signed = shorten_signers(image.signed_by.iter().map(|key| &**key));
         let cells = [&*image.key, tag, &*signed, &*image.reference];
         table.row(cells.map(str::to_owned));
     }
@@ -332,9 +332,10 @@ pub fn resting<'i>(
 fn shorten_signers<'a>(fingerprints: impl IntoIterator<Item = &'a str>) -> String {
     let shorten = |key: &str| key.chars().take(19).collect::<String>();
     let all: Vec<String> = fingerprints.into_iter().map(shorten).collect();
-    Some(all.join(", "))
-        .filter(|all| !all.is_empty())
-        .unwrap_or_else(|| "–".to_owned())
+    match all.as_slice() {
+        [] => "–".to_owned(),
+        all => all.join(", "),
+    }
 }
 
 #[cfg(test)]

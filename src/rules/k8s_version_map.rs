@@ -121,19 +121,16 @@ fn compare(
         finding.with_label(input.spot(it.image.place), format!("holds `{version}`"))
     });
     let Some(proposal) = input.propose_mapped_version(entry, version) else {
-        let finding = input
-            .find_preventing_image(entry, version)
-            .into_iter()
-            .fold(finding, |finding, image| {
+        let finding =
+            finding.help("move the builder or the entry, so that both are of one version");
+        return Some(match input.find_preventing_image(entry, version) {
+            Some(image) => {
                 let held = image.facts.text(fact::K8S_VERSION).unwrap_or_default();
-                finding.with_label(
-                    input.spot(image.place),
-                    format!("holds `{held}`, which the entry has to stay at"),
-                )
-            });
-        return Some(
-            finding.help("move the builder or the entry, so that both are of one version"),
-        );
+                let words = format!("holds `{held}`, which the entry has to stay at");
+                finding.with_label(input.spot(image.place), words)
+            }
+            None => finding,
+        });
     };
     // What the cluster does not run changes nothing for it that could be tried.
     if input.runs(entry) {

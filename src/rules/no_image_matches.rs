@@ -18,7 +18,7 @@ use crate::rules::ClusterInput;
 
 /// Looks at every node pool, and at what is served beside their images.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
-    additional_selectors(input, findings);
+    check_additional_selectors(input, findings);
     for SelectedPool {
         pool, selection, ..
     } in input.pools()
@@ -40,13 +40,13 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
 }
 
 /// Additional selectors of the image server of which each image is known to differ: they serve nothing.
-fn additional_selectors(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
+fn check_additional_selectors(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
     let images = &input.view.images;
+    let (mode, patterns) = (input.settings.matching, PatternCache::default());
     for (name, selector) in &input.view.cluster.additional_selectors {
         let Some(first) = selector.terms.first().filter(|_| !is_at_fault(selector)) else {
             continue;
         };
-        let (mode, patterns) = (input.settings.matching, PatternCache::default());
         let candidates = candidates(selector, images, mode, &patterns);
         // What only a name says, or nothing, another fact may be.
         let is_known = |candidate: &Candidate| {

@@ -139,17 +139,18 @@ pub(super) fn compare(
 mod tests {
     use std::collections::BTreeMap;
 
-    use super::{Pages, compare, lock_entry, settle};
+    use super::{Address, Pages, compare, lock_entry, settle};
     use crate::catalog::locking::{LockRequest, Locked, Run};
     use crate::catalog::sources::OfferedImage;
     use crate::model::lock::{Lock, LockedImage};
+    use capi::image::ImageKey;
     use oci_artifacts::Digest;
     use yaml_tree::place::Sources;
 
     fn offered(key: &str, reference: &str) -> OfferedImage {
         OfferedImage {
             key: key.into(),
-            reference: super::Address::new(reference),
+            reference: Address::new(reference),
             digest: Digest::compute(b"a"),
             facts: Default::default(),
         }
@@ -157,6 +158,19 @@ mod tests {
 
     fn entry(key: &str, reference: &str) -> LockedImage {
         lock_entry(&offered(key, reference))
+    }
+
+    /// The entries of what the pages list, and the run that settled them.
+    fn settle_all<'r>(
+        old: &'r Lock,
+        request: &LockRequest<'_>,
+        sources: &'r Sources,
+    ) -> (BTreeMap<(ImageKey, Address), LockedImage>, Run<'r>) {
+        let out = Locked::default();
+        let mut run = Run { old, sources, out };
+        let mut entries = BTreeMap::new();
+        settle(&mut entries, request, &mut run);
+        (entries, run)
     }
 
     const PAGE: &str = "https://a.b/os";
@@ -183,13 +197,7 @@ mod tests {
             ..LockRequest::default()
         };
         let sources = Sources::default();
-        let mut run = Run {
-            old: &old,
-            sources: &sources,
-            out: Locked::default(),
-        };
-        let mut entries = BTreeMap::new();
-        settle(&mut entries, &request, &mut run);
+        let (entries, run) = settle_all(&old, &request, &sources);
         let kept: Vec<&str> = entries.keys().map(|(_, reference)| &**reference).collect();
         assert_eq!(kept, [FILE]);
         let reported: Vec<&str> = { run.out.findings.iter() }
@@ -218,13 +226,7 @@ mod tests {
                 },
                 ..LockRequest::default()
             };
-            let mut run = Run {
-                old: &old,
-                sources: &sources,
-                out: Locked::default(),
-            };
-            let mut entries = BTreeMap::new();
-            settle(&mut entries, &request, &mut run);
+            let (entries, run) = settle_all(&old, &request, &sources);
             let out = run.finish(&BTreeMap::new(), &request, entries);
             let lock = &out.lock;
             (

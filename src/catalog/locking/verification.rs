@@ -46,8 +46,8 @@ pub struct VerifiedImage {
     pub reference: Arc<str>,
     /// Whether its tag refers to the locked digest; none where there was no answer.
     pub in_place: Option<bool>,
-    /// The fingerprint of the key that it is signed by; none where no key is known or it is not signed by it.
-    pub signed_by: Option<Arc<str>>,
+    /// The fingerprints of the keys that it is signed by; empty where no key is known or it is not signed by them.
+    pub signed_by: BTreeSet<String>,
 }
 
 /// A finding about an entry of the lock.

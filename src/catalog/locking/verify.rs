@@ -67,7 +67,7 @@ pub fn verify(
             key: Arc::clone(&image.key.value),
             reference: Arc::clone(image.reference.value.text()),
             in_place,
-            signed_by: None,
+            signed_by: BTreeSet::new(),
         });
     }
     compare_layers(&promised, sources, store, &mut out);
@@ -212,9 +212,7 @@ fn signatures(
         });
     }
     for (index, signers) in signers {
-        let all = signers.filter(|all| !all.is_empty());
-        let all = all.map(|all| all.into_iter().collect::<Vec<_>>().join(", "));
-        out.images[index].signed_by = all.map(Into::into);
+        out.images[index].signed_by = signers.unwrap_or_default();
     }
     let images = lock.images().iter();
     let stale: Vec<&LockedImage> = images

@@ -184,11 +184,8 @@ impl CompiledTerm<'_> {
 
     /// By what the catalog calls the image, or by what the chart does.
     fn has_fitting_key(&self, image: &Image) -> bool {
-        let fits_gathered = || {
-            let key = image.chart_key();
-            key.is_some_and(|key| self.pattern.is_match(&key))
-        };
-        self.pattern.is_match(&image.name) || fits_gathered()
+        let is_match = |key: &str| self.pattern.is_match(key);
+        is_match(&image.name) || image.chart_key().is_some_and(|key| is_match(&key))
     }
 
     fn text<'i>(&self, image: &'i Image) -> Option<&'i str> {

@@ -349,6 +349,7 @@ enum Effect {
     Charts,
     /// It deploys the folder as it is, by however many Applications.
     AsIs,
+    /// It changes what is there, or nobody knows.
     Changed,
 }
 
