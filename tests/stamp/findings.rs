@@ -6,7 +6,7 @@ use snapbox::str;
 use yaml_tree::engine::Engine;
 use yaml_tree::place::FileId;
 
-use crate::support::stage::{Run, Stage, assert_text, project, table};
+use crate::support::stage::{self, Run, Stage, assert_text, project, table};
 
 /// The findings of a run, without the lines that they quote: what is wrong, and below it where, whose, and what helps.
 fn findings(run: Run) -> Vec<String> {
@@ -409,18 +409,50 @@ fn a_field_that_changes_takes_with_it_what_is_below_it_and_nothing_else() {
 #[cfg(unix)]
 #[test]
 fn what_a_link_leads_to_is_stamped_there() {
-    let stage = images()
-        .file("a.yaml", template("noble-kubeadm"))
-        .file("kustomization.yaml", "resources: [link.yaml]\n");
-    let link = stage.path().join("link.yaml");
-    std::os::unix::fs::symlink("a.yaml", &link).expect("linked");
-    stage.run("stamp").exit(0).screen(str![[r#"
-1 file of manifests, 0 stamped
+    let stage = || {
+        let old = template("noble-kubeadm").replace("noble-kubeadm.raw", "old.raw");
+        let stage = images()
+            .file("a.yaml", old)
+            .file("kustomization.yaml", "resources: [link.yaml]\n");
+        std::os::unix::fs::symlink("a.yaml", stage.path().join("link.yaml")).expect("linked");
+        stage
+    };
+    let [folder, link] = ["[.]", "[link.yaml]"].map(|named| {
+        let stage = stage();
+        let settings = stage.texts()["metalmark.yaml"].replace("[a.yaml]", named);
+        (stage.file("metalmark.yaml", settings), "stamp")
+    });
+    let stamped = [folder, link, (stage(), "stamp link.yaml")].map(|(stage, words)| {
+        let before = stage.texts();
+        let run = stage.run(words).exit(0);
+        assert!(stage.path().join("link.yaml").is_symlink());
+        run.outcome.stdout + &stage::changes(&before, &stage.texts())
+    });
+    assert_text(&stamped.concat(), str![[r#"
+stamped  a.yaml
+2 files of manifests, 1 stamped
+a.yaml:5
+-spec: {template: {spec: {image: {url: 'https://images.example.org/old.raw', checksum: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa, checksumType: sha256, format: raw}}}}
++spec: {template: {spec: {image: {url: 'https://images.example.org/noble-kubeadm.raw', checksum: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa, checksumType: sha256, format: raw}}}}
+link.yaml:5
+-spec: {template: {spec: {image: {url: 'https://images.example.org/old.raw', checksum: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa, checksumType: sha256, format: raw}}}}
++spec: {template: {spec: {image: {url: 'https://images.example.org/noble-kubeadm.raw', checksum: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa, checksumType: sha256, format: raw}}}}
+stamped  a.yaml
+1 file of manifests, 1 stamped
+a.yaml:5
+-spec: {template: {spec: {image: {url: 'https://images.example.org/old.raw', checksum: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa, checksumType: sha256, format: raw}}}}
++spec: {template: {spec: {image: {url: 'https://images.example.org/noble-kubeadm.raw', checksum: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa, checksumType: sha256, format: raw}}}}
+link.yaml:5
+-spec: {template: {spec: {image: {url: 'https://images.example.org/old.raw', checksum: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa, checksumType: sha256, format: raw}}}}
++spec: {template: {spec: {image: {url: 'https://images.example.org/noble-kubeadm.raw', checksum: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa, checksumType: sha256, format: raw}}}}
+stamped  a.yaml
+1 file of manifests, 1 stamped
+a.yaml:5
+-spec: {template: {spec: {image: {url: 'https://images.example.org/old.raw', checksum: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa, checksumType: sha256, format: raw}}}}
++spec: {template: {spec: {image: {url: 'https://images.example.org/noble-kubeadm.raw', checksum: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa, checksumType: sha256, format: raw}}}}
+link.yaml:5
+-spec: {template: {spec: {image: {url: 'https://images.example.org/old.raw', checksum: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa, checksumType: sha256, format: raw}}}}
++spec: {template: {spec: {image: {url: 'https://images.example.org/noble-kubeadm.raw', checksum: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa, checksumType: sha256, format: raw}}}}
 
 "#]]);
-    stage.run("stamp link.yaml").screen(str![[r#"
-1 file of manifests, 0 stamped
-
-"#]]);
-    assert!(link.is_symlink());
 }

@@ -73,7 +73,7 @@ pub(in crate::read) fn builds(
 ) -> Result<Builds, Error> {
     let mut reader = LayerReader::new(files, options, sources);
     let (flux, sources) = (input.flux.iter().copied(), &input.sources);
-    reader.repositories = find_repositories(&mut reader, &input.applications, flux, sources)?;
+    reader.repositories = find_repositories(&mut reader, &input.applications, flux, sources);
     let changed = find_changed(&mut reader, input)?;
     let mut folders = Folders::read(&mut reader, input)?;
     folders.changed = changed;
@@ -86,7 +86,7 @@ pub(super) fn find_repositories<'o>(
     files: &BTreeSet<PathBuf>,
     flux: impl Iterator<Item = &'o ManifestObject>,
     sources: &[&ManifestObject],
-) -> Result<Repositories, Error> {
+) -> Repositories {
     let mut paths: BTreeMap<String, usize> = BTreeMap::new();
     let mut add = |address: Option<&str>, folder: Option<PathBuf>, files: &dyn Files| {
         if let Some(name) = address.and_then(repository_name)
@@ -103,27 +103,24 @@ pub(super) fn find_repositories<'o>(
         );
     }
     for file in files {
-        for object in valid_objects(reader, file)? {
+        for object in valid_objects(reader, file) {
             for source in deployments::sources(&object) {
                 let address = source.text(&["repoURL"]);
                 add(address, application::folder(source), reader.files);
             }
         }
     }
-    Ok(Repositories::new(paths, &reader.files.remotes()))
+    Repositories::new(paths, &reader.files.remotes())
 }
 
-/// The objects of a file, those of lists included; none of what is no YAML, which is reported where manifests are read.
-fn valid_objects(reader: &mut LayerReader<'_>, file: &Path) -> Result<Vec<Object>, Error> {
-    let documents = match reader.objects(file) {
-        Err(ReadError::Error(error)) => return Err(error),
-        read => read.ok().flatten().unwrap_or_default(),
-    };
+/// The objects of a file, those of lists included; none of what cannot be read, which is reported where manifests are read.
+fn valid_objects(reader: &mut LayerReader<'_>, file: &Path) -> Vec<Object> {
+    let documents = reader.objects(file).ok().flatten().unwrap_or_default();
     let mut objects = Vec::new();
     for document in documents.iter() {
         kustomization::add(reader, &mut objects, document);
     }
-    Ok(objects)
+    objects
 }
 
 /// The files with an object that deploys others, or a ConfigMap with variables, that a build changes: what is deployed with them is
@@ -171,7 +168,7 @@ fn find_changed(
                 })
             })
         };
-        if let Some(build) = valid_objects(reader, file)?.iter().find_map(change) {
+        if let Some(build) = valid_objects(reader, file).iter().find_map(change) {
             changed.insert(file.clone(), build.refusal.clone());
         }
     }

@@ -175,7 +175,7 @@ impl Delivery {
         let is_flux =
             |object: &&ManifestObject| object.group() == FLUX && &*object.kind == "Kustomization";
         let flux = objects.iter().filter(is_flux);
-        reader.repositories = find_repositories(&mut reader, &of_argo, flux, &sources_of_flux)?;
+        reader.repositories = find_repositories(&mut reader, &of_argo, flux, &sources_of_flux);
         let mut found = Reading {
             reader,
             folders,
