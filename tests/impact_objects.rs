@@ -1104,36 +1104,49 @@ fn what_no_longer_holds_machines_back_is_not_denied() {
     }
 }
 
-/// No object refers to a health check: it names its cluster.
+/// No object refers to a health check: it names its cluster. Which machines it replaces depends on how they are.
 #[test]
 fn an_object_that_only_names_its_cluster_belongs_to_it() {
-    let check = |kind: &str| {
-        object(
-            &format!("cluster.x-k8s.io/v1beta1 {kind} checks"),
-            "spec: {clusterName: edge, maxUnhealthy: 40%}",
-        )
-    };
+    let checks = object(
+        "cluster.x-k8s.io/v1beta1 MachineHealthCheck checks",
+        "spec: {clusterName: edge, maxUnhealthy: 40%, unhealthyConditions: [{type: Ready, status: Unknown, timeout: 300s}]}",
+    );
     let edge = edge("OpenStackMachineTemplate");
-    let sums = ["MachineHealthCheck", "MachineNovelty"].map(|kind| {
-        let before = format!("{edge}{}", check(kind));
-        let changes = edits(&before, &[(kind, "40%", "50%")]);
-        impacts(&before, &changes)
-    });
-    let [Some(known), Some(novel)] = sums else {
+    let before = format!("{edge}{checks}");
+    let mut changes = edits(
+        &before,
+        &[
+            ("a label", "name: checks", "name: checks, labels: {a: b}"),
+            ("more may be replaced", "40%", "50%"),
+            ("sooner", "300s", "1s"),
+        ],
+    );
+    changes.push(("none is", edge));
+    let Some(impacts) = impacts(&before, &changes) else {
         return;
     };
     assert_text(
-        &(known + &novel),
+        &impacts,
         str![[r#"
-MachineHealthCheck
+a label
     edge
       whole cluster  no machine is re-provisioned
-                       MachineHealthCheck/checks spec.maxUnhealthy  40% → 50%
+                       MachineHealthCheck/checks metadata.labels.a  none → b
     no machine is re-provisioned, 0 clusters as before
-MachineNovelty
+more may be replaced
     edge
       whole cluster  not known whether machines are re-provisioned
-                       MachineNovelty/checks spec.maxUnhealthy  40% → 50%
+                       MachineHealthCheck/checks spec.maxUnhealthy  40% → 50%
+    not known of 1 whole cluster, 0 clusters as before
+sooner
+    edge
+      whole cluster  not known whether machines are re-provisioned
+                       MachineHealthCheck/checks spec.unhealthyConditions[0].timeout  300s → 1s
+    not known of 1 whole cluster, 0 clusters as before
+none is
+    edge
+      whole cluster  not known whether machines are re-provisioned
+                       MachineHealthCheck/checks  an object → none
     not known of 1 whole cluster, 0 clusters as before
 
 "#]],

@@ -33,6 +33,10 @@ fn a_name_of_any_form_with_another_version_is_found() {
         str![[r#"
 quay.io/capk/ubuntu-2404-container-disk:v1.32.1
     warning[k8s-version-suspected] edge/edge-md edge.yaml:10:36 `'quay.io/capk/ubuntu-2404-container-disk:v1.32.1'`
+AWSMachineTemplate {ami: {id: 'resolve:ssm:/aws/service/eks/optimized-ami/1.32/amazon-linux-2/recommended/image_id'}}
+    warning[k8s-version-suspected] edge/edge-md edge.yaml:10:36 `'resolve:ssm:/aws/service/eks/optimized-ami/1.32/amazon-linux-2/recommended/image_id'`
+MaasMachineTemplate {image: custom/u2204-k1-32-4}
+    warning[k8s-version-suspected] edge/edge-md edge.yaml:10:33 `custom/u2204-k1-32-4`
 ubuntu-2404-node-k8s-v1.35.4
     warning[k8s-version-suspected] edge/edge-md edge.yaml:10:36 `'ubuntu-2404-node-k8s-v1.35.4'`
 kind/node:v1.21.2-eks-d-1-21-4-eks-a-1

@@ -105,8 +105,6 @@ const KINDS: &[Changes] = &[
             // The node pools have it.
             ("spec.topology.version", NoEffect),
             ("spec.topology.controlPlane.deletion", Propagated),
-            ("spec.topology.controlPlane.healthCheck", NoEffect),
-            ("spec.topology.controlPlane.machineHealthCheck", NoEffect),
             ("spec.topology.controlPlane.metadata", Propagated),
             ("spec.topology.controlPlane.nodeDeletionTimeout", Propagated),
             ("spec.topology.controlPlane.nodeDrainTimeout", Propagated),
@@ -119,8 +117,6 @@ const KINDS: &[Changes] = &[
             ("spec.topology.controlPlane.taints", Propagated),
             ("spec.topology.workers.*[].deletion", Propagated),
             ("spec.topology.workers.*[].failureDomain", Rolls),
-            ("spec.topology.workers.*[].healthCheck", NoEffect),
-            ("spec.topology.workers.*[].machineHealthCheck", NoEffect),
             ("spec.topology.workers.*[].metadata", Propagated),
             ("spec.topology.workers.*[].minReadySeconds", Propagated),
             ("spec.topology.workers.*[].nodeDeletionTimeout", Propagated),
@@ -350,8 +346,6 @@ const KINDS: &[Changes] = &[
             ("spec.template.spec.version", Rolls),
         ],
     ),
-    // Machines that are not healthy are replaced, whatever else is said of them.
-    kind("MachineHealthCheck", CLUSTER_API, &[("", NoEffect)]),
     kind("*ConfigTemplate", BOOTSTRAP, &[("spec", InPlace)]),
     kind(
         "CloudStackMachineTemplate",
@@ -543,11 +537,9 @@ pub fn answer(object: &ManifestObject, path: &[&str]) -> Answer {
     best
 }
 
-/// What an object says of its machines: itself without what has no effect on them, `apiVersion`s and annotations; none where that
-/// is nothing.
-pub fn machine_parts(object: &ManifestObject) -> Option<Node> {
-    let is_idle = answer(object, &[]).effect == NoEffect;
-    (!is_idle).then(|| strip_idle(object, &object.node, &mut Vec::new()))
+/// What an object says of its machines: itself without what has no effect on them, `apiVersion`s and annotations.
+pub fn machine_parts(object: &ManifestObject) -> Node {
+    strip_idle(object, &object.node, &mut Vec::new())
 }
 
 /// A part of an object without what has no effect on machines.

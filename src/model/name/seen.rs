@@ -37,8 +37,12 @@ const KUBERNETES: &[(&str, Option<&str>)] = &[
     ("ck8s", Some("ck8s")),
 ];
 
-/// The words that may be between one of those and its number.
-const BETWEEN: [&str; 3] = ["", "node", "ver"];
+/// The words that may be between one of those and its number: AWS has its images below `/aws/service/eks/optimized-ami/1.31/`
+/// (<https://docs.aws.amazon.com/eks/latest/userguide/retrieve-ami-id.html>).
+const BETWEEN: [&str; 5] = ["", "node", "ver", "ami", "optimized"];
+
+/// Short for Kubernetes where a number is glued to it: `u2204-k1-32-4`. In what names no image it is a letter.
+const SHORT: &str = "k";
 
 /// How many words before a number are looked at.
 const NEAR: usize = 3;
@@ -273,10 +277,20 @@ fn naming(before: &str, number: &str) -> Naming {
     let near = near.filter(|run| !run.is_empty()).count();
     let mut others = words.iter().take(near);
     let mut meant = words.iter().map(|word| word.trim_end_matches("version"));
-    let meant = meant.find(|word| !BETWEEN.contains(word));
-    if let Some((_, distribution)) = KUBERNETES.iter().find(|(word, _)| Some(*word) == meant) {
+    let meant = meant
+        .find(|word| !BETWEEN.contains(word))
+        .unwrap_or_default();
+    // The release of a system ends in a digit, and nothing has to follow it: `ubuntu2404k8s1.31.7`.
+    let is_meant = |word: &str| {
+        let system = meant.strip_suffix(word);
+        system.is_some_and(|system| {
+            system.is_empty() || system.ends_with(|c: char| c.is_ascii_digit())
+        })
+    };
+    if let Some((_, distribution)) = KUBERNETES.iter().find(|(word, _)| is_meant(word)) {
         Naming::Kubernetes(*distribution)
-    } else if glued.is_some() || others.any(|word| OTHERS.contains(word)) {
+    } else if glued.is_some_and(|glued| glued != SHORT) || others.any(|word| OTHERS.contains(word))
+    {
         Naming::Other
     } else {
         Naming::Nothing
@@ -351,6 +365,16 @@ mod tests {
             ("kube-1.32-rke2-1.32.2", "rke21.32.2"),
             ("kube-1.32.2-rke2-1.32.2", "rke21.32.2"),
             ("kube-1.32.2/1.32.2-rke2r1", "rke21.32.2+rke2r1"),
+            ("ubuntu2404k8s1.32.2", "1.32.2"),
+            ("suse156rke2-1.32.2", "rke21.32.2"),
+            (
+                "resolve:ssm:/aws/service/eks/optimized-ami/1.32/x86_64/recommended/image_id",
+                "1.32",
+            ),
+            (
+                "/aws/service/bottlerocket/aws-k8s-1.32/x86_64/latest/image_id",
+                "1.32",
+            ),
         ] {
             assert_eq!(seen(text), [version; 2], "{text}");
         }
@@ -374,6 +398,7 @@ mod tests {
             ("http://img-1-31-2.lab/v1.32.2/ubuntu.raw", "1.32.2"),
             ("http://i/image-builder/v1.32.2/ubuntu.raw", "1.32.2"),
             ("golden-v1.32.2+build7", "1.32.2+build7"),
+            ("custom/u2204-k1-32-2", "1.32.2"),
         ] {
             assert_eq!(seen(text), ["", version], "{text}");
         }
@@ -417,6 +442,8 @@ mod tests {
             "kube-proxy-1.32.2",
             "kube-1.32.2-kube-1.31.2",
             "dev1.32.2",
+            "bk1-32-2",
+            "notk8s1.32.2",
             "eks-d-1-32-9",
             "talos-x-1.12.2",
             "bottlerocket-1.32.2",

@@ -334,7 +334,7 @@ pub(in crate::read) fn digest(files: &dyn Files, path: &Path) -> Vec<u8> {
 
 /// What is known of an object that is not carried out.
 fn print(object: &ManifestObject) -> String {
-    machine_parts(object).map_or_else(String::new, |node| to_json(&node.value, Html::Plain))
+    to_json(&machine_parts(object).value, Html::Plain)
 }
 
 /// What is read of a repository until now.

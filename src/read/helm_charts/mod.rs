@@ -375,7 +375,7 @@ impl MadeObjects {
         let objects = self.objects.iter();
         let objects = objects.map(|node| ManifestObject::new(&nowhere, 0, &[], node.clone()));
         let own = objects.filter(|object| is_of_cluster_api(&object.api_version));
-        own.filter_map(|object| machine_parts(&object)).collect()
+        own.map(|object| machine_parts(&object)).collect()
     }
 }
 
