@@ -970,9 +970,17 @@ What mgmt has to serve:
 | to 1.35 | ubuntu-noble-plain-kubeadm-1-34:0.11.13 | mgmt | until they are replaced | not selected |
 | to 1.35 | ubuntu-noble-plain-kubeadm-1-35:0.11.13 | mgmt | new | served |
 
-Add to its values: os&#95;image&#95;server&#95;additional&#95;selectors.ubuntu-kubeadm-sylva: {k8s-flavor: 'kubeadm', k8s-version: '1&#92;.34&#92;..&#42;', oci-image-registry-key: 'sylva', os: 'ubuntu'}
+Add to its values:
 
-Add to its values: os&#95;image&#95;server&#95;additional&#95;selectors.ubuntu-kubeadm-sylva-n-1: {k8s-flavor: 'kubeadm', k8s-version: '(1&#92;.32&#124;1&#92;.33)&#92;..&#42;', oci-image-registry-key: 'sylva-n-1', os: 'ubuntu'}
+```text
+os_image_server_additional_selectors.ubuntu-kubeadm-sylva: {k8s-flavor: 'kubeadm', k8s-version: '1\.34\..*', oci-image-registry-key: 'sylva', os: 'ubuntu'}
+```
+
+Add to its values:
+
+```text
+os_image_server_additional_selectors.ubuntu-kubeadm-sylva-n-1: {k8s-flavor: 'kubeadm', k8s-version: '(1\.32|1\.33)\..*', oci-image-registry-key: 'sylva-n-1', os: 'ubuntu'}
+```
 
 | cluster | Kubernetes | images | blocked |
 |---|---|---|---|

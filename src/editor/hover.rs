@@ -7,7 +7,7 @@ use lsp_types::{Hover, HoverContents, MarkupContent, MarkupKind, Range};
 use crate::error::Error;
 use crate::evaluate::{Evaluator, TemplateCache};
 use crate::model::rule::RuleId;
-use crate::printer::Printer;
+use crate::printer::{Printer, fence};
 use crate::report::explain::{self, ImageAccount, PoolAccount, RuleAccount};
 use crate::report::values::{self, ValuePath, ValueQuery};
 use crate::report::{Color, Format};
@@ -182,23 +182,5 @@ fn hover(text: &str, markup: &MarkupKind, range: Option<Range>) -> Hover {
     Hover {
         contents: HoverContents::Markup(MarkupContent { kind, value }),
         range,
-    }
-}
-
-/// A text that Markdown shows as it is: no run of backquotes in it is as long as those around it.
-fn fence(text: &str) -> String {
-    let runs = text.split(|letter| letter != '`').map(str::len);
-    let fence = "`".repeat(runs.max().unwrap_or_default().max(2) + 1);
-    format!("{fence}text\n{}\n{fence}", text.trim_end())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::fence;
-
-    #[test]
-    fn a_text_stays_within_its_fence() {
-        assert_eq!(fence("a\n"), "```text\na\n```");
-        assert_eq!(fence("a ```` b"), "`````text\na ```` b\n`````");
     }
 }

@@ -17,7 +17,7 @@ use serde::Serialize;
 use yaml_tree::value::Value;
 
 pub use data::display_value;
-pub use safe::Safe;
+pub use safe::{Safe, fence};
 pub use text::{display, is_unsafe, plain};
 
 /// Whether a stream supports terminal colors, which the command line decides (a terminal, and no `NO_COLOR`).

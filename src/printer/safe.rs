@@ -59,6 +59,12 @@ impl Safe {
         Self(code(&display(text)))
     }
 
+    /// A line as a code block of Markdown, to be copied as it is; in no table.
+    pub fn markdown_block(line: &str) -> Self {
+        let line = display(line).replace(is_unsafe, "\u{fffd}");
+        Self(fence(&break_inner_commands(&line)))
+    }
+
     /// Text for XML attributes and content. Characters that XML 1.0 does not allow are replaced
     /// (<https://www.w3.org/TR/xml/#charsets>).
     pub fn xml(text: &str) -> Self {
@@ -97,6 +103,13 @@ impl Safe {
         let text = Self::command(text).0;
         Self(text.replace(':', "%3A").replace(',', "%2C"))
     }
+}
+
+/// A text that Markdown shows as it is: no run of backquotes in it is as long as those around it.
+pub fn fence(text: &str) -> String {
+    let runs = text.split(|letter| letter != '`').map(str::len);
+    let fence = "`".repeat(runs.max().unwrap_or_default().max(2) + 1);
+    format!("{fence}text\n{}\n{fence}", text.trim_end())
 }
 
 /// A text in backquotes. In a table, a bar ends the cell even in code, unless it is escaped by a single backslash.
@@ -145,7 +158,13 @@ fn markdown_text(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::Safe;
+    use super::{Safe, fence};
+
+    #[test]
+    fn a_text_stays_within_its_fence() {
+        assert_eq!(fence("a\n"), "```text\na\n```");
+        assert_eq!(fence("a ```` b"), "`````text\na ```` b\n`````");
+    }
 
     #[test]
     fn text_in_backquotes_becomes_code_and_everything_else_is_escaped() {

@@ -127,8 +127,8 @@ impl PlanReport<'_> {
             }
             for edit in server.edits() {
                 out.markup(&Safe::concat([
-                    "\nAdd to its values: ".into(),
-                    text(&edit),
+                    "\nAdd to its values:\n\n".into(),
+                    Safe::markdown_block(&edit),
                     "\n".into(),
                 ]))?;
             }

@@ -171,9 +171,12 @@ impl Sites {
 
 /// What is behind an address in a reference, which may lack the scheme.
 fn path_below<'r>(reference: &'r str, site: &str) -> Option<&'r str> {
-    let bare = |text: &'r str| text.strip_prefix(SCHEME).unwrap_or(text);
-    let site = site.strip_prefix(SCHEME).unwrap_or(site);
-    bare(reference).strip_prefix(site)?.strip_prefix('/')
+    { strip_scheme(reference).strip_prefix(strip_scheme(site))? }.strip_prefix('/')
+}
+
+/// An address without its scheme, which notes may leave out.
+pub(super) fn strip_scheme(address: &str) -> &str {
+    address.strip_prefix(SCHEME).unwrap_or(address)
 }
 
 fn builder_entries(catalog: &Catalog) -> impl Iterator<Item = &CatalogEntry> {

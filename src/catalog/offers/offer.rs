@@ -9,6 +9,7 @@ use crate::model::name::{NameFacts, key_of};
 use crate::model::version::Version;
 
 use super::Sites;
+use super::builder::strip_scheme;
 
 /// The number of a registry's other versions that are reported: the last ones.
 const OTHERS: usize = 5;
@@ -47,10 +48,16 @@ impl Offer {
 pub fn parse_offer(text: &str, version: &str, sites: &Sites) -> Offer {
     let mut offer = Offer::default();
     let notes = notes(text);
-    for words in lines(&notes) {
+    let lines = lines(&notes);
+    let folders = image_folders(lines.iter().flatten().copied(), sites);
+    // A chart beside the images is no image, whatever its name says.
+    let is_of_builder = |word: &str| {
+        !sites.is_foreign(word) && (folders.is_empty() || folders.contains(folder(word)))
+    };
+    for words in &lines {
         for artifact in words.chunk_by(|_, next| !is_reference(next)) {
             let (word, more) = artifact.split_first().unwrap_or((&"", &[]));
-            let Some((name, tag)) = name_and_tag(word).filter(|_| !sites.is_foreign(word)) else {
+            let Some((name, tag)) = name_and_tag(word).filter(|_| is_of_builder(word)) else {
                 continue;
             };
             let tags: Vec<&str> = tag.into_iter().chain(more.iter().copied()).collect();
@@ -74,6 +81,22 @@ pub fn parse_offer(text: &str, version: &str, sites: &Sites) -> Offer {
         }
     }
     offer
+}
+
+/// The addresses that hold images: this builder's, and those of references that are named like images or that the catalog lists.
+fn image_folders<'a>(words: impl Iterator<Item = &'a str>, sites: &'a Sites) -> BTreeSet<&'a str> {
+    let is_listed = |name: &str| sites.listed.contains(&name.replace('.', "-"));
+    let images = words.filter(|word| {
+        name_and_tag(word).is_some_and(|(name, _)| is_image_name(name) || is_listed(name))
+    });
+    let own = sites.own.iter().map(|site| strip_scheme(site));
+    images.map(folder).chain(own).collect()
+}
+
+/// The address that a reference is directly below.
+fn folder(reference: &str) -> &str {
+    let folder = strip_scheme(reference).rsplit_once('/');
+    folder.map_or("", |(folder, _)| folder)
 }
 
 /// The words of each line. Versions alone in a line belong to the line above: somebody wrapped it.
@@ -206,12 +229,15 @@ fn name_and_tag(word: &str) -> Option<(&str, Option<&str>)> {
         Some((name, tag)) => (name, Some(tag)),
         None => (last, None),
     };
-    let facts = NameFacts::parse(name);
-    let is_image = facts.is_some_and(|facts| {
-        facts.k8s_version.is_some() && facts.image_format.is_none() && facts.compression.is_none()
-    });
     let is_builder_artifact = is_reference && tag.is_some() && path.contains('/');
-    (is_image || is_builder_artifact).then_some((name, tag))
+    (is_image_name(name) || is_builder_artifact).then_some((name, tag))
+}
+
+/// Whether a name is an image's, and not that of its file.
+fn is_image_name(name: &str) -> bool {
+    NameFacts::parse(name).is_some_and(|facts| {
+        facts.k8s_version.is_some() && facts.image_format.is_none() && facts.compression.is_none()
+    })
 }
 
 #[cfg(test)]
@@ -364,6 +390,25 @@ and 0.4.13 is here
     fn tags_that_are_wrapped_belong_to_the_line_above() {
         let text = "oci://r.example/d/a-1-31:0.4.12\n  0.4.13 0.5.0\n\n0.4.13\noci://r.example/d/b-1-31:0.4.12\n0.4.13 is new\n";
         assert_eq!(images(text), ["a-1-31"]);
+    }
+
+    #[test]
+    fn a_chart_in_the_notes_is_no_image() {
+        let notes = "\
+* oci://up.example/b/ubuntu-noble-plain-rke2-1-31:0.4.13 oci://up.example/b/gateway:0.4.13
+* oci://up.example/charts/units:0.4.13, oci://r.example/charts/units:0.4.13
+* oci://r.example/d/edge:0.4.13
+* oci://old.example/own.image:0.4.13 oci://old.example/new:0.4.13
+";
+        let listed = Sites {
+            listed: ["own-image".to_owned()].into(),
+            ..sites()
+        };
+        let found = parse_offer(notes, "0.4.13", &listed).images.into_keys();
+        assert_eq!(
+            found.collect::<Vec<_>>().join(" "),
+            "edge gateway new own-image ubuntu-noble-plain-rke2-1-31"
+        );
     }
 
     #[test]
