@@ -21,6 +21,8 @@ use crate::model::version::Version;
 #[derive(Debug, Default)]
 pub struct Identities {
     by_word: HashMap<String, Vec<ImageKey>>,
+    /// Of each image that has some, the images that have a digest, an id or a URL of it, itself included.
+    twins: HashMap<ImageKey, Vec<ImageKey>>,
 }
 
 impl Identities {
@@ -35,7 +37,17 @@ impl Identities {
                 by_word.entry(word).or_default().push(key);
             }
         }
-        Self { by_word }
+        let several = by_word.values().filter(|keys| keys.len() > 1);
+        let several: BTreeSet<ImageKey> = several.flatten().cloned().collect();
+        let mut identities = Self {
+            by_word,
+            twins: HashMap::new(),
+        };
+        for key in several {
+            let twins = identities.find_twins(&images[&key], images);
+            identities.twins.insert(key, twins);
+        }
+        identities
     }
 
     /// The key of the image that lies at the URL of a choice, that the project serves there, or whose digest the choice gives.
@@ -75,10 +87,17 @@ impl Identities {
     }
 
     /// The other images that have a digest, an id or a URL of an image, or the digest that is given where it is chosen.
-    pub fn twins(&self, image: &Image, choice: &Choice, images: &Images) -> Vec<ImageKey> {
-        let given = checksum(choice).map(|checksum| checksum.hex);
+    pub fn twins(&self, image: &ImageKey, choice: &Choice) -> Vec<ImageKey> {
+        let given = checksum(choice).and_then(|given| self.by_word.get(&given.hex));
+        let known = self.twins.get(image);
+        let twins: BTreeSet<&ImageKey> = known.into_iter().chain(given).flatten().collect();
+        let others = twins.into_iter().filter(|twin| *twin != image);
+        others.cloned().collect()
+    }
+
+    /// The images that have a digest, an id or a URL of an image.
+    fn find_twins(&self, image: &Image, images: &Images) -> Vec<ImageKey> {
         let same_bytes = digests(image)
-            .chain(given)
             .chain(ids(image).map(str::to_owned))
             .filter_map(|word| self.by_word.get(&word))
             .flatten();
@@ -88,9 +107,7 @@ impl Identities {
                 .filter(move |other| urls(other).any(|it| is_same_url(it, url)))
                 .map(|it| &it.key)
         });
-        let mut twins: BTreeSet<&ImageKey> = same_bytes.chain(same_url).collect();
-        twins.remove(&image.key);
-        twins.into_iter().cloned().collect()
+        same_bytes.chain(same_url).cloned().collect()
     }
 
     fn with_word<'i>(&self, word: &str, images: &'i Images) -> impl Iterator<Item = &'i Image> {

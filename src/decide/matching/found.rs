@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
-use capi::image::{Image, ImageKey, Images};
+use capi::image::{ImageKey, Images};
 use parking_lot::RwLock;
 
 use super::compare::{Compiled, Fit};
@@ -90,8 +90,8 @@ impl Selectable {
     }
 
     /// The other images that are one with an image.
-    pub(super) fn twins(&self, image: &Image, choice: &Choice) -> Vec<ImageKey> {
-        self.identities().twins(image, choice, &self.images)
+    pub(super) fn twins(&self, image: &ImageKey, choice: &Choice) -> Vec<ImageKey> {
+        self.identities().twins(image, choice)
     }
 
     fn identities(&self) -> &Identities {

@@ -55,8 +55,7 @@ pub fn select(
             other_mode: None,
         },
     };
-    let image = selection.image().facts_key();
-    if let Some(image) = image.and_then(|key| images.get(key)) {
+    if let Some(image) = selection.image().facts_key() {
         selection.twins = catalog.twins(image, choice);
     }
     selection
