@@ -99,7 +99,7 @@ impl ClustersOptions {
         let subject = Subject {
             cluster: Some(cluster.name.to_string()),
             pool: Some(it.pool.name.to_string()),
-            image: crate::decide::proof::image_name(view, it.pool, it.selection).map(str::to_owned),
+            image: crate::decide::proof::image_name(it.pool, it.selection).map(str::to_owned),
         };
         let names = subject.names();
         let is_named = |pattern: &GlobMatcher| names.iter().any(|name| pattern.is_match(name));

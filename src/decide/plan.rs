@@ -266,7 +266,7 @@ type PoolImages<'v> = BTreeMap<&'v PoolName, &'v Image>;
 fn current(view: &ClusterView) -> Result<(Version, PoolImages<'_>), String> {
     let mut booted = BTreeMap::new();
     let mut common: Option<Version> = None;
-    let named = |it: &SelectedPool<'_>| match proof::image_name(view, it.pool, it.selection) {
+    let named = |it: &SelectedPool<'_>| match proof::image_name(it.pool, it.selection) {
         Some(image) => format!("image `{image}` of node pool `{}`", it.pool.name),
         None => format!("the image of node pool `{}`", it.pool.name),
     };

@@ -68,7 +68,7 @@ pub fn booted_image<'a>(
     pool: &'a Pool,
     selection: &'a Selection,
 ) -> Option<BootedImage<'a>> {
-    let name = image_name(view, pool, selection)?;
+    let name = image_name(pool, selection)?;
     let facts = match view.described_image(selection) {
         Some(image) => Cow::Borrowed(&image.facts),
         None => Cow::Owned(view.schemes.facts(name).unwrap_or_default()),
@@ -77,15 +77,9 @@ pub fn booted_image<'a>(
 }
 
 /// The key or name of the image of a pool; none where the pool selects none.
-pub fn image_name<'a>(
-    view: &'a ClusterView,
-    pool: &'a Pool,
-    selection: &'a Selection,
-) -> Option<&'a str> {
+pub fn image_name<'a>(pool: &'a Pool, selection: &'a Selection) -> Option<&'a str> {
     match selection.image() {
-        PoolImage::Selected(_) | PoolImage::Recognized(_) => {
-            Some(&view.described_image(selection)?.key)
-        }
+        PoolImage::Selected(key) | PoolImage::Recognized(key) => Some(key),
         PoolImage::Foreign => Some(match &pool.choice.url {
             Some(url) => file_name(&url.value),
             None => &pool.choice.name.as_ref()?.value,

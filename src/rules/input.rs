@@ -160,7 +160,7 @@ impl<'a> ClusterInput<'a> {
     pub fn comparison(&self, it: SelectedPool<'a>) -> Option<Comparison<'a>> {
         Some(Comparison {
             pool: it.pool,
-            image: proof::image_name(self.view, it.pool, it.selection)?,
+            image: proof::image_name(it.pool, it.selection)?,
             wanted: self.view.cluster.k8s_version_of(it.pool)?,
         })
     }

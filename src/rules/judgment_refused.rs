@@ -13,7 +13,7 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
     };
     let is_refused = |grade: Grade| worst <= grade && grade < Grade::Mismatched;
     for it in input.pools().filter(|it| is_refused(it.judgment.grade())) {
-        let name = proof::image_name(input.view, it.pool, it.selection);
+        let name = proof::image_name(it.pool, it.selection);
         let image = name.map_or("the image".to_owned(), |name| format!("image `{name}`"));
         let message = format!("{image} of node pool `{}` is {}", it.pool.name, it.judgment);
         let choice = Some(it.pool.choice.place()).filter(|place| place.is_known());

@@ -20,10 +20,11 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
     for it in input.pools() {
         findings.extend(install_finding(input, it.pool));
     }
-    for it in input.pools().filter(|it| !input.is_brought(*it)) {
-        let of = input.comparison(it);
-        if let (Judgment::Mismatched(held), Some(of)) = (it.judgment, of)
+    for it in input.pools() {
+        if let Judgment::Mismatched(held) = it.judgment
             && held.origin != Origin::Boot
+            && !input.is_brought(it)
+            && let Some(of) = input.comparison(it)
         {
             let finding = mismatch(input, &of, held);
             findings.push(match input.view.cluster.origin {

@@ -15,15 +15,15 @@ const SHOWN: usize = 120;
 /// Looks at every node pool.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
     for SelectedPool { pool, judgment, .. } in input.pools() {
+        // What is known of the image is weighed by `k8s-version-mismatch`, and says more than the texts beside it.
+        if judgment.fact().is_some() || judgment.reason() == Some(Unknown::Bare) {
+            continue;
+        }
         let wanted = input.view.cluster.k8s_version_of(pool);
         let Some((wanted, version)) = wanted.and_then(|it| Some((it, Version::parse(&it.value)?)))
         else {
             continue;
         };
-        // What is known of the image is weighed by `k8s-version-mismatch`, and says more than the texts beside it.
-        if judgment.fact().is_some() || judgment.reason() == Some(Unknown::Bare) {
-            continue;
-        }
         let seen = proof::version_texts(input.view, pool);
         // Whether a checksum is of another file is what `checksum-other-file` says.
         let checksum = pool.choice.checksum.as_ref().map(|sum| sum.place);

@@ -16,13 +16,11 @@ use crate::rules::ClusterInput;
 /// Looks at every node pool.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
     for it in input.pools() {
-        let wanted = input.view.cluster.k8s_version_of(it.pool);
-        let Some((wanted, version)) = wanted.and_then(|it| Some((it, Version::parse(&it.value)?)))
-        else {
-            continue;
-        };
         for release in talos_releases(input, it) {
-            let Some(support) = find_talos_support(&release.value) else {
+            let wanted = input.view.cluster.k8s_version_of(it.pool);
+            let version = wanted.and_then(|wanted| Version::parse(&wanted.value));
+            let support = find_talos_support(&release.value);
+            let (Some(wanted), Some(version), Some(support)) = (wanted, version, support) else {
                 continue;
             };
             if (1, support.from) <= (version.major, version.minor)
