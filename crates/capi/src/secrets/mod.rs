@@ -210,46 +210,57 @@ fn secrets(source: &Source) -> Secrets {
     found.chain(seals.hidden).collect()
 }
 
-/// What only files with secrets say. Each file is searched, so the searches are prepared once.
-static MARKS: LazyLock<Vec<Finder<'static>>> = LazyLock::new(|| {
-    let words = [
-        "Secret",
-        "secretGenerator",
-        "stringData",
-        "passwd",
-        "sops:",
-        "\"sops\"",
-        "ENC[",
-    ];
-    // An escape may spell any of them.
-    let escapes = ["\\x", "\\u", "\\U"];
-    words.into_iter().chain(escapes).map(Finder::new).collect()
+/// What only files with secrets say. Each file is searched, so the searches are prepared once, and few.
+static MARKS: LazyLock<[Mark; 7]> = LazyLock::new(|| {
+    [
+        Mark::new("ecret", &["Secret", "secretGenerator"]),
+        Mark::new("stringData", &["stringData"]),
+        Mark::new("passwd", &["passwd"]),
+        Mark::new("sops", &["sops:", "\"sops\""]),
+        Mark::new("ENC[", &["ENC["]),
+        // An escape may spell any of them.
+        Mark::new("\\", &["\\x", "\\u", "\\U"]),
+        // A kubeconfig.
+        Mark::new("users", &["Config", "contexts", "user:", "\"user\""]),
+    ]
 });
-/// What only a kubeconfig says, both of a pair.
-static KUBECONFIG: LazyLock<[[Finder<'static>; 2]; 4]> = LazyLock::new(|| {
-    let words = ["Config", "contexts", "user:", "\"user\""];
-    words.map(|word| ["users", word].map(Finder::new))
+/// What patches and objects say that may be those of a Secret.
+static OBJECTS: LazyLock<[Mark; 3]> = LazyLock::new(|| {
+    [
+        Mark::new("target", &["patch"]),
+        Mark::new("/data", &["path"]),
+        Mark::new("{{", &["kind"]),
+    ]
 });
-/// What patches and objects say that may be those of a Secret, both of a pair.
-static OBJECTS: LazyLock<[[Finder<'static>; 2]; 3]> = LazyLock::new(|| {
-    let pairs = [["target", "patch"], ["path", "/data"], ["kind", "{{"]];
-    pairs.map(|pair| pair.map(Finder::new))
-});
+
+/// What a text has: a word, and any of others.
+struct Mark {
+    first: Finder<'static>,
+    others: Vec<Finder<'static>>,
+}
+
+impl Mark {
+    fn new(first: &'static str, others: &[&'static str]) -> Self {
+        Self {
+            first: Finder::new(first),
+            others: others.iter().copied().map(Finder::new).collect(),
+        }
+    }
+
+    fn is_in(&self, text: &str) -> bool {
+        let has = |word: &Finder<'_>| word.find(text.as_bytes()).is_some();
+        has(&self.first) && self.others.iter().any(has)
+    }
+}
 
 /// Whether a text may hold a secret. The structure of its documents says whether it does, however the words are written.
 fn mentions_secret(text: &str) -> bool {
-    names_secret(text) || OBJECTS.iter().any(|pair| has_all(text, pair))
+    names_secret(text) || OBJECTS.iter().any(|mark| mark.is_in(text))
 }
 
 /// Whether a text has a word of one that holds secrets.
 fn names_secret(text: &str) -> bool {
-    let mut marks = MARKS.iter().map(std::slice::from_ref);
-    marks.any(|mark| has_all(text, mark)) || KUBECONFIG.iter().any(|pair| has_all(text, pair))
-}
-
-fn has_all(text: &str, marks: &[Finder<'_>]) -> bool {
-    let mut marks = marks.iter();
-    marks.all(|mark| mark.find(text.as_bytes()).is_some())
+    MARKS.iter().any(|mark| mark.is_in(text))
 }
 
 /// Whether SOPS encrypted a document (<https://github.com/getsops/sops>).

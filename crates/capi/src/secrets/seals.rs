@@ -10,7 +10,7 @@ use yaml_tree::engine::Engine;
 use yaml_tree::json::{Html, to_json};
 use yaml_tree::opaque::{Opaque, OpaqueKind, is_opaque, label};
 use yaml_tree::place::{FileId, Place, Source};
-use yaml_tree::value::{Map, Node, Value};
+use yaml_tree::value::{Entry, Map, Node, Value};
 use yaml_tree::{Spelling, quote};
 
 use super::template::Actions;
@@ -38,19 +38,29 @@ pub(super) struct Holder {
 
 impl Holder {
     pub(super) fn new(node: &Node) -> Self {
-        let kind = node.get_path(&["kind"]);
-        let is = |wanted: &str| kind.is_some_and(|kind| may_say(kind, wanted));
-        Self {
-            is_encrypted: is_encrypted(node),
-            is_secret: is("Secret"),
-            is_list: is("SecretList"),
-            is_generator: node.text(&["kind"]) == Some("SecretGenerator"),
-            is_kubeconfig: is("Config")
-                || node.get_path(&["contexts"]).is_some()
-                || has_users(node),
-            is_patch: is_patch_of_secret(node),
-            may_be_patch: may_be_patch_of_secret(node),
+        let mut holder = Self::default();
+        for Entry {
+            key, node: field, ..
+        } in node.entries(&[])
+        {
+            match &**key {
+                "kind" => {
+                    holder.is_secret = may_say(field, "Secret");
+                    holder.is_list = may_say(field, "SecretList");
+                    holder.is_generator = field.text(&[]) == Some("SecretGenerator");
+                    holder.is_kubeconfig |= may_say(field, "Config");
+                }
+                "contexts" => holder.is_kubeconfig = true,
+                "users" => holder.is_kubeconfig |= has_users(field),
+                "sops" => holder.is_encrypted = is_encrypted(node),
+                "target" => {
+                    holder.is_patch = is_patch_of_secret(node);
+                    holder.may_be_patch = may_be_patch_of_secret(node);
+                }
+                _ => {}
+            }
         }
+        holder
     }
 
     /// What either of them says, in another layer. SOPS encrypts a file of its own.
@@ -483,11 +493,9 @@ pub(super) fn print_again(text: &str, documents: &[Node]) -> String {
     }
 }
 
-/// Whether a map lists users as a kubeconfig does, each with its credentials.
-fn has_users(node: &Node) -> bool {
-    let users = node.get_path(&["users"]);
-    let mut users = users.into_iter().flat_map(Node::children);
-    users.any(|user| {
+/// Whether these are users as a kubeconfig lists them, each with its credentials.
+fn has_users(users: &Node) -> bool {
+    users.children().any(|user| {
         matches!(
             user.get_path(&["user"]),
             Some(Node {
