@@ -12,9 +12,9 @@ use serde::Serialize;
 use crate::json::format_number;
 use crate::value::{Map, Node, Number, Value};
 
-use scalar::key;
 pub use scalar::quote;
 pub(super) use scalar::{Form, double_quoted, form, is_printable};
+use scalar::{key, quote_as};
 
 /// Formats a document, with a final line break.
 pub fn emit(value: &Value) -> String {
@@ -98,23 +98,27 @@ fn write_list(out: &mut String, items: &[Node], indent: usize) {
 /// Writes a space, the value, and a line break. Multiline text becomes a literal block.
 fn write_scalar(out: &mut String, value: &Value, indent: usize) {
     out.push(' ');
-    let block = value.text_with_labels().and_then(|text| match form(text) {
-        Form::Literal(header) => Some((header, text)),
-        _ => None,
-    });
-    let Some((header, text)) = block else {
+    let Some(text) = value.text_with_labels() else {
         write_flat(out, value);
         out.push('\n');
         return;
     };
-    out.push_str(header);
-    out.push('\n');
-    for line in text.strip_suffix('\n').unwrap_or(text).split('\n') {
-        if !line.is_empty() {
-            pad(out, indent);
-            out.push_str(line);
+    match form(text) {
+        Form::Literal(header) => {
+            out.push_str(header);
+            out.push('\n');
+            for line in text.strip_suffix('\n').unwrap_or(text).split('\n') {
+                if !line.is_empty() {
+                    pad(out, indent);
+                    out.push_str(line);
+                }
+                out.push('\n');
+            }
         }
-        out.push('\n');
+        form => {
+            out.push_str(&quote_as(form, text));
+            out.push('\n');
+        }
     }
 }
 

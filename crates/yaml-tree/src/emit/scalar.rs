@@ -40,7 +40,12 @@ pub(in super::super) fn form(text: &str) -> Form {
 
 /// A string on one line, quoted if necessary, as a key or value.
 pub fn quote(text: &str) -> Cow<'_, str> {
-    match form(text) {
+    quote_as(form(text), text)
+}
+
+/// A string on one line, in its style.
+pub(super) fn quote_as(form: Form, text: &str) -> Cow<'_, str> {
+    match form {
         Form::Plain => Cow::Borrowed(text),
         Form::SingleQuoted => Cow::Owned(format!("'{}'", text.replace('\'', "''"))),
         Form::DoubleQuoted | Form::Literal(_) => Cow::Owned(double_quoted(text)),
