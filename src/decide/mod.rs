@@ -2,6 +2,7 @@
 //! reaches another version. Data in, data out: nothing here reads a file or prints.
 
 pub mod bound_content;
+pub mod build_list;
 pub mod component_choice;
 pub mod identity;
 pub mod image_server;

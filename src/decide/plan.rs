@@ -13,6 +13,7 @@ use capi::image::{Image, ImageKey, Images, fact};
 use capi::labels::Labels;
 use serde::Serialize;
 
+use super::build_list::{LackingImage, lacking_images};
 use super::image_server::{Artifact, Boots, BootsAfter};
 use super::proof;
 use super::removals::find_removed;
@@ -38,7 +39,7 @@ pub enum Goal {
 
 impl Goal {
     /// The day on which images are to be built, or later.
-    fn earliest_day(self) -> Option<Date> {
+    pub fn earliest_day(self) -> Option<Date> {
         match self {
             Self::BuiltSince(day) => Some(day),
             Self::Minor(..) | Self::Patches => None,
@@ -93,6 +94,9 @@ pub struct ClusterPlan {
     pub steps: Vec<PlanStep>,
     /// What stops it before the goal.
     pub blocked: Option<Blocked>,
+    /// What it lacks for the minor that it stops before, and for those behind it.
+    #[serde(skip)]
+    pub lacking: Vec<LackingImage>,
 }
 
 /// All pools of a cluster go to one version.
@@ -188,15 +192,10 @@ pub fn for_cluster(view: &ClusterView, images: Result<&Images, String>, goal: Go
     } else {
         version.minor + 1
     };
-    let images = images.values().filter_map(|it| Some((version_of(it)?, it)));
-    let images: Vec<(Version, &Image)> = images.collect();
+    let whole = images.values().filter_map(|it| Some((version_of(it)?, it)));
+    let whole: Vec<(Version, &Image)> = whole.collect();
     for minor in first..=last {
-        match step(
-            &images,
-            &booted,
-            (version.major, minor),
-            goal.earliest_day(),
-        ) {
+        match step(&whole, &booted, (version.major, minor), goal.earliest_day()) {
             Ok((next, chosen)) if next != version || differ(&booted, &chosen) => {
                 let named = chosen
                     .iter()
@@ -218,6 +217,11 @@ pub fn for_cluster(view: &ClusterView, images: Result<&Images, String>, goal: Go
             Ok(_) => {}
             Err(blocked) => {
                 plan.blocked = Some(blocked);
+                let lacking = (minor..=last).flat_map(|minor| {
+                    let minor = (version.major, minor);
+                    lacking_images(images, &booted, minor, goal.earliest_day())
+                });
+                plan.lacking = lacking.collect();
                 break;
             }
         }
@@ -260,7 +264,7 @@ pub fn states(view: &ClusterView) -> Vec<PoolState> {
 }
 
 /// The image of each pool.
-type PoolImages<'v> = BTreeMap<&'v PoolName, &'v Image>;
+pub(super) type PoolImages<'v> = BTreeMap<&'v PoolName, &'v Image>;
 
 /// The version that all pools run, proven by their images.
 fn current(view: &ClusterView) -> Result<(Version, PoolImages<'_>), String> {

@@ -1,14 +1,14 @@
 //! The plan of an upgrade: each cluster with its steps, what is missing, and the sum.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use serde_json::Value;
 
 use super::{CommentFormat, quantity};
+use crate::decide::build_list::{MissingImage, NearMiss, build_list};
 use crate::decide::image_server::{NeedTime, NeededImage, ServerPlan, ServerStage};
 use crate::decide::plan::{Blocked, ClusterPlan, Goal, RemovedName};
-use crate::decide::successor::same_line;
 use crate::decide::waves::Wave;
 use crate::printer::{Printer, Safe};
 
@@ -36,14 +36,6 @@ impl PlanReport<'_> {
         }
     }
 
-    /// What an image that is missing has to be, behind its line.
-    fn build_condition(&self) -> String {
-        match self.goal {
-            Goal::BuiltSince(day) => format!(" built on {day} or later"),
-            Goal::Minor(..) | Goal::Patches => String::new(),
-        }
-    }
-
     /// Whose images are taken, in words behind a sentence.
     fn images(&self) -> String {
         let of = self
@@ -58,13 +50,10 @@ impl PlanReport<'_> {
             Goal::Minor(..) => Some(self.goal.to_string()),
             Goal::Patches | Goal::BuiltSince(_) => None,
         };
-        let since = match self.goal {
-            Goal::BuiltSince(day) => Some(day.to_string()),
-            Goal::Minor(..) | Goal::Patches => None,
-        };
+        let since = self.goal.earliest_day().map(|day| day.to_string());
         serde_json::json!({
-            "version": 1, "goal": minor, "built_since": since, "builder": self.builder, "clusters": self.plans, "waves": self.waves,
-            "servers": self.servers
+            "version": 1, "goal": minor, "built_since": since, "builder": self.builder, "clusters": self.plans, "missing": self.missing(),
+            "waves": self.waves, "servers": self.servers
         })
     }
 
@@ -105,7 +94,11 @@ impl PlanReport<'_> {
             out.markup(&"\nMissing:\n\n".into())?;
         }
         for missing in &missing {
-            out.markup(&Safe::concat(["- ".into(), text(missing), "\n".into()]))?;
+            out.markup(&Safe::concat([
+                "- ".into(),
+                text(&missing_text(missing)),
+                "\n".into(),
+            ]))?;
         }
         for wave in self.waves {
             let mark = if wave.number == 1 { "\n- " } else { "- " };
@@ -163,35 +156,9 @@ impl PlanReport<'_> {
         Ok(())
     }
 
-    /// The images that are missing, over all clusters: what the builder has to build. Clusters may stop at several patches of a
-    /// line, which is one image to build.
-    pub(super) fn missing(&self) -> Vec<String> {
-        let stops = self.plans.iter().filter_map(|plan| {
-            let blocked = plan.blocked.as_ref()?;
-            Some((blocked.before.as_deref()?, &blocked.lacking))
-        });
-        let stops: Vec<_> = stops.collect();
-        let lacking = stops.iter().flat_map(|(_, lacking)| lacking.values());
-        let lacking: BTreeSet<&str> = lacking.map(|image| &**image).collect();
-        let mut lines: BTreeMap<&str, &str> = BTreeMap::new();
-        for image in lacking {
-            let known = lines.values().find(|line| same_line(line, image));
-            lines.insert(image, known.copied().unwrap_or(image));
-        }
-        let mut wanted: BTreeMap<(&str, &str), usize> = BTreeMap::new();
-        for (minor, lacking) in stops {
-            let of_cluster: BTreeSet<&str> =
-                lacking.values().map(|image| lines[&**image]).collect();
-            for line in of_cluster {
-                *wanted.entry((minor, line)).or_default() += 1;
-            }
-        }
-        let built = self.build_condition();
-        let wanted = wanted.into_iter().map(|((minor, image), clusters)| {
-            let clusters = quantity(clusters, "cluster");
-            format!("an image of {minor}{built} in the line of `{image}`, for {clusters}")
-        });
-        wanted.collect()
+    /// What the builder has to build for all clusters.
+    pub(super) fn missing(&self) -> Vec<MissingImage> {
+        build_list(self.plans, self.goal.earliest_day())
     }
 }
 
@@ -207,8 +174,8 @@ pub fn plan(report: &PlanReport<'_>, format: CommentFormat, out: &mut Printer) -
             if !report.plans.is_empty() {
                 writeln!(out)?;
             }
-            for missing in report.missing() {
-                writeln!(out, "missing: {missing}")?;
+            for missing in &report.missing() {
+                writeln!(out, "missing: {}", missing_text(missing))?;
             }
             for wave in report.waves {
                 writeln!(out, "{}", self::wave(wave))?;
@@ -230,6 +197,25 @@ fn first_names(names: impl ExactSizeIterator<Item = String>) -> String {
         text += &format!(" and {} more", count - NAMED);
     }
     text
+}
+
+/// An image to build on one line: for how many clusters, and what comes near.
+pub(super) fn missing_text(missing: &MissingImage) -> String {
+    let name = missing.name.as_ref().map(|name| format!("`{name}`, "));
+    let since = missing.built_since.as_ref();
+    let since = since.map(|day| format!(" built on {day} or later"));
+    let nearest = missing.nearest.iter();
+    let nearest: String = nearest
+        .map(|NearMiss { image, difference }| format!("; `{image}` {difference}"))
+        .collect();
+    format!(
+        "{}an image of {}{} in the line of `{}`, for {}{nearest}",
+        name.unwrap_or_default(),
+        missing.version,
+        since.unwrap_or_default(),
+        missing.line,
+        quantity(missing.pools.len(), "cluster"),
+    )
 }
 
 /// A wave on one line.
@@ -340,52 +326,4 @@ fn cluster(plan: &ClusterPlan, out: &mut Printer) -> io::Result<()> {
         writeln!(out, "  no successor of `{image}`: {}", pools.join(", "))?;
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::PlanReport;
-    use crate::decide::plan::{Blocked, ClusterPlan, Goal};
-
-    #[test]
-    fn an_image_is_missing_once_for_a_line() {
-        let plan = |cluster: &str, lacking: &[(&str, &str)]| ClusterPlan {
-            cluster: cluster.into(),
-            blocked: Some(Blocked {
-                before: Some("1.32".to_owned()),
-                reason: String::new(),
-                lacking: lacking
-                    .iter()
-                    .map(|(pool, image)| ((*pool).to_owned(), (*image).into()))
-                    .collect(),
-            }),
-            ..ClusterPlan::default()
-        };
-        let (first, later) = (
-            "ubuntu-noble-plain-rke2-1-31-8",
-            "ubuntu-noble-plain-rke2-1-31-9",
-        );
-        let other = "ubuntu-noble-hardened-rke2-1-31-9";
-        let plans = [
-            plan("a", &[("control-plane", first), ("md0", first)]),
-            plan("b", &[("control-plane", later), ("md0", first)]),
-            plan("c", &[("control-plane", later), ("md0", other)]),
-            plan("d", &[("control-plane", "own")]),
-        ];
-        let report = PlanReport {
-            plans: &plans,
-            waves: &[],
-            servers: &[],
-            goal: Goal::Minor(1, 32),
-            builder: None,
-        };
-        assert_eq!(
-            report.missing(),
-            [
-                "an image of 1.32 in the line of `own`, for 1 cluster",
-                "an image of 1.32 in the line of `ubuntu-noble-hardened-rke2-1-31-9`, for 1 cluster",
-                "an image of 1.32 in the line of `ubuntu-noble-plain-rke2-1-31-8`, for 3 clusters",
-            ]
-        );
-    }
 }

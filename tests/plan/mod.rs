@@ -1,6 +1,7 @@
 //! `plan`: the steps of an upgrade, compared with a second description of them, and applied.
 
 mod manifests;
+mod missing;
 mod offers;
 mod spread;
 mod waves;
@@ -238,7 +239,7 @@ edge: 1.30.2 → 1.31.4, blocked before 1.32: an image is missing
   1.31.4  md1  ubuntu-noble-hardened-kubeadm-1-31-4
   no successor of `ubuntu-noble-hardened-kubeadm-1-31-4`: md1
 
-missing: an image of 1.32 in the line of `ubuntu-noble-hardened-kubeadm-1-31-4`, for 1 cluster
+missing: `ubuntu-noble-hardened-kubeadm-1-32-1`, an image of 1.32.1 in the line of `ubuntu-noble-hardened-kubeadm-1-31-4`, for 1 cluster
 wave 1, to 1.31: edge
 1 cluster: 0 to upgrade in 1 step, 0 at 1.32 or newer, 1 blocked
 
@@ -253,7 +254,7 @@ wave 1, to 1.31: edge
 
 Missing:
 
-- an image of 1.32 in the line of `ubuntu-noble-hardened-kubeadm-1-31-4`, for 1 cluster
+- `ubuntu-noble-hardened-kubeadm-1-32-1`, an image of 1.32.1 in the line of `ubuntu-noble-hardened-kubeadm-1-31-4`, for 1 cluster
 
 - wave 1, to 1.31: edge
 

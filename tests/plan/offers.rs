@@ -42,8 +42,10 @@ edge-b: 1.30.12+rke2r1, blocked before 1.31: an image is missing
   no successor of `opensuse-15-6-plain-rke2-1-30-12`: md0
   no successor of `ubuntu-noble-hardened-rke2-1-30-12`: control-plane
 
-missing: an image of 1.31 in the line of `opensuse-15-6-plain-rke2-1-30-12`, for 1 cluster
-missing: an image of 1.31 in the line of `ubuntu-noble-hardened-rke2-1-30-12`, for 1 cluster
+missing: `opensuse-15-6-plain-rke2-1-31-*`, an image of 1.31 in the line of `opensuse-15-6-plain-rke2-1-30-12`, for 1 cluster
+missing: `ubuntu-noble-hardened-rke2-1-31-*`, an image of 1.31 in the line of `ubuntu-noble-hardened-rke2-1-30-12`, for 1 cluster
+missing: `opensuse-15-6-plain-rke2-1-32-*`, an image of 1.32 in the line of `opensuse-15-6-plain-rke2-1-30-12`, for 1 cluster
+missing: `ubuntu-noble-hardened-rke2-1-32-*`, an image of 1.32 in the line of `ubuntu-noble-hardened-rke2-1-30-12`, for 1 cluster
 2 clusters: 1 to upgrade in 1 step, 0 at 1.32 or newer, 1 blocked, with the images of 0.4.13
 
 "#]]);
@@ -57,9 +59,11 @@ edge-b: 1.30.12+rke2r1, blocked before 1.31: an image is missing
   no successor of `opensuse-15-6-plain-rke2-1-30-12`: md0
   no successor of `ubuntu-noble-hardened-rke2-1-30-12`: control-plane
 
-missing: an image of 1.31 in the line of `opensuse-15-6-plain-rke2-1-30-12`, for 1 cluster
-missing: an image of 1.31 in the line of `ubuntu-noble-hardened-rke2-1-30-12`, for 1 cluster
-missing: an image of 1.32 in the line of `ubuntu-noble-plain-rke2-1-31-8`, for 1 cluster
+missing: `opensuse-15-6-plain-rke2-1-31-*`, an image of 1.31 in the line of `opensuse-15-6-plain-rke2-1-30-12`, for 1 cluster
+missing: `ubuntu-noble-hardened-rke2-1-31-*`, an image of 1.31 in the line of `ubuntu-noble-hardened-rke2-1-30-12`, for 1 cluster
+missing: `opensuse-15-6-plain-rke2-1-32-*`, an image of 1.32 in the line of `opensuse-15-6-plain-rke2-1-30-12`, for 1 cluster
+missing: `ubuntu-noble-hardened-rke2-1-32-*`, an image of 1.32 in the line of `ubuntu-noble-hardened-rke2-1-30-12`, for 1 cluster
+missing: `ubuntu-noble-plain-rke2-1-32-*`, an image of 1.32 in the line of `ubuntu-noble-plain-rke2-1-31-8`, for 1 cluster
 2 clusters: 0 to upgrade in 0 steps, 0 at 1.32 or newer, 2 blocked
 
 "#]]);
@@ -108,9 +112,9 @@ edge-b: 1.30.12+rke2r1, blocked before 1.30: an image is missing
   no successor of `opensuse-15-6-plain-rke2-1-30-12`: md0
   no successor of `ubuntu-noble-hardened-rke2-1-30-12`: control-plane
 
-missing: an image of 1.30 in the line of `opensuse-15-6-plain-rke2-1-30-12`, for 1 cluster
-missing: an image of 1.30 in the line of `ubuntu-noble-hardened-rke2-1-30-12`, for 1 cluster
-missing: an image of 1.31 in the line of `ubuntu-noble-plain-rke2-1-31-8`, for 1 cluster
+missing: `opensuse-15-6-plain-rke2-1-30-*`, an image of 1.30 in the line of `opensuse-15-6-plain-rke2-1-30-12`, for 1 cluster
+missing: `ubuntu-noble-hardened-rke2-1-30-*`, an image of 1.30 in the line of `ubuntu-noble-hardened-rke2-1-30-12`, for 1 cluster
+missing: `ubuntu-noble-plain-rke2-1-31-*`, an image of 1.31 in the line of `ubuntu-noble-plain-rke2-1-31-8`, for 1 cluster
 2 clusters: 0 to upgrade in 0 steps, 0 at the newest patch, 2 blocked, with the images of 0.4.13
 error[catalog-drift]: the catalog names image `ubuntu-noble-plain-rke2-1-31-9`, and there is no such folder
   --> values.yaml:11:3

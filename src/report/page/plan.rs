@@ -90,7 +90,7 @@ impl PlanTable {
             waves: waves.collect(),
             goal: report.goal.to_string(),
             sum: report.sum(),
-            missing: report.missing(),
+            missing: report.missing().iter().map(plan::missing_text).collect(),
             servers: report.servers.iter().map(ServerTable::new).collect(),
             steps: steps.values().into_iter().cloned().collect(),
             clusters: ways,
