@@ -5,6 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use yaml_tree::engine::Engine;
+use yaml_tree::place::FileId;
+
 use super::programs;
 use super::support::stage::{Stage, project};
 use super::support::{Metalmark, golden, repository};
@@ -357,6 +360,27 @@ fn the_tests_of_the_pages_are_those_of_the_suite() {
             (_, rest) = found.unwrap_or_else(|| panic!("`{line}` is not in the suite"));
         }
     }
+}
+
+#[test]
+fn every_block_of_yaml_can_be_copied() {
+    let mut count = 0;
+    for path in pages() {
+        let text = fs::read_to_string(repository().join(&path)).expect("a page");
+        for (at, block) in text.match_indices("```yaml\n") {
+            let indent = text[..at].rsplit('\n').next().unwrap_or_default();
+            let (block, _) = text[at + block.len()..].split_once("```").expect("its end");
+            let lines = block
+                .lines()
+                .map(|line| line.strip_prefix(indent).unwrap_or(line));
+            let block = lines.collect::<Vec<_>>().join("\n");
+            let read = yaml_tree::read(&block, FileId(0), Engine::Kubectl);
+            let line = text[..at].lines().count();
+            read.unwrap_or_else(|error| panic!("{}:{line}: {error:?}", path.display()));
+            count += 1;
+        }
+    }
+    assert!(count > 50, "{count} blocks");
 }
 
 #[test]

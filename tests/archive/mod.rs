@@ -276,12 +276,7 @@ fn what_unpacks_beyond_measure_is_refused_while_it_unpacks() {
         ratio: 100_000,
         ..small()
     };
-    let add_behind = |length| {
-        Tarball::new()
-            .file("a", b"x")
-            .raw(&vec![0; length])
-            .end()
-    };
+    let add_behind = |length| Tarball::new().file("a", b"x").raw(&vec![0; length]).end();
     // What no file has is counted too.
     let read = read(&gzip(&add_behind(5 << 20))[..], patient).map(|_| ());
     let Err(ReadError::Refused(refusal)) = read else {

@@ -14,6 +14,7 @@ fn files(github: bool) -> Vec<PathBuf> {
         &[
             ".github/workflows/release.yml",
             ".github/workflows/site.yml",
+            ".github/workflows/test.yml",
             "templates/hosts/github/example.workflow.yml",
             "templates/hosts/github/job.workflow.yml",
         ]

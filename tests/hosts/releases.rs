@@ -65,12 +65,10 @@ fn krew_installs_the_plugin_from_the_archives_of_a_release() {
     let stage = project()
         .file("out/metalmark-1.2.3-x86_64-unknown-linux-musl.tar.gz", "a")
         .file("out/metalmark-1.2.3-aarch64-unknown-linux-musl.tar.gz", "b");
-    let (script, url) = (
-        repository().join(".ci/krew"),
-        "https://forge.example/team/metalmark/releases/download/v1.2.3",
-    );
+    let script = repository().join(".ci/krew");
+    let home = "https://forge.example/team/metalmark";
     let made = stage.shell(&format!(
-        "RELEASE_URL={url} '{}' 1.2.3 out",
+        "HOMEPAGE={home} RELEASE_URL={home}/releases/download/v1.2.3 '{}' 1.2.3 out",
         script.display()
     ));
     made.exit(0).stdout(str![[r#"

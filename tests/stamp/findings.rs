@@ -428,7 +428,9 @@ fn what_a_link_leads_to_is_stamped_there() {
         assert!(stage.path().join("link.yaml").is_symlink());
         run.outcome.stdout + &stage::changes(&before, &stage.texts())
     });
-    assert_text(&stamped.concat(), str![[r#"
+    assert_text(
+        &stamped.concat(),
+        str![[r#"
 stamped  a.yaml
 2 files of manifests, 1 stamped
 a.yaml:5
@@ -454,5 +456,6 @@ link.yaml:5
 -spec: {template: {spec: {image: {url: 'https://images.example.org/old.raw', checksum: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa, checksumType: sha256, format: raw}}}}
 +spec: {template: {spec: {image: {url: 'https://images.example.org/noble-kubeadm.raw', checksum: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa, checksumType: sha256, format: raw}}}}
 
-"#]]);
+"#]],
+    );
 }
