@@ -242,7 +242,48 @@ KubevirtMachineTemplate {virtualMachineTemplate: {spec: {template: {spec: {volum
 Metal3MachineTemplate {image: {url: 'https://h/ubuntu-24.04.qcow2', checksum: 'https://h/24.04/20250112/SHA256SUMS', format: qcow2}, dataTemplate: {name: v1.12.13}}
 UnknownMachineTemplate {osVersion: 1.12.3, chart: 1.14.2, agentVersion: 1.15.0, release: v1.19.0}
 TalosMachineTemplate {image: 'v1.10.3-talos'}
-golden-2404-build-1.12.3
+rhcos-414.92.202310170514-0-vmware
+fedora-coreos-40.20240416.3.1
+flatcar_production_openstack_image-3815.2.5
+openSUSE-Leap-15.6.x86_64-1.12.3-NoCloud-Build1.23
+SL-Micro.x86_64-6.0-Default-qcow-GM2
+debian-12-genericcloud-amd64-20240717-1811
+gardenlinux-1.12.3
+kairos-ubuntu-24.04-v1.12.0
+vmware-photon-1.12.3
+talos-v1.12.0-vmware
+factory.talos.dev/metal-installer/376567988ad370138ad8b2698212367b8edcb69b5fd68c80be1f2ec7d614b4ba:v1.12.1
+harvester-v1.14.1-amd64
+quay.io/kubevirt/cirros-container-disk-demo:v1.11.0
+elemental-toolkit-1.12.3
+cluster-api-v1.11.2-ubuntu
+ubuntu-2404-cri-o-1.30.2
+cri-tools-1.30.0-ubuntu
+ubuntu-22.04-openssl-1.11.1
+ubuntu-22.04-python-1.12.3
+rust1.35-ubuntu
+nvidia-container-toolkit-1.27.4
+gpu-operator-1.30.1
+cert-manager-v1.35.0
+rook-ceph-1.14.2
+ubuntu-2204-kube-ovn-1.12.8
+antrea-1.15.1
+azure-cni-v1.30.2
+istio-1.22.3
+cloud-provider-azure-v1.30.4
+aws-cloud-controller-manager-v1.29.2
+helm-chart-1.34.2
+diskimage-builder-1.32.0-noble
+packer-1.30.2-ubuntu-2404
+kiwi-1.12.3
+golden-release-1.12.3
+golden-r1.30.3
+golden-build.1.30.3
+golden-1-12-2024
+golden-24-1-12
+2024-11-12-1.12
+golden-2024-01-12T10-11-12
+golden-2404-build-1.32.3
 http://img-1-30-2.lab/ubuntu-24.04.raw
 AWSMachineTemplate {ami: {id: ami-1}, sshKeyName: key-k8s-1.30, iamInstanceProfile: nodes-k8s-1.30, additionalTags: {Name: k8s-1.30-nodes}}
 AzureMachineTemplate {image: {id: x}, networkInterfaces: [{subnetName: k8s-1-30-subnet}]}

@@ -227,6 +227,20 @@ DockerMachineTemplate {customImage: 'kindest/@@NODE@@'}
     edge/edge-md v1.31.8 (edge.yaml:5:54): unknown (its image or version is a variable)
 VSphereMachineTemplate {template: YOUR-TEMPLATE}
     edge/edge-md v1.31.8 (edge.yaml:5:54): unknown (its image is a placeholder)
+VSphereMachineTemplate {template: '<%= image %>'}
+    edge/edge-md v1.31.8 (edge.yaml:5:54): unknown (its image is a placeholder)
+VSphereMachineTemplate {template: '[[ image ]]'}
+    edge/edge-md v1.31.8 (edge.yaml:5:54): unknown (its image is a placeholder)
+VSphereMachineTemplate {template: ((image))}
+    edge/edge-md v1.31.8 (edge.yaml:5:54): unknown (its image is a placeholder)
+VSphereMachineTemplate {template: '@image@'}
+    edge/edge-md v1.31.8 (edge.yaml:5:54): unknown (its image is a placeholder)
+VSphereMachineTemplate {template: '%image%'}
+    edge/edge-md v1.31.8 (edge.yaml:5:54): unknown (its image is a placeholder)
+VSphereMachineTemplate {template: '{image}'}
+    edge/edge-md v1.31.8 (edge.yaml:5:54): unknown (its image is a placeholder)
+VSphereMachineTemplate {template: '[datastore] golden (copy)'}
+    edge/edge-md v1.31.8 (edge.yaml:5:54): unproven, [datastore] golden (copy) (edge.yaml:10:36)
 VSphereMachineTemplate {template: UBUNTU_22}
     edge/edge-md v1.31.8 (edge.yaml:5:54): unproven, UBUNTU_22 (edge.yaml:10:36)
 VSphereMachineTemplate {template: XL}

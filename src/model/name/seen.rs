@@ -44,6 +44,9 @@ const BETWEEN: [&str; 5] = ["", "node", "ver", "ami", "optimized"];
 /// Short for Kubernetes where a number is glued to it: `u2204-k1-32-4`. In what names no image it is a letter.
 const SHORT: &str = "k";
 
+/// The most minors between a cluster and an image that somebody forgot: three years of releases.
+const FAR: i64 = 10;
+
 /// How many words before a number are looked at.
 const NEAR: usize = 3;
 
@@ -63,6 +66,7 @@ const OTHERS: &[&str] = &[
     "containerd",
     "controller",
     "coredns",
+    "cri",
     "crictl",
     "crio",
     "csi",
@@ -156,10 +160,13 @@ impl SeenVersion {
                 })
     }
 
-    /// Whether it contradicts a version. A minor without a word for Kubernetes is too little, unless the other is no more than a minor.
+    /// Whether it contradicts a version. A minor without a word for Kubernetes is too little, unless the other is no more than a minor,
+    /// and a number without one that is far from the other is none of Kubernetes.
     pub fn contradicts(&self, wanted: &Version) -> bool {
-        let is_enough = self.is_named || !self.version.is_partial() || wanted.is_partial();
-        is_enough && !self.agrees(wanted)
+        let is_whole = !self.version.is_partial() || wanted.is_partial();
+        let ahead = self.version.minors_ahead_of(wanted);
+        let is_near = ahead.is_some_and(|ahead| ahead.abs() <= FAR);
+        (self.is_named || is_whole && is_near) && !self.agrees(wanted)
     }
 }
 
@@ -472,6 +479,11 @@ mod tests {
         assert!(!contradicts("kube-1.32", "v1.32.2"));
         assert!(!contradicts("os-1.31", "v1.32.2"));
         assert!(contradicts("os-1.31", "1.32"));
+        assert!(contradicts("os-1.22.1", "v1.32.2"));
+        assert!(!contradicts("os-1.21.1", "v1.32.2"));
+        assert!(contradicts("os-1.42.1", "v1.32.2"));
+        assert!(!contradicts("os-1.43.1", "v1.32.2"));
+        assert!(contradicts("kube-1.21.1", "v1.32.2"));
         assert!(contradicts("os-1.32.1", "1.32.2"));
         assert!(contradicts("os-1.32.2", "v1.32.2-rc.1"));
         assert!(contradicts("os-1.32.2-rc.1", "v1.32.2"));

@@ -483,19 +483,23 @@ pub(super) fn is_variable_text(text: &str) -> bool {
     marks.any(|mark| text.contains(mark))
 }
 
-/// Whether a person is to replace the name of an image: `<IMAGE>`, `REPLACE_ME`. Names of images have small letters or digits.
+/// Whether a person or a program is to replace the name of an image: `<IMAGE>`, `[[ image ]]`, `%IMAGE%`, `REPLACE_ME`. Names of
+/// images have small letters or digits, and are not between marks.
 fn is_placeholder(name: &str) -> bool {
     let last = file_name(name).split([':', '@', '.']).next();
     let is_words = |last: &str| {
         let is_of_word = |byte: u8| byte.is_ascii_uppercase() || matches!(byte, b'_' | b'-');
         last.len() > 2 && last.bytes().all(is_of_word)
     };
+    let pairs = ["()", "[]", "{}", "<>", "%%", "@@"];
+    let is_marked =
+        { pairs.iter() }.any(|pair| name.starts_with(&pair[..1]) && name.ends_with(&pair[1..]));
     // `<no value>` is what a template makes of nothing.
     let mut marks = name
         .split('<')
         .skip(1)
         .filter_map(|rest| rest.split_once('>'));
-    marks.any(|(mark, _)| !mark.contains(' ')) || last.is_some_and(is_words)
+    is_marked || marks.any(|(mark, _)| !mark.contains(' ')) || last.is_some_and(is_words)
 }
 
 /// Sylva's name, or its own, of the bootstrap provider of a control plane's or a bootstrap configuration's kind.
