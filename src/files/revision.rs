@@ -18,6 +18,9 @@ use crate::error::Error;
 /// The most links that are followed for one path, as in Linux.
 const LINKS: usize = 40;
 
+/// How many bytes of contents are kept, so that git is asked for them once: it answers one question after the other.
+const KEPT: usize = 32 << 20;
+
 /// The files of one commit, relative to a folder in it. Cloning is cheap.
 #[derive(Clone)]
 pub struct Revision {
@@ -29,6 +32,7 @@ pub struct Revision {
     entries: Arc<BTreeMap<String, Entry>>,
     unnameable: Arc<BTreeMap<String, String>>,
     repositories: Arc<Vec<Mutex<Objects>>>,
+    contents: Arc<Mutex<Contents>>,
     /// The files outside the repository.
     outside: Disk,
 }
@@ -45,6 +49,23 @@ enum Entry {
 struct Object {
     repository: usize,
     id: Box<str>,
+}
+
+/// What objects hold, by their ids: most files are read by several stages.
+#[derive(Default)]
+struct Contents {
+    known: BTreeMap<Box<str>, Vec<u8>>,
+    bytes: usize,
+}
+
+impl Contents {
+    /// Keeps what an object holds, as long as there is room.
+    fn keep(&mut self, id: &str, content: &[u8]) {
+        if self.bytes + content.len() <= KEPT {
+            self.bytes += content.len();
+            self.known.insert(id.into(), content.to_owned());
+        }
+    }
 }
 
 /// What a path resolves to.
@@ -156,6 +177,7 @@ impl Revision {
             entries: Arc::new(listing.entries),
             unnameable: Arc::new(listing.unnameable),
             repositories: Arc::new(listing.repositories),
+            contents: Arc::default(),
         })
     }
 
@@ -291,6 +313,9 @@ impl Revision {
     }
 
     fn bytes(&self, path: &str, object: &Object) -> Result<Vec<u8>, Error> {
+        if let Some(known) = self.contents.lock().known.get(&object.id) {
+            return Ok(known.clone());
+        }
         let objects = &self.repositories[object.repository];
         let mut objects = objects.lock();
         let content = objects.content(&object.id);
@@ -312,6 +337,7 @@ impl Revision {
                 ),
             });
         }
+        self.contents.lock().keep(&object.id, &content);
         Ok(content)
     }
 

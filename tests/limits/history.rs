@@ -9,15 +9,18 @@ use metalmark::files::{FILE_LIMIT, Files, Found, Repository, Revision, Scope};
 use super::super::git::{commit, repository};
 use super::most;
 
-/// What a path of the only commit of a repository leads to.
-fn found(folder: &Path, path: &str) -> Result<Found, String> {
+/// The files of the only commit of a repository.
+fn revision(folder: &Path) -> Revision {
     let repository = Repository::find(folder).expect("a repository");
     let scope = Scope::repository(folder).expect("there");
     let head = repository.commit("HEAD").expect("a commit");
-    let revision = Revision::open(&repository, &head, scope).expect("readable");
-    revision
-        .file(Path::new(path))
-        .map_err(|error| error.to_string())
+    Revision::open(&repository, &head, scope).expect("readable")
+}
+
+/// What a path of the only commit of a repository leads to.
+fn found(folder: &Path, path: &str) -> Result<Found, String> {
+    let found = revision(folder).file(Path::new(path));
+    found.map_err(|error| error.to_string())
 }
 
 #[test]
@@ -79,6 +82,25 @@ fn a_file_of_a_commit_is_as_long_as_is_stated() {
     }
     let refused = found(scratch.path(), "more").expect_err("one more is refused");
     assert!(refused.contains("it is larger than 16 MiB"), "{refused}");
+}
+
+#[test]
+fn git_is_asked_once_for_32_mib_of_contents() {
+    let Some(scratch) = repository() else { return };
+    let files = ["one", "two", "more"].map(|name| scratch.path().join(name));
+    let limit = usize::try_from(FILE_LIMIT).expect("a length");
+    for (file, length) in files.iter().zip([limit, limit, 1]) {
+        let name = file.file_name().expect("a name").as_encoded_bytes();
+        let content = name.iter().copied().cycle().take(length);
+        fs::write(file, content.collect::<Vec<u8>>()).expect("written");
+    }
+    commit(scratch.path(), "contents");
+    let revision = revision(scratch.path());
+    let is_read = |name| revision.read_file(Path::new(name)).is_ok();
+    assert_eq!(["one", "two", "more"].map(is_read), [true; 3]);
+    // Now git has nothing more to say.
+    fs::remove_dir_all(scratch.path().join(".git/objects")).expect("removed");
+    assert_eq!(["one", "two", "more"].map(is_read), [true, true, false]);
 }
 
 #[test]
