@@ -360,6 +360,104 @@ another image
     );
 }
 
+#[test]
+fn another_choice_of_an_image_that_nobody_knows_is_not_denied() {
+    let pools = |[plane, workers]: [&str; 2]| {
+        values("edge", NEW, "''")
+            + &format!("  control_plane: {{capm3: {{image_key: {plane}}}}}\n")
+            + &format!(
+                "  machine_deployments: {{md0: {{replicas: 2, capm3: {{image_key: {workers}}}}}}}\n"
+            )
+    };
+    let cases = [
+        (
+            "of all pools",
+            [values("edge", NEW, "one"), values("edge", NEW, "two")],
+        ),
+        (
+            "of the control plane",
+            [["one", "noble-31"], ["two", "noble-31"]].map(pools),
+        ),
+        (
+            "of the workers",
+            [["noble-31", "one"], ["noble-31", "two"]].map(pools),
+        ),
+        (
+            "beside one of the control plane",
+            [["noble-30", "one"], ["noble-31", "one"]].map(pools),
+        ),
+        (
+            "beside one of the workers",
+            [["one", "noble-30"], ["one", "noble-31"]].map(pools),
+        ),
+    ];
+    let mut all = String::new();
+    for (name, [before, after]) in cases {
+        let Some(stage) = images().cluster("edge", &before).commit("before") else {
+            return;
+        };
+        stage.write("edge.yaml", after);
+        let shown = stage.run("impact --against HEAD").outcome.stdout;
+        let (shown, _) = shown.split_once("\nimages").unwrap_or((&shown, ""));
+        let lines = shown.lines().skip(2).filter(|line| !line.is_empty());
+        let lines: Vec<&str> = lines.collect();
+        all += &table([name], |_| lines.clone());
+    }
+    assert_text(
+        &all,
+        str![[r#"
+of all pools
+    edge
+      whole cluster  not known: what the charts make of these values is not compared
+                       values cluster.capm3.image_key  one → two
+    not known of 1 whole cluster, 0 clusters as before
+of the control plane
+    edge
+      whole cluster  not known: what the charts make of these values is not compared
+                       values cluster.control_plane.capm3.image_key  one → two
+    not known of 1 whole cluster, 0 clusters as before
+of the workers
+    edge
+      whole cluster  not known: what the charts make of these values is not compared
+                       values cluster.machine_deployments.md0.capm3.image_key  one → two
+    not known of 1 whole cluster, 0 clusters as before
+beside one of the control plane
+    edge
+      control-plane  3 machines re-provisioned, by roll
+                       image       noble-30 → noble-31
+beside one of the workers
+    edge
+      md0  2 machines re-provisioned, by roll
+             image       noble-30 → noble-31
+
+"#]],
+    );
+}
+
+#[test]
+fn what_moves_in_a_machine_template_is_named() {
+    let values = "cluster: {k8s_version: v1.31.8+rke2r1, control_plane_replicas: 3, \
+        capi_providers: {infra_provider: capo, bootstrap_provider: cabpr}, capo: {image_key: noble}}";
+    let stage = project()
+        .catalog(&["noble rke2 1.31.8+rke2r1"])
+        .settings("images: {records: {noble: {locations: {glance: {name: one}}}}}")
+        .cluster("edge", values);
+    let Some(stage) = stage.commit("One") else {
+        return;
+    };
+    stage.edit("metalmark.yaml", "name: one", "name: two");
+    stage.run("impact --against HEAD").stdout(str![[r#"
+Against 768482e6f2, `HEAD`
+
+edge
+  control-plane  3 machines re-provisioned, by roll: its machine template changes
+                   machine template template.spec.image.filter.name  one → two
+
+3 machines in 1 cluster re-provisioned, 0 clusters as before
+
+"#]]);
+}
+
 /// A repository with a cluster whose image gets other bytes at its URL.
 fn replaced_in_place(stage: Stage) -> Option<Stage> {
     let stage = stage

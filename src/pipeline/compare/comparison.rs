@@ -157,11 +157,13 @@ impl Comparison<'_> {
                     workspace: &self.before.fleet.workspace,
                     entry: old,
                     view: &old_view,
+                    stamps: &old_stamps,
                 };
                 let after = ValuesSide {
                     workspace: &self.after.fleet.workspace,
                     entry: new,
                     view,
+                    stamps: &stamps,
                 };
                 values::changes(&before, &after)?
             }

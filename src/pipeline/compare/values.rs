@@ -1,6 +1,8 @@
 //! What changes of a cluster's values beside what is rendered of them: what their charts make of it is not known.
 
-use capi::providers;
+use std::collections::BTreeSet;
+
+use capi::providers::{self, Stamp};
 use yaml_tree::value::Node;
 
 use crate::decide::object_changes::differences;
@@ -51,6 +53,17 @@ pub(super) struct ValuesSide<'a> {
     pub(super) workspace: &'a Workspace,
     pub(super) entry: &'a ClusterEntry,
     pub(super) view: &'a ClusterView,
+    /// What is rendered of the image of each node pool.
+    pub(super) stamps: &'a [Option<Stamp>],
+}
+
+impl ValuesSide<'_> {
+    /// The node pools of whose images nothing is rendered.
+    fn open_pools(&self) -> BTreeSet<&PoolName> {
+        let pools = self.view.cluster.pools.iter().zip(self.stamps);
+        let open = pools.filter(|(_, stamp)| stamp.is_none());
+        open.map(|(pool, _)| &pool.name).collect()
+    }
 }
 
 /// The values of a cluster that change, but for those that are compared otherwise.
@@ -73,11 +86,13 @@ pub(super) fn changes(
         let mut sides = [before, after].into_iter();
         sides.all(|side| side.view.cluster.pools.iter().any(|pool| pool.name == name))
     };
+    let (open_before, open_after) = (before.open_pools(), after.open_pools());
+    let open: BTreeSet<&PoolName> = open_before.intersection(&open_after).copied().collect();
     let is_whole = was.is_whole && is.is_whole;
     let found = differences(was.node.as_ref(), is.node.as_ref()).into_iter();
     let is_reported = |path: &[&str]| match path {
         ["machine_deployments", name, ..] if !has_pool(name) => true,
-        path => is_compared(path),
+        path => is_compared(path, &open),
     };
     let own = found.filter_map(|found| {
         let path: Vec<&str> = found.path.iter().map(String::as_str).collect();
@@ -137,12 +152,20 @@ fn evaluate(side: &ValuesSide<'_>, values: &ClusterValues) -> Result<Evaluated, 
     Ok(Evaluated { node, is_whole })
 }
 
-/// Whether a value below `cluster` is compared by what it makes of the node pools.
-fn is_compared(path: &[&str]) -> bool {
-    let below = match path {
-        ["control_plane" | "machine_deployment_default", below @ ..]
-        | ["machine_deployments", _, below @ ..] => below,
-        path => path,
+/// Whether a value below `cluster` is compared by what it makes of the node pools. Nobody knows which image a choice for an `open` one
+/// selects.
+fn is_compared(path: &[&str], open: &BTreeSet<&PoolName>) -> bool {
+    let (pool, below) = match path {
+        ["control_plane", below @ ..] => (Some(PoolName::ControlPlane), below),
+        ["machine_deployments", name, below @ ..] => {
+            (Some(PoolName::MachineDeployment((*name).into())), below)
+        }
+        ["machine_deployment_default", below @ ..] => (None, below),
+        path => (None, path),
+    };
+    let is_known = || match &pool {
+        Some(pool) => !open.contains(pool),
+        None => open.is_empty(),
     };
     match (path, below) {
         // What hosts there are says which endpoint is taken, and no chart reads it.
@@ -152,7 +175,7 @@ fn is_compared(path: &[&str]) -> bool {
         )
         | (["machine_deployments", _, "replicas"], _) => true,
         (_, [infra, key, ..]) => providers::find(infra).is_some_and(|provider| {
-            CHOICES.contains(key) || provider.data().settings.contains(key)
+            CHOICES.contains(key) && is_known() || provider.data().settings.contains(key)
         }),
         _ => false,
     }

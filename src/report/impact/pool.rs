@@ -10,10 +10,11 @@ use serde::Serialize;
 use yaml_tree::json::{Html, to_json};
 use yaml_tree::opaque::is_opaque;
 use yaml_tree::place::Located;
+use yaml_tree::value::Node;
 
 use super::ImpactKind;
 use super::field::{FieldChange, Rollout};
-use crate::decide::object_changes::{ObjectChange, object_changes};
+use crate::decide::object_changes::{ObjectChange, differences, object_changes};
 use crate::model::cluster::{Choice, ClusterOrigin, Pool, PoolName};
 use crate::model::cluster_view::ClusterView;
 use crate::model::judgment::Grade;
@@ -364,7 +365,12 @@ fn pool_change(
     }
     // What is made of its choices rolls it, where no object says so itself. A version is the control plane's own: no template
     // can keep it from rolling.
-    if because.first() != Some(&Cause::Image) && old.template() != new.template() {
+    let templates = [old, new].map(PoolSide::template);
+    let [was, is] = templates.each_ref().map(Option::as_ref);
+    let mut settings = differences(was, is);
+    let is_said = because.contains(&Cause::Image) || new.has_own_objects();
+    settings.retain(|setting| !setting.is_secret && !is_said);
+    if !settings.is_empty() {
         because.push(Cause::MachineTemplate);
     }
     let made = match because.as_slice() {
@@ -394,6 +400,11 @@ fn pool_change(
         PoolName::ControlPlane => minors_between(&kubernetes),
         PoolName::MachineDeployment(_) => Vec::new(),
     };
+    let fields = fields.iter().map(|field| FieldChange::from_object(field));
+    let rolls = Rollout::from_effect(made);
+    let settings = settings
+        .iter()
+        .map(|setting| FieldChange::from_difference("machine template", setting, rolls));
     Some(PoolChange {
         image: because.contains(&Cause::Image).then_some(image),
         kubernetes: because.contains(&Cause::Kubernetes).then_some(kubernetes),
@@ -403,10 +414,7 @@ fn pool_change(
         judgment: Some(new.grade()),
         because,
         skipped,
-        changes: fields
-            .iter()
-            .map(|field| FieldChange::from_object(field))
-            .collect(),
+        changes: fields.chain(settings).collect(),
         ..PoolChange::new(new.pool().name.to_string(), ImpactKind::Changed)
     })
 }
@@ -513,7 +521,7 @@ impl<'a> PoolSide<'a> {
     }
 
     /// The machine template's content as it would be rendered; none of a provider that is not known.
-    fn template(self) -> Option<String> {
+    fn template(self) -> Option<Node> {
         let side = self.side;
         let cluster = &side.view.cluster;
         let infra = cluster.infra_provider.as_ref();
@@ -530,6 +538,6 @@ impl<'a> PoolSide<'a> {
             version,
         };
         let spec = providers::template_spec(template, stamp, settings).ok()?;
-        Some(to_json(&spec.into(), Html::Plain))
+        Some(Node::from_value(spec))
     }
 }
