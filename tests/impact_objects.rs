@@ -547,7 +547,7 @@ edge (the cluster `/edge` goes, another one comes)
 }
 
 /// A class with one template, and a cluster of it.
-const CLASS: &str = "\
+pub(crate) const CLASS: &str = "\
 apiVersion: cluster.x-k8s.io/v1beta1
 kind: Cluster
 metadata: {name: edge}
@@ -799,6 +799,10 @@ fn what_names_its_cluster_alone_is_compared() {
     let text = |mtu: u32, size: u32| cluster("v1.31.8", GOOD) + &data(mtu) + &old(size);
     let changes = [
         ("data", text(9000, 1)),
+        (
+            "a name that nothing refers to",
+            text(1500, 1).replace("{name: data}", "{name: other}"),
+        ),
         ("a template of the past", text(1500, 2)),
     ];
     let Some(shown) = impacts(&text(1500, 1), &changes) else {
@@ -821,6 +825,11 @@ data
        = cluster: edge
        = help: give it another name, and write that into what refers to it
     1 error in 1 cluster
+a name that nothing refers to
+    edge
+      whole cluster  not known whether machines are re-provisioned
+                       Metal3DataTemplate/other metadata.name  data → other
+    not known of 1 whole cluster, 0 clusters as before
 a template of the past
     no machine is re-provisioned, 1 cluster as before
 
@@ -1223,18 +1232,33 @@ pub(crate) fn leaves(value: &Value, path: &str, found: &mut Vec<String>) {
     }
 }
 
-/// The objects of a cluster with more fields than the others here, as JSON.
-fn objects() -> Vec<Value> {
-    let text = edge("Metal3MachineTemplate")
+/// The objects of clusters of several kinds, with more fields than the others here, as JSON.
+fn fleets() -> [Vec<Value>; 4] {
+    let metal3 = edge("Metal3MachineTemplate")
         .replace(
             "  replicas: 3\n",
             "  replicas: 3\n  kubeadmConfigSpec: {preKubeadmCommands: [x], files: [{path: /a, content: b}]}\n  other: {a: [1, {b: c}]}\n",
         )
-        .replace("{name: edge-cp}", "{name: edge-cp, annotations: {a: b}}");
-    text.split("---\n")
-        .filter(|text| !text.trim().is_empty())
-        .map(yaml_value)
-        .collect()
+        .replace("{name: edge-cp}", "{name: edge-cp, annotations: {a: b}}")
+        + &object(
+            &format!("{INFRASTRUCTURE} Metal3DataTemplate data"),
+            "spec: {clusterName: edge, networkData: {mtu: 1500}}",
+        )
+        + &object(
+            "cluster.x-k8s.io/v1beta1 MachineHealthCheck checks",
+            "spec: {clusterName: edge, unhealthyConditions: [{type: Ready, timeout: 300s}]}",
+        );
+    let rke2 = edge("VSphereMachineTemplate")
+        .replace("Kubeadm", "RKE2")
+        .replace(
+            "  replicas: 3\n",
+            "  replicas: 3\n  serverConfig: {cni: calico}\n",
+        );
+    let pool = edge("AWSMachineTemplate").replace("kind: MachineDeployment", "kind: MachinePool");
+    [metal3, rke2, pool, CLASS.to_owned()].map(|text| {
+        let texts = text.split("---\n").filter(|text| !text.trim().is_empty());
+        texts.map(yaml_value).collect()
+    })
 }
 
 pub(crate) fn yaml_value(text: &str) -> Value {
@@ -1253,8 +1277,9 @@ proptest! {
 
     /// A random edit of any field is never without a word: the objects are equal, or each field has its answer.
     #[test]
-    fn no_edit_of_a_built_object_is_denied(picks in proptest::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>(), any::<bool>()), 4)) {
-        let objects = objects();
+    fn no_edit_of_a_built_object_is_denied(fleet: prop::sample::Index, picks in proptest::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>(), any::<bool>()), 4)) {
+        let fleets = fleets();
+        let objects = fleet.get(&fleets).clone();
         let print = |objects: &[Value]| {
             let texts = objects.iter().map(|object| format!("---\n{object}\n"));
             texts.collect::<String>()

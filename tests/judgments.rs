@@ -7,6 +7,7 @@ use proptest::prelude::{ProptestConfig, any, proptest};
 use serde_json::Value;
 use snapbox::str;
 
+use super::impact_objects::CLASS;
 use super::page::Data;
 use super::support::manifests::{GOOD, cluster};
 use super::support::stage::{Stage, project};
@@ -41,24 +42,58 @@ const CHOICES: [&str; 11] = [
 const VERSIONS: [&str; 4] = ["v1.31.8+rke2r1", "v1.31.8", "v1.30.12+rke2r1", "v1.31"];
 
 const NAMES: [&str; 5] = [
-    GOOD,
+    "ubuntu-2204-kube-v1.31.8",
     "ubuntu-2204-kube-v1.30.2",
     "ubuntu-2204",
-    "'${IMAGE}'",
+    "${IMAGE}",
     "ubuntu-2204-kube-v1.31",
 ];
 
-fn pick<'a>(all: &[&'a str], number: u8) -> &'a str {
+/// Kinds of machine templates, known and not, and what they hold: an image `NAME`.
+const TEMPLATES: [(&str, &str); 8] = [
+    (
+        "OpenStackMachineTemplate",
+        "{image: {filter: {name: 'NAME'}}}",
+    ),
+    ("VSphereMachineTemplate", "{template: 'NAME'}"),
+    (
+        "Metal3MachineTemplate",
+        "{image: {url: 'http://i/NAME.raw', checksum: 'http://i/NAME.sha256sum'}}",
+    ),
+    (
+        "AzureMachineTemplate",
+        "{image: {id: '/subscriptions/s/images/NAME'}}",
+    ),
+    (
+        "DockerMachineTemplate",
+        "{customImage: 'kindest/node:NAME'}",
+    ),
+    (
+        "ProxmoxMachineTemplate",
+        "{templateSelector: {matchTags: ['NAME']}}",
+    ),
+    ("AWSMachineTemplate", "{ami: {id: ami-1}}"),
+    ("NovelMachineTemplate", "{os: 'NAME'}"),
+];
+
+const PLANES: [&str; 4] = [
+    "KubeadmControlPlane",
+    "RKE2ControlPlane",
+    "TalosControlPlane",
+    "NovelControlPlane",
+];
+
+fn pick<T: Copy>(all: &[T], number: u8) -> T {
     all[usize::from(number) % all.len()]
 }
 
 /// A project of values, with a cluster for each row of numbers.
-fn values(rows: &[[u8; 3]]) -> Stage {
+fn values(rows: &[[u8; 5]]) -> Stage {
     let stage = project()
         .file("catalog.yaml", CATALOG)
         .settings("values: [catalog.yaml]");
     rows.iter().enumerate().fold(stage, |stage, (index, row)| {
-        let [version, first, second] = *row;
+        let [version, first, second, ..] = *row;
         let text = format!(
             "cluster:
   k8s_version: {}
@@ -74,16 +109,31 @@ fn values(rows: &[[u8; 3]]) -> Stage {
     })
 }
 
-/// A repository of manifests, the same way; of some clusters the machine template is missing.
-fn manifests(rows: &[[u8; 3]]) -> Stage {
+/// A repository of manifests, the same way; of some clusters the machine template is missing, and some have a class.
+fn manifests(rows: &[[u8; 5]]) -> Stage {
     rows.iter()
         .enumerate()
         .fold(project(), |stage, (index, row)| {
-            let [version, name, is_whole] = *row;
-            let text = cluster(pick(&["v1.31.8", "v1.30.2"], version), pick(&NAMES, name));
+            let [version, name, template, plane, shape] = *row;
+            let (version, name) = (pick(&["v1.31.8", "v1.30.2"], version), pick(&NAMES, name));
+            let (kind, spec) = pick(&TEMPLATES, template);
+            let text = match shape % 4 {
+                // Each cluster has its own objects under the names of the class.
+                0 => CLASS
+                    .replacen("ubuntu-2204-kube-v1.30.2", name, 1)
+                    .replace("version: v1.30.2", &format!("version: {version}"))
+                    .replace(
+                        "metadata: {name",
+                        &format!("metadata: {{namespace: c{index}, name"),
+                    ),
+                _ => cluster(version, GOOD)
+                    .replace(&format!("{{image: {GOOD}}}"), &spec.replace("NAME", name))
+                    .replace("OpenStackMachineTemplate", kind)
+                    .replace("KubeadmControlPlane", pick(&PLANES, plane)),
+            };
             let text = text.replace("edge", &format!("c{index}"));
             let (head, _) = text.rsplit_once("---").expect("documents");
-            let kept = if is_whole % 4 == 0 { head } else { &text };
+            let kept = if shape % 4 == 1 { head } else { &text };
             stage.file(&format!("clusters/c{index}.yaml"), kept)
         })
 }
@@ -122,6 +172,20 @@ fn assert_agreement(stage: &Stage) {
     let listed = json(stage, "clusters");
     let listed = judgments(list(&listed).flat_map(|row| list(&row["pools"])));
     assert_eq!(listed, known, "clusters");
+
+    // The page has the worst last.
+    let order = |word: &str| NUMBERS.iter().position(|number| *number == word);
+    let worst = known.values().map(|word| order(word)).max().flatten();
+    let is_refused = stage.run("check").outcome.status == 1;
+    for (flag, word) in [
+        ("by-name", "by_name"),
+        ("unproven", "unproven"),
+        ("unknown", "unknown"),
+    ] {
+        let status = stage.run(&format!("check --fail-on {flag}")).outcome.status;
+        let is_bad = is_refused || worst >= order(word);
+        assert_eq!(status, i32::from(is_bad), "--fail-on {flag}: {known:?}");
+    }
 
     let images = json(stage, "images");
     for row in list(&images) {
@@ -162,19 +226,49 @@ fn assert_agreement(stage: &Stage) {
     }
 }
 
+/// What `impact` says of the clusters of a stage, where there were none before.
+fn assert_impact(stage: Stage) {
+    let known = judgments(list(&json(&stage, "check")["pools"]));
+    let files = stage.texts();
+    for path in files.keys() {
+        match &**path {
+            "metalmark.yaml" => stage.write(path, "version: 1\n"),
+            path => stage.remove(path),
+        };
+    }
+    let Some(stage) = stage.file("README", "").commit("nothing") else {
+        return;
+    };
+    for (path, text) in &files {
+        stage.write(path, text);
+    }
+    let impact = json(&stage, "impact --against HEAD");
+    let pools = list(&impact["clusters"]).flat_map(|cluster| {
+        list(&cluster["pools"]).map(move |pool| {
+            let mut pool = pool.clone();
+            pool["cluster"] = cluster["cluster"].clone();
+            pool
+        })
+    });
+    let pools: Vec<Value> = pools.collect();
+    assert_eq!(judgments(pools.iter()), known, "impact");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 3, ..ProptestConfig::default() })]
 
     #[test]
-    fn every_command_prints_the_same_judgment(rows in vec(any::<[u8; 3]>(), 1..5)) {
-        assert_agreement(&values(&rows));
-        assert_agreement(&manifests(&rows));
+    fn every_command_prints_the_same_judgment(rows in vec(any::<[u8; 5]>(), 1..5)) {
+        for stage in [values(&rows), manifests(&rows)] {
+            assert_agreement(&stage);
+            assert_impact(stage);
+        }
     }
 }
 
 #[test]
 fn a_change_says_what_its_pools_are_judged() {
-    let Some(stage) = manifests(&[[0, 0, 1]]).commit("one") else {
+    let Some(stage) = manifests(&[[0, 0, 0, 0, 2]]).commit("one") else {
         return;
     };
     stage.edit("clusters/c0.yaml", "kube-v1.31.8", "kube-v1.30.2");
@@ -219,7 +313,12 @@ edge/control-plane boots image `own-1.30.2`  (a.yaml:29:49)
 
 #[test]
 fn clusters_are_listed_by_name_provider_judgment_version_and_label() {
-    let stage = manifests(&[[0, 0, 1], [0, 1, 1], [0, 3, 1], [1, 1, 0]]);
+    let stage = manifests(&[
+        [0, 0, 0, 0, 2],
+        [0, 1, 0, 0, 2],
+        [0, 3, 0, 0, 2],
+        [1, 1, 0, 0, 1],
+    ]);
     stage.run("clusters").exit(0).screen(str![[r#"
 CLUSTER  POOL           PROVIDER  KUBERNETES  IMAGE                     JUDGMENT
 c0       control-plane  capo      v1.31.8     ubuntu-2204-kube-v1.31.8  by name only: `1.31.8` in the image's name
@@ -410,8 +509,7 @@ created  flux/two/sync.yaml  +13
 
 #[test]
 fn what_follows_from_a_broken_lock_or_project_file_is_counted_beside_it() {
-    let stage = values(&[[0, 0, 0], [0, 0, 0]])
-        .file("metalmark.lock", "<<<<<<< a\nversion: 1\nimages: []\n");
+    let stage = values(&[[0; 5]; 2]).file("metalmark.lock", "<<<<<<< a\nversion: 1\nimages: []\n");
     stage.run("check --frozen").exit(1).screen(str![[r#"
 error[lock-invalid]: git left a conflict here
  --> metalmark.lock:1:1
@@ -515,7 +613,7 @@ error[project-file]: the project file knows no `for` in `policy.waivers[0]`
 
 #[test]
 fn a_stamp_without_a_project_reads_what_a_check_reads() {
-    let stage = manifests(&[[0, 0, 1]]);
+    let stage = manifests(&[[0, 0, 0, 0, 2]]);
     stage.run("check").exit(0).screen(str![[r#"
 no findings in 1 cluster; 2 node pools checked: 2 by name only
 

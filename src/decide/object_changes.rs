@@ -53,6 +53,9 @@ impl Difference<'_> {
     }
 }
 
+/// Where an object has its name.
+const NAME: [&str; 2] = ["metadata", "name"];
+
 /// Everything that differs, by objects in their order; nothing of those whose build is not known.
 pub fn object_changes<'a>(before: &'a Cluster, after: &'a Cluster) -> Vec<ObjectChange<'a>> {
     let mut changes = Vec::new();
@@ -70,15 +73,13 @@ pub fn object_changes<'a>(before: &'a Cluster, after: &'a Cluster) -> Vec<Object
         let is_versioned = was.object.api_version != is.object.api_version;
         let found = differences(Some(&was.object.node), Some(&is.object.node));
         changes.extend(found.into_iter().filter_map(|found| {
-            if found.path == ["metadata", "name"] {
-                return None;
-            }
             let path: Vec<&str> = found.path.iter().map(String::as_str).collect();
             let mut answer = changes::answer(&is.object, &path);
             let kinds = ["MachineTemplate", "ConfigTemplate"];
             let is_template = kinds.iter().any(|kind| is.object.kind.ends_with(kind));
             let is_spec = path.first() == Some(&"spec");
             answer.effect = match answer.effect {
+                _ if path == NAME => Effect::NotKnown,
                 // Patches make another template of it, perhaps.
                 Effect::NoEffect | Effect::Propagated
                     if [before, after].iter().any(|side| is_read(side, is, &path)) =>
@@ -125,6 +126,11 @@ pub fn object_changes<'a>(before: &'a Cluster, after: &'a Cluster) -> Vec<Object
             })
         }));
     }
+    // What refers to an object by its name says itself that it refers to another one.
+    let others = changes.iter().filter(|change| change.path != NAME);
+    let others: Vec<&Node> = others.filter_map(|change| change.to).collect();
+    let is_there = |name: &Node| others.iter().any(|other| other.value.same(&name.value));
+    changes.retain(|change| change.path != NAME || !change.to.is_some_and(is_there));
     changes
 }
 
