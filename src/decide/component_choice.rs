@@ -85,10 +85,10 @@ pub fn mismatches(declared: &Declared, wants: &Wants<'_>) -> Vec<Mismatch> {
     found
 }
 
-/// The bundle that a pool's choice means.
-pub fn choose(
+/// The bundle that a pool's choice means. A selector is compared with what the pool wants.
+pub fn choose<'w>(
     choice: &BundleChoice,
-    wants: &Wants<'_>,
+    wants: impl FnOnce() -> Wants<'w>,
     bundles: &Images,
     patterns: &PatternCache,
 ) -> BundleOutcome {
@@ -107,11 +107,12 @@ pub fn choose(
     let matching = matching
         .into_iter()
         .filter(|found| found.differs.is_empty());
+    let wants = wants();
     let fits = |key: &ImageKey| {
         let declared = bundles
             .get(key)
             .map(|bundle| Declared::from_facts(&bundle.facts));
-        declared.is_some_and(|declared| mismatches(&declared, wants).is_empty())
+        declared.is_some_and(|declared| mismatches(&declared, &wants).is_empty())
     };
     let mut keys: Vec<ImageKey> = matching.map(|found| found.key).filter(fits).collect();
     match keys.len() {
@@ -216,7 +217,7 @@ mod tests {
     #[test]
     fn a_key_or_the_proposals_reference_names_a_bundle() {
         let (all, cache) = (bundles(&[("rke2", RKE2)]), PatternCache::default());
-        let chosen = |key: &str| choose(&named(key), &wants(), &all, &cache);
+        let chosen = |key: &str| choose(&named(key), wants, &all, &cache);
         assert_eq!(chosen("rke2"), BundleOutcome::Bundle("rke2".into()));
         assert_eq!(
             chosen("r.example/rke2:1"),
@@ -232,7 +233,7 @@ mod tests {
         let cis: &[(&str, &str)] = &[("k8s-version", "1.31.8+rke2r1"), ("variant", "cis")];
         let all = bundles(&[("cis", cis), ("old", old), ("rke2", RKE2)]);
         let cache = PatternCache::default();
-        let chosen = |terms: &[(&str, &str)]| choose(&selected(terms), &wants(), &all, &cache);
+        let chosen = |terms: &[(&str, &str)]| choose(&selected(terms), wants, &all, &cache);
         let both = vec!["cis".into(), "rke2".into()];
         assert_eq!(chosen(&[]), BundleOutcome::Several(both));
         assert_eq!(

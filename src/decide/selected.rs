@@ -39,12 +39,11 @@ pub fn resolve_choices(
     let select = |pool: &Pool| matching::select(&pool.choice, &facts, catalog, mode, patterns);
     let selections: Vec<Selection> = cluster.pools.iter().map(select).collect();
     let bundle = |(pool, selection): (&Pool, &Selection)| {
-        let image = selection
-            .image()
-            .catalog_key()
-            .and_then(|key| images.get(key));
-        let wants = Wants::for_pool(cluster, pool, image);
-        component_choice::choose(&pool.bundle, &wants, bundles, patterns)
+        let wants = || {
+            let key = selection.image().catalog_key();
+            Wants::for_pool(cluster, pool, key.and_then(|key| images.get(key)))
+        };
+        component_choice::choose(&pool.bundle, wants, bundles, patterns)
     };
     let pools = cluster.pools.iter().zip(&selections);
     Selected {

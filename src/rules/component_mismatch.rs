@@ -24,8 +24,7 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
         outcome,
     ) in input.pools().zip(&view.bundle_outcomes)
     {
-        let image = view.selected_image(selection);
-        let wants = Wants::for_pool(&view.cluster, pool, image);
+        let wants = || Wants::for_pool(&view.cluster, pool, view.selected_image(selection));
         let finding_of = |message: String| {
             Finding::new(RuleId::ComponentMismatch, message)
                 .with_subject(input.subject(Some(pool)))
@@ -34,7 +33,7 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
         match outcome {
             BundleOutcome::Nothing => {}
             BundleOutcome::Unknown(name) => findings.push(no_such_bundle(input, name, finding_of)),
-            BundleOutcome::NoMatch => findings.push(none(input, pool, &wants, finding_of)),
+            BundleOutcome::NoMatch => findings.push(none(input, pool, &wants(), finding_of)),
             BundleOutcome::Several(keys) => {
                 let keys: Vec<String> = keys.iter().map(|key| format!("`{key}`")).collect();
                 let message = format!("{} component bundles fit: {}", keys.len(), keys.join(", "));
@@ -44,7 +43,7 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
             }
             BundleOutcome::Bundle(key) => {
                 if let Some(bundle) = view.bundles.get(key) {
-                    check_bundle(input, pool, bundle, &wants, &finding_of, findings);
+                    check_bundle(input, pool, bundle, &wants(), &finding_of, findings);
                 }
             }
         }
