@@ -261,10 +261,15 @@ pub fn disagreements(view: &ClusterView, pool: &Pool, selection: &Selection) -> 
     let os = facts.text(fact::OS);
     let mut found = Vec::new();
     for name in COMPARED.into_iter().chain(fact::DIGESTS) {
-        let Some(known) = facts.get(name) else {
-            continue;
-        };
-        let mut compare = |one: &Fact, other: &Fact, is_of_pool| {
+        let mut compare = |said: &Fact, is_of_pool| {
+            let Some(known) = facts.get(name) else {
+                return;
+            };
+            let (one, other) = if is_of_pool {
+                (said, known)
+            } else {
+                (known, said)
+            };
             let (strong, weak) = if one.origin < other.origin {
                 (other, one)
             } else {
@@ -281,10 +286,10 @@ pub fn disagreements(view: &ClusterView, pool: &Pool, selection: &Selection) -> 
             }
         };
         if let Some(said) = own.get(name) {
-            compare(said, known, true);
+            compare(said, true);
         }
         if let Some(weaker) = facts.dispute(name) {
-            compare(known, weaker, false);
+            compare(weaker, false);
         }
         // One digest may be that of two forms of a file; at one URL there is one.
         let is_of_file = fact::OF_FILE.contains(&name) || fact::DIGESTS.contains(&name);
@@ -293,7 +298,7 @@ pub fn disagreements(view: &ClusterView, pool: &Pool, selection: &Selection) -> 
         for twin in twins.iter().filter(|twin| !is_of_file || is_there(twin)) {
             let said = twin.facts.get(name);
             if let Some(said) = said.filter(|said| said.origin > Origin::Name) {
-                compare(known, said, false);
+                compare(said, false);
             }
         }
     }

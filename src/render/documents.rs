@@ -157,11 +157,10 @@ fn objects(
                 )
             });
         }
-        if identities.contains(&identity) {
-            let message = format!("{} is in the file twice", label(&identity));
+        if let Some(twin) = identities.replace(identity) {
+            let message = format!("{} is in the file twice", label(&twin));
             found.push(fault(message, document.place));
         }
-        identities.insert(identity);
     }
     identities
 }

@@ -62,28 +62,28 @@ pub fn scalar_text(value: &Value) -> Option<Arc<str>> {
 pub fn write_string(out: &mut String, text: &str, html: Html) {
     out.push('"');
     let mut copied = 0;
-    for (index, character) in text.char_indices() {
-        let escaped = match character {
-            '"' => "\\\"",
-            '\\' => "\\\\",
-            '\n' => "\\n",
-            '\r' => "\\r",
-            '\t' => "\\t",
-            '\u{8}' => "\\b",
-            '\u{c}' => "\\f",
-            '\u{2028}' => "\\u2028",
-            '\u{2029}' => "\\u2029",
-            '<' if html == Html::Escaped => "\\u003c",
-            '>' if html == Html::Escaped => "\\u003e",
-            '&' if html == Html::Escaped => "\\u0026",
-            '\0'..='\u{1f}' => "",
+    for (index, byte) in text.bytes().enumerate() {
+        let escaped = match byte {
+            b'"' => "\\\"",
+            b'\\' => "\\\\",
+            b'\n' => "\\n",
+            b'\r' => "\\r",
+            b'\t' => "\\t",
+            0x8 => "\\b",
+            0xc => "\\f",
+            0xe2 if text[index..].starts_with('\u{2028}') => "\\u2028",
+            0xe2 if text[index..].starts_with('\u{2029}') => "\\u2029",
+            b'<' if html == Html::Escaped => "\\u003c",
+            b'>' if html == Html::Escaped => "\\u003e",
+            b'&' if html == Html::Escaped => "\\u0026",
+            0..=0x1f => "",
             _ => continue,
         };
         out.push_str(&text[copied..index]);
-        copied = index + character.len_utf8();
+        copied = index + if byte.is_ascii() { 1 } else { 3 };
         if escaped.is_empty() {
             // A string takes any text, so writing cannot go wrong.
-            let _ = write!(out, "\\u{:04x}", u32::from(character));
+            let _ = write!(out, "\\u{byte:04x}");
         } else {
             out.push_str(escaped);
         }
@@ -194,8 +194,8 @@ mod tests {
     #[test]
     fn strings_are_escaped_as_go_escapes_them() {
         let mut out = String::new();
-        write_string(&mut out, "<a>\u{1}\n\"\\\u{2028}é", Html::Escaped);
-        assert_eq!(out, r#""\u003ca\u003e\u0001\n\"\\\u2028é""#);
+        write_string(&mut out, "<a>\u{1}\n\"\\\u{2028}…\u{2029}é", Html::Escaped);
+        assert_eq!(out, r#""\u003ca\u003e\u0001\n\"\\\u2028…\u2029é""#);
         out.clear();
         write_string(&mut out, "<&>", Html::Plain);
         assert_eq!(out, r#""<&>""#);

@@ -51,11 +51,11 @@ pub struct Problem {
     pub is_built_in: bool,
 }
 
-/// The kind that a definition defines.
+/// The kind that a definition defines. The groups begin alike, so the kinds are compared first.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct DefinedKind {
-    group: String,
     kind: String,
+    group: String,
 }
 
 #[derive(Debug)]
