@@ -3,42 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use capi::image::{Image, ImageKey, Images, fact};
+use capi::image::ImageKey;
 use serde::Serialize;
 
-use super::plan::{ClusterPlan, PoolImages};
-use super::replacement::{Obstacle, VersionObstacle, obstacles};
+use super::lacking::{LackingImage, MOST_NEAR, NearMiss};
+use super::plan::ClusterPlan;
 use super::successor::same_line;
-use crate::model::date::{Date, build_day};
+use crate::model::date::Date;
 use crate::model::name::{NameFacts, split_registry};
 use crate::model::version::Version;
-
-/// The most near misses of one image.
-const MOST_NEAR: usize = 3;
-
-/// An image of a minor version that a cluster lacks.
-#[derive(Debug)]
-pub struct LackingImage {
-    /// The major and the minor.
-    pub minor: (u32, u32),
-    /// The version, where other node pools of the cluster have images of it; else any patch of the minor will do.
-    pub version: Option<Version>,
-    /// The image that the node pools boot before.
-    pub follows: ImageKey,
-    /// The node pools.
-    pub pools: Vec<String>,
-    /// The images that differ in one thing from what is lacking.
-    pub nearest: Vec<NearMiss>,
-}
-
-/// An image that would do, were it not for one thing.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct NearMiss {
-    /// The image.
-    pub image: ImageKey,
-    /// What is against it, in words that follow its name.
-    pub difference: String,
-}
 
 /// An image to build.
 #[derive(Debug, PartialEq, Eq, Serialize)]
@@ -55,98 +28,6 @@ pub struct MissingImage {
     pub pools: BTreeMap<Arc<str>, Vec<String>>,
     /// The images that differ from it in one thing.
     pub nearest: Vec<NearMiss>,
-}
-
-/// What a cluster lacks to take all of its node pools to a version of a minor.
-pub(super) fn lacking_images(
-    images: &Images,
-    booted: &PoolImages<'_>,
-    minor: (u32, u32),
-    since: Option<Date>,
-) -> Vec<LackingImage> {
-    let images = images.values().filter_map(|image| {
-        let version = Version::parse(image.facts.text(fact::K8S_VERSION)?)?;
-        ((version.major, version.minor) == minor).then_some((version, image))
-    });
-    let images: Vec<(Version, &Image)> = images.collect();
-    let mut lines: BTreeMap<&ImageKey, Line<'_>> = BTreeMap::new();
-    for (pool, image) in booted {
-        let line = lines
-            .entry(&image.key)
-            .or_insert_with(|| Line::new(image, &images, since));
-        line.pools.push(pool.to_string());
-    }
-    let newest = lines.values().flat_map(|line| &line.versions).max();
-    let version = newest.copied().cloned();
-    let lacks = |line: &Line<'_>| {
-        version
-            .as_ref()
-            .is_none_or(|it| !line.versions.contains(it))
-    };
-    let lacking = lines.into_iter().filter(|(_, line)| lacks(line));
-    let lacking = lacking.map(|(follows, line)| LackingImage {
-        minor,
-        version: version.clone(),
-        follows: Arc::clone(follows),
-        pools: line.pools,
-        nearest: line.nearest,
-    });
-    lacking.collect()
-}
-
-/// The images of a minor that may follow one image, and those that nearly may.
-struct Line<'v> {
-    pools: Vec<String>,
-    versions: BTreeSet<&'v Version>,
-    nearest: Vec<NearMiss>,
-}
-
-impl<'v> Line<'v> {
-    fn new(booted: &Image, images: &'v [(Version, &Image)], since: Option<Date>) -> Self {
-        let mut line = Self {
-            pools: Vec::new(),
-            versions: BTreeSet::new(),
-            nearest: Vec::new(),
-        };
-        for (version, image) in images.iter().filter(|(_, it)| it.key != booted.key) {
-            match &*differences(booted, version, image, since) {
-                [] => {
-                    line.versions.insert(version);
-                }
-                [difference] if line.nearest.len() < MOST_NEAR => line.nearest.push(NearMiss {
-                    image: Arc::clone(&image.key),
-                    difference: difference.clone(),
-                }),
-                _ => {}
-            }
-        }
-        line
-    }
-}
-
-/// What is against an image of a later minor, in words that follow its name.
-fn differences(old: &Image, version: &Version, new: &Image, since: Option<Date>) -> Vec<String> {
-    // The minors between are steps of their own.
-    let skips = Obstacle::Version(VersionObstacle::Skips);
-    let mut found = obstacles(old, new);
-    found.retain(|it| *it != skips);
-    let own = [
-        (version.is_partial(), VersionObstacle::Partial),
-        (version.prerelease.is_some(), VersionObstacle::Prerelease),
-    ];
-    for (is, obstacle) in own {
-        let obstacle = Obstacle::Version(obstacle);
-        if is && !found.contains(&obstacle) {
-            found.push(obstacle);
-        }
-    }
-    let mut words: Vec<String> = found.iter().map(Obstacle::to_string).collect();
-    words.extend(match (since, build_day(new)) {
-        (Some(_), None) => Some("does not say when it was built".to_owned()),
-        (Some(since), Some(built)) if built < since => Some(format!("was built on {built}")),
-        _ => None,
-    });
-    words
 }
 
 /// The images that are missing over all clusters, each once. Clusters may stop at several patches of a line, which is one image.
@@ -218,7 +99,8 @@ fn name(line: &str, minor: (u32, u32), version: Option<&Version>) -> Option<Stri
 
 #[cfg(test)]
 mod tests {
-    use super::{LackingImage, NearMiss, build_list, name};
+    use super::{build_list, name};
+    use crate::decide::lacking::{LackingImage, NearMiss};
     use crate::decide::plan::ClusterPlan;
     use crate::model::version::Version;
 
@@ -251,7 +133,12 @@ mod tests {
             plan("a", vec![lacking("cp", first, None)]),
             plan(
                 "b",
-                vec![lacking("cp", later, None), lacking("md0", first, None)],
+                vec![
+                    lacking("cp", later, None),
+                    lacking("md0", first, None),
+                    lacking("md1", first, None),
+                    lacking("md2", first, None),
+                ],
             ),
             plan(
                 "c",
@@ -286,10 +173,10 @@ mod tests {
                 r#"none 1.32 own ["d"] ["near-cp"]"#,
                 r#"ubuntu-noble-hardened-rke2-1-32-5 1.32.5+rke2r1 ubuntu-noble-hardened-rke2-1-31-9 ["e"] ["near-md0"]"#,
                 r#"ubuntu-noble-hardened-rke2-1-32-6 1.32.6+rke2r1 ubuntu-noble-hardened-rke2-1-31-9 ["c", "e"] ["near-md0", "near-cp"]"#,
-                r#"ubuntu-noble-plain-rke2-1-32-* 1.32 ubuntu-noble-plain-rke2-1-31-8 ["a", "b", "c"] ["near-cp", "near-md0"]"#,
+                r#"ubuntu-noble-plain-rke2-1-32-* 1.32 ubuntu-noble-plain-rke2-1-31-8 ["a", "b", "c"] ["near-cp", "near-md0", "near-md1"]"#,
             ]
         );
-        assert_eq!(list[3].pools["b"], ["cp", "md0"]);
+        assert_eq!(list[3].pools["b"], ["cp", "md0", "md1", "md2"]);
     }
 
     #[test]
@@ -312,6 +199,7 @@ mod tests {
                 "ubuntu-noble-hardened-rke2-1-31",
                 Some("ubuntu-noble-hardened-rke2-1-32"),
             ),
+            ("ubuntu-noble-plain-rke2-1-31-8-rke2r1", None),
             ("own", None),
         ] {
             assert_eq!(of(line).as_deref(), expected, "{line}");

@@ -6,6 +6,7 @@ pub mod build_list;
 pub mod component_choice;
 pub mod identity;
 pub mod image_server;
+pub mod lacking;
 pub mod matching;
 pub mod object_changes;
 pub mod plan;

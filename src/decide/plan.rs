@@ -13,8 +13,8 @@ use capi::image::{Image, ImageKey, Images, fact};
 use capi::labels::Labels;
 use serde::Serialize;
 
-use super::build_list::{LackingImage, lacking_images};
 use super::image_server::{Artifact, Boots, BootsAfter};
+use super::lacking::{LackingImage, PoolImages, lacking_images};
 use super::proof;
 use super::removals::find_removed;
 use super::replacement::obstacles;
@@ -262,9 +262,6 @@ pub fn states(view: &ClusterView) -> Vec<PoolState> {
     );
     states.collect()
 }
-
-/// The image of each pool.
-pub(super) type PoolImages<'v> = BTreeMap<&'v PoolName, &'v Image>;
 
 /// The version that all pools run, proven by their images.
 fn current(view: &ClusterView) -> Result<(Version, PoolImages<'_>), String> {

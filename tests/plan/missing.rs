@@ -137,3 +137,31 @@ near 1.31.5-rc1 arch=arm64
 "#]],
     );
 }
+
+#[test]
+fn an_image_that_was_built_too_early_nearly_fits() {
+    let image = |key: &str, version: &str, more: &str| {
+        format!("{} {more}", listed(key, "plain", "kubeadm", version))
+    };
+    let images = [
+        image("own-image", "1.30.2", "build-timestamp=2026-01-01"),
+        image("early", "1.30.3", "build-timestamp=2026-07-21"),
+        image("unknown", "1.30.4", ""),
+        image("rebuilt", "1.30.2", "build-timestamp=2026-07-22 arch=arm64"),
+    ];
+    let values = values("kubeadm", "1.30.2", &["own-image".to_owned()])
+        .replace("  machine_deployments:\n", "");
+    let images: Vec<&str> = images.iter().map(String::as_str).collect();
+    let stage = project().catalog(&images).cluster("edge", &values);
+    let words = "plan --security-before 2026-07-22";
+    assert_text(
+        &missing(&stage, words).join("\n"),
+        str![
+            "an image of 1.30 built on 2026-07-22 or later in the line of `own-image`, for 1 cluster; `early` was built on 2026-07-21; `rebuilt` has `arch: arm64`; `unknown` does not say when it was built"
+        ],
+    );
+    assert_eq!(
+        read_json(&stage, words)["missing"][0]["built_since"],
+        "2026-07-22"
+    );
+}
