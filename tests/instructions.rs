@@ -1,13 +1,17 @@
 //! Instructions that a cluster takes, counted by callgrind: the same on every machine with one processor architecture, whatever
-//! else it does, so that a regression of a few percent is visible.
+//! else it does, so that a regression of a few percent is visible, and so is what takes more than twice for twice as much.
 
 #[path = "../benches/fleet/generator.rs"]
 mod generator;
+#[path = "../benches/fleet/manifests.rs"]
+mod manifests;
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use generator::write_fleet;
+use manifests::{write_folders, write_overlays};
 
 use super::programs;
 use super::support::stage::project;
@@ -24,27 +28,19 @@ const SIZES: [usize; 2] = [100, 400];
 
 #[test]
 fn a_cluster_takes_no_more_instructions_than_it_did() {
-    let Some(binary) = programs::named("METALMARK_RELEASED") else {
+    let Some(counter) = Counter::find() else {
         return;
     };
-    let Some(valgrind) = programs::find("valgrind") else {
-        return;
-    };
-    if !cfg!(target_arch = "x86_64") {
-        return programs::missing("x86_64");
-    }
-    let binary = std::fs::canonicalize(binary).expect("a binary");
     let fleets = SIZES.map(|size| {
         let folder = project();
         write_fleet(folder.path(), size, 0);
-        let rendered = run(Command::new(&binary).arg("render"), folder.path());
+        let rendered = run(Command::new(&counter.binary).arg("render"), folder.path());
         assert!(rendered.status.success());
         folder
     });
     let mut changed = Vec::new();
     for (command, counted) in COUNTED {
-        let [few, many] = [&fleets[0], &fleets[1]]
-            .map(|folder| instructions((&valgrind, &binary), command, folder.path()));
+        let [few, many] = [&fleets[0], &fleets[1]].map(|it| counter.count(command, it.path()));
         let now = (many - few) / (SIZES[1] - SIZES[0]) as u64;
         let (least, most) = (
             counted * (100 - ALLOWED) / 100,
@@ -62,22 +58,114 @@ fn a_cluster_takes_no_more_instructions_than_it_did() {
     );
 }
 
+/// Clusters in one form, and the commands that read them.
+struct Input {
+    name: &'static str,
+    write: fn(&Path, usize),
+    commands: &'static [&'static str],
+}
+
+const INPUTS: [Input; 4] = [
+    Input {
+        name: "values files",
+        write: |folder, clusters| write_fleet(folder, clusters, 0),
+        commands: &["check", "plan --to 1.32", "page --to page.html"],
+    },
+    Input {
+        name: "manifests in one file",
+        write: write_file,
+        commands: &["check", "plan --to 1.32", "page --to page.html"],
+    },
+    Input {
+        name: "manifests in folders",
+        write: write_folders,
+        commands: &["check"],
+    },
+    Input {
+        name: "overlays of one base",
+        write: write_overlays,
+        commands: &["check"],
+    },
+];
+
+/// Clusters, doubled twice.
+const DOUBLED: [usize; 3] = [50, 100, 200];
+
+/// What the second doubling may add, by what the first one adds, in percent: 200 where each cluster takes the same, 400 where it
+/// takes as much as there are clusters. What a run takes once is in neither.
+const ADDED: u64 = 220;
+
+#[test]
+fn twice_the_clusters_take_twice_the_instructions() {
+    let Some(counter) = Counter::find() else {
+        return;
+    };
+    let mut slow = Vec::new();
+    for input in INPUTS {
+        let folders = DOUBLED.map(|clusters| {
+            let folder = project();
+            (input.write)(folder.path(), clusters);
+            folder
+        });
+        for command in input.commands {
+            let [one, two, four] = folders
+                .each_ref()
+                .map(|folder| counter.count(command, folder.path()));
+            let added = (four - two) * 100 / (two - one);
+            if added > ADDED {
+                slow.push(format!("`{command}` of {}: {added} %", input.name));
+            }
+        }
+    }
+    assert!(slow.is_empty(), "{slow:#?}");
+}
+
+/// Writes the manifests of all clusters into one file.
+fn write_file(folder: &Path, clusters: usize) {
+    let folders = project();
+    write_folders(folders.path(), clusters);
+    let texts: Vec<String> = folders.texts().into_values().collect();
+    fs::write(folder.join("fleet.yaml"), texts.join("---\n")).expect("written");
+}
+
 fn run(command: &mut Command, folder: &Path) -> std::process::Output {
     command.current_dir(folder).output().expect("it runs")
 }
 
-/// The instructions of one run.
-fn instructions((valgrind, binary): (&PathBuf, &PathBuf), line: &str, folder: &Path) -> u64 {
-    let output = run(
-        Command::new(valgrind)
-            .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
-            .arg(binary)
-            .args(line.split(' ')),
-        folder,
-    );
-    let printed = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{line}: {printed}");
-    let (_, count) = printed.rsplit_once("Collected :").expect("a count");
-    let count = count.split_whitespace().next().expect("a number");
-    count.parse().expect("a number")
+/// Counts the instructions of a released program.
+struct Counter {
+    valgrind: PathBuf,
+    binary: PathBuf,
+}
+
+impl Counter {
+    fn find() -> Option<Self> {
+        let binary = programs::named("METALMARK_RELEASED")?;
+        let valgrind = programs::find("valgrind")?;
+        if !cfg!(target_arch = "x86_64") {
+            programs::missing("x86_64");
+            return None;
+        }
+        let binary = fs::canonicalize(binary).expect("a binary");
+        Some(Self { valgrind, binary })
+    }
+
+    /// The instructions of one run that ends as it should, with or without findings.
+    fn count(&self, line: &str, folder: &Path) -> u64 {
+        let output = run(
+            Command::new(&self.valgrind)
+                .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
+                .arg(&self.binary)
+                .args(line.split(' ')),
+            folder,
+        );
+        let printed = String::from_utf8_lossy(&output.stderr);
+        assert!(
+            matches!(output.status.code(), Some(0 | 1)),
+            "{line}: {printed}"
+        );
+        let (_, count) = printed.rsplit_once("Collected :").expect("a count");
+        let count = count.split_whitespace().next().expect("a number");
+        count.parse().expect("a number")
+    }
 }
