@@ -276,7 +276,7 @@ mod tests {
     use yaml_tree::opaque::show_labels;
     use yaml_tree::place::FileId;
 
-    use super::{documents, secret_source, source};
+    use super::{documents, is_patch_of_secret, secret_source, source};
 
     /// The documents of a file as JSON, with labels for people.
     fn read(text: &str, is_secret: bool) -> String {
@@ -359,6 +359,35 @@ mod tests {
         let read = read(text, false);
         assert!(read.contains("password=<secret f.yaml: secretGenerator.0.literals.0.password>"));
         assert!(!read.contains("hunter2") && !read.contains("correct-horse"));
+    }
+
+    #[test]
+    fn the_target_of_a_patch_names_secrets_by_a_word_or_a_pattern() {
+        for (kind, is_secret) in [
+            ("Secret", true),
+            ("Sec.*", true),
+            ("ConfigMap|Secret", true),
+            ("Secrets", false),
+            ("Config.*", false),
+        ] {
+            let text = format!("target: {{kind: '{kind}'}}");
+            let read = yaml_tree::read(&text, FileId(0), Engine::Kubectl).expect("YAML");
+            assert_eq!(is_patch_of_secret(&read.documents[0]), is_secret, "{kind}");
+        }
+    }
+
+    #[test]
+    fn a_text_that_is_no_yaml_is_secret_if_it_has_both_words_of_a_mark() {
+        for (text, is_secret) in [
+            ("users: [Config", true),
+            ("users: [a", false),
+            ("user: [Config", false),
+            ("a: [stringData", true),
+            ("a: [\\x", true),
+            ("a: [\\n", false),
+        ] {
+            assert_eq!(source("f.yaml", text).has_secrets(), is_secret, "{text}");
+        }
     }
 
     #[test]
