@@ -302,8 +302,7 @@ apps/helmfile.d/a.yaml.gotmpl releases:
     edge/edge: unknown (the values of its chart are not known)
 apps/kustomization.yaml helmGlobals: {chartHome: ../charts}
 helmCharts: [{name: edge, releaseName: r}]
-    warning[composition-unsupported]: the chart `charts/edge` is not checked as `apps/kustomization.yaml` deploys it: what names it is not composed here
-    edge/edge: unknown (the values of its chart are not known)
+    r/control-plane v1.30.2 (charts/edge/values.yaml:1:10): by_name, ubuntu-2204-kube-v1.30.2 (charts/edge/values.yaml:2:15) holds 1.30.2
 apps/chart.yaml {apiVersion: builtin, kind: HelmChartInflationGenerator, metadata: {name: g}, name: edge, chartHome: ../charts}
     warning[composition-unsupported]: the chart `charts/edge` is not checked as `apps/chart.yaml` deploys it: what names it is not composed here
     edge/edge: unknown (the values of its chart are not known)

@@ -3,6 +3,7 @@
 
 mod charts;
 mod deployed;
+mod inflated;
 mod overlays;
 mod templates;
 mod versions;

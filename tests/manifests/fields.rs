@@ -1007,7 +1007,7 @@ a map
     edge/control-plane: unknown (its image or version is a variable)
     edge/edge-md: unknown (its image or version is a variable)
 what does not build
-    warning[composition-unsupported] clusters/prod/kustomization.yaml:2:14 `{name: a}`
+    warning[composition-failed] clusters/prod/kustomization.yaml:2:14 `{name: a}`
     error[nothing-checked] => --allow-empty
     edge/control-plane v1.31.8 (inner/edge.yaml:12:12): unknown (its kustomization does not build)
     edge/edge-md v1.31.8 (inner/edge.yaml:23:16): unknown (its kustomization does not build)

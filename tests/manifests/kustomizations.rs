@@ -674,7 +674,7 @@ a local object
     edge/edge-md v1.31.8 (base/cluster.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/cluster.yaml:29:49) holds 1.31.8
     edge-md/edge-md v1.30.2 (over/p.yaml:10:35): unknown (no reference to a machine template)
 a chart
-    warning[composition-unsupported] over/kustomization.yaml:2:14 `{name: c, releaseName: r}`
+    warning[composition-failed] over/kustomization.yaml:2:14 `{name: c, releaseName: r}`
     error[nothing-checked] => --allow-empty
     edge/control-plane v1.31.8 (base/cluster.yaml:12:12): unknown (its kustomization does not build)
     edge/edge-md v1.31.8 (base/cluster.yaml:23:16): unknown (its kustomization does not build)

@@ -21,6 +21,7 @@ use crate::model::rule::Level;
 
 use super::super::files::display;
 use super::files::print_folder;
+use super::inflation::Inflation;
 use super::object::Object;
 use super::reader::LayerReader;
 use super::repositories::{Repositories, repository_name};
@@ -46,6 +47,8 @@ pub(in crate::read) struct Builds {
     pub(in crate::read) parts: BTreeSet<PathBuf>,
     /// The charts that are deployed.
     pub(in crate::read) compositions: Vec<Composition>,
+    /// The charts that kustomizations render, each in all that they build.
+    pub(in crate::read) inflations: BTreeSet<Inflation>,
     /// The folders that do not build.
     pub(in crate::read) findings: Vec<Finding>,
     /// Why they do not.
@@ -139,6 +142,7 @@ fn find_changed(
     let first = Input {
         folders: input.folders.clone(),
         files: files.chain(input.applications.iter().cloned()).collect(),
+        charts: BTreeSet::new(),
         deployments: BTreeSet::new(),
         applications: BTreeSet::new(),
         flux: input.flux.clone(),
@@ -243,6 +247,8 @@ fn build_all(
         .iter()
         .map(|(finding, _)| finding.message.clone());
     made.refusals = messages.collect();
+    made.inflations
+        .retain(|one| !refused.inflations.contains(one));
     made.findings = group_by_cause(refused.found);
     Ok(made)
 }
@@ -258,8 +264,9 @@ fn add(
 ) -> Result<(), Error> {
     let _work = budget::enter(format!("the build of `{}`", display(&target.folder)))?;
     match target.build(reader, folders, input) {
-        Ok((built, parts)) => {
+        Ok((mut built, parts)) => {
             made.add_parts(reader, parts);
+            made.inflations.append(&mut built.inflations);
             let source = reader.source(target.place.file);
             if !input.deployments.is_empty() {
                 let compositions = deployments::compose_each(reader, &State::default(), &built);
@@ -287,6 +294,7 @@ fn add(
                 refusal: Some((*finding).clone()),
             });
             made.add_parts(reader, left.parts);
+            refused.inflations.extend(left.inflations);
             let inputs = inputs(reader, &target.folder, &target.kustomization)?;
             refused.add(*finding, target.folder, &target.kustomization, inputs);
         }
@@ -301,6 +309,8 @@ struct Refused {
     found: Vec<(Finding, PathBuf)>,
     /// What they all name, with what is wrong.
     named: BTreeMap<PathBuf, BTreeSet<String>>,
+    /// The charts that they would render.
+    inflations: BTreeSet<Inflation>,
 }
 
 impl Refused {

@@ -3,7 +3,7 @@
 //! Files may be anywhere in the repository, as in Flux, which builds without kustomize's restriction to the folder
 //! (<https://github.com/fluxcd/kustomize-controller/blob/main/docs/spec/v1/kustomizations.md>).
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
 use yaml_tree::place::Place;
@@ -14,6 +14,7 @@ use crate::model::finding::Finding;
 
 use super::configuration::Configuration;
 use super::files::resolve_path;
+use super::inflation::{self, Inflation};
 use super::object::Object;
 use super::reader::{LayerReader, has_flags};
 use super::transformers::Transformer;
@@ -36,6 +37,8 @@ pub(super) struct Built {
     pub(super) unknown: Vec<Finding>,
     /// The folders that were built.
     pub(super) folders: Vec<PathBuf>,
+    /// The charts that were rendered.
+    pub(super) inflations: BTreeSet<Inflation>,
 }
 
 /// Builds the kustomization in a folder; none if there is none.
@@ -62,6 +65,7 @@ pub(super) fn build_of(
         reader,
         unknown: Vec::new(),
         folders: Vec::new(),
+        inflations: BTreeSet::new(),
         within: Vec::new(),
     };
     let built = build.target(folder, kustomization, Accumulated::default());
@@ -69,6 +73,7 @@ pub(super) fn build_of(
         reader,
         unknown,
         folders,
+        inflations,
         ..
     } = build;
     let built = built.map_err(|error| with_cause(error, &unknown))?;
@@ -85,6 +90,7 @@ pub(super) fn build_of(
         objects,
         unknown,
         folders,
+        inflations,
     })
 }
 
@@ -137,6 +143,7 @@ struct Build<'b, 'r> {
     reader: &'b mut LayerReader<'r>,
     unknown: Vec<Finding>,
     folders: Vec<PathBuf>,
+    inflations: BTreeSet<Inflation>,
     within: Vec<PathBuf>,
 }
 
@@ -160,6 +167,11 @@ impl Build<'_, '_> {
         self.check_names(&made.objects)?;
         self.configurations(folder, kustomization, &mut made.configuration)?;
         generator::generate_all(self.reader, folder, kustomization, &mut made.objects)?;
+        for document in inflation::inflate_all(self.reader, folder, kustomization)? {
+            add(self.reader, &mut made.objects, &document);
+        }
+        let inflations = inflation::inflations(self.reader, folder, kustomization);
+        self.inflations.extend(inflations);
         for file in self.plugins(folder, kustomization.items(&["generators"]))? {
             let objects = &mut made.objects;
             if !generator::generate_of_file(self.reader, folder, &file, objects)? {

@@ -297,6 +297,29 @@ impl<'r> LayerReader<'r> {
         Node { value, place }
     }
 
+    /// Values with the words that only YAML 1.1 has for true and false as texts: `yes` and `on`, as kustomize merges values.
+    pub(super) fn spell_flags(&self, node: &Node) -> Node {
+        let value = match &node.value {
+            Value::List(items) => {
+                let items = items.iter().map(|item| self.spell_flags(item));
+                Value::from(items.collect::<Vec<Node>>())
+            }
+            Value::Map(map) => {
+                let entries = map.iter().map(|entry| Entry {
+                    node: self.spell_flags(&entry.node),
+                    ..entry.clone()
+                });
+                Value::from(entries.collect::<Map>())
+            }
+            Value::Bool(_) if !is_flag(&self.spelling(node).to_lowercase()) => {
+                Value::String(self.spelling(node))
+            }
+            _ => return node.clone(),
+        };
+        let place = node.place;
+        Node { value, place }
+    }
+
     fn spell_key(&self, entry: &Entry) -> Arc<str> {
         let key = Arc::clone(&entry.key);
         if !is_flag(&key) {

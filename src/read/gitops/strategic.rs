@@ -40,10 +40,10 @@ pub(super) fn apply(
     patch: &Node,
     reader: &LayerReader<'_>,
 ) -> Result<Option<Node>, PatchError> {
-    let quotes = Quotes {
+    let quotes = Some(Quotes {
         reader,
         is_requoted: object.is_requoted,
-    };
+    });
     // At the top, kustomize leaves the object as it is.
     if patch.text(&[DIRECTIVE]) == Some("replace") {
         return Ok(Some(object.tree.clone()));
@@ -52,10 +52,16 @@ pub(super) fn apply(
     merge(Some(&object.tree), spelled.as_ref().or(Some(patch)), quotes)
 }
 
+/// Values with others over them. Of their quotes none stays.
+pub(super) fn join(below: &Node, values: &Node) -> Result<Node, PatchError> {
+    let joined = merge(Some(below), Some(values), None)?;
+    Ok(joined.unwrap_or_else(|| Node::from_value(Value::empty_map())))
+}
+
 fn merge(
     below: Option<&Node>,
     patch: Option<&Node>,
-    quotes: Quotes<'_>,
+    quotes: Option<Quotes<'_>>,
 ) -> Result<Option<Node>, PatchError> {
     let Some(patch) = patch else {
         return Ok(below.and_then(drop_empty_keys));
@@ -68,10 +74,10 @@ fn merge(
         check_kinds(node, patch)?;
     }
     let Value::Map(upper) = &patch.value else {
-        let is_text = present.is_some_and(|node| quotes.has(node));
-        return Ok(Some(match patch.value {
-            // What is quoted stays so.
-            Value::Bool(_) | Value::Number(_) if is_text => Node {
+        // What is quoted stays so.
+        let of_text = quotes.filter(|quotes| present.is_some_and(|node| quotes.has(node)));
+        return Ok(Some(match (&patch.value, of_text) {
+            (Value::Bool(_) | Value::Number(_), Some(quotes)) => Node {
                 value: Value::String(quotes.reader.spelling(patch)),
                 place: patch.place,
             },
@@ -91,7 +97,7 @@ fn merge(
     }))
 }
 
-fn maps(lower: Option<&Map>, upper: &Map, quotes: Quotes<'_>) -> Result<Map, PatchError> {
+fn maps(lower: Option<&Map>, upper: &Map, quotes: Option<Quotes<'_>>) -> Result<Map, PatchError> {
     let empty = Map::default();
     let lower = lower.unwrap_or(&empty);
     let mut entries = Vec::with_capacity(lower.len() + upper.len());

@@ -17,6 +17,7 @@ use super::application::Environment;
 use super::deployments::{self, Applied};
 use super::envsubst::Variables;
 use super::files::resolve_path;
+use super::inflation::{self, Inflation};
 use super::kustomization::{self, Built};
 use super::object::{Object, set};
 use super::overlay::Overlay;
@@ -32,6 +33,8 @@ pub(in crate::read) struct Input<'i> {
     pub(in crate::read) folders: BTreeSet<PathBuf>,
     /// The files of interest.
     pub(in crate::read) files: BTreeSet<PathBuf>,
+    /// The folders of charts of interest.
+    pub(in crate::read) charts: BTreeSet<PathBuf>,
     /// Those with a HelmRelease, an Application or an ApplicationSet.
     pub(in crate::read) deployments: BTreeSet<PathBuf>,
     /// Those with an Application or an ApplicationSet.
@@ -138,7 +141,7 @@ impl Folders {
             }
         }
         let mut leading = BTreeSet::new();
-        let mut open: Vec<&PathBuf> = input.files.iter().collect();
+        let mut open: Vec<&PathBuf> = input.files.iter().chain(&input.charts).collect();
         while let Some(path) = open.pop() {
             let by = named_by.get(&**path).into_iter().flatten();
             open.extend(by.filter(|folder| leading.insert((**folder).clone())));
@@ -275,13 +278,15 @@ fn folder_paths<'p>(
     from.take_while(move |path| path.starts_with(folder))
 }
 
-/// The files and folders that a kustomization names.
+/// The files and folders that a kustomization names, those of charts included.
 pub(super) fn inputs(
     reader: &mut LayerReader<'_>,
     folder: &Path,
     kustomization: &Node,
 ) -> Result<Vec<PathBuf>, Error> {
     let mut paths = patches::resources(folder, kustomization);
+    let inflations = inflation::inflations(reader, folder, kustomization);
+    paths.extend(inflations.into_iter().map(|one| one.chart));
     paths.extend(patches::files(reader, folder, kustomization)?);
     Ok(paths)
 }
@@ -435,6 +440,10 @@ impl<'t> Target<'t> {
             parts.extend(files);
         }
         if let Some((flux, object)) = &self.flux {
+            if !built.inflations.is_empty() {
+                let message = "Flux renders no `helmCharts`: it runs kustomize without Helm";
+                return Err(reader.refusal(message.to_owned(), flux.place));
+            }
             let variables = variables(flux, object, input, &folders.changed, reader.sources);
             for object in &mut built.objects {
                 let filled = substitute(&object.tree, &variables);
@@ -459,6 +468,8 @@ pub(super) struct Left {
     pub(super) objects: Vec<Object>,
     /// Its files and folders.
     pub(super) parts: BTreeSet<PathBuf>,
+    /// The charts that it would render.
+    pub(super) inflations: Vec<Inflation>,
 }
 
 impl Left {
@@ -471,6 +482,7 @@ impl Left {
     ) -> Result<Self, Error> {
         let mut objects = Vec::new();
         let mut parts = BTreeSet::from([folder.to_owned()]);
+        let mut inflations = inflation::inflations(reader, folder, kustomization);
         let mut open = VecDeque::from(patches::resources(folder, kustomization));
         while let Some(path) = open.pop_front() {
             if parts.contains(&path) {
@@ -478,6 +490,7 @@ impl Left {
             }
             if let Some(known) = folders.known.get(&path) {
                 open.extend(patches::resources(&path, &known.node));
+                inflations.extend(inflation::inflations(reader, &path, &known.node));
                 parts.insert(path);
                 continue;
             }
@@ -493,7 +506,11 @@ impl Left {
                 Ok(None) | Err(ReadError::Finding(_)) => {}
             }
         }
-        Ok(Self { objects, parts })
+        Ok(Self {
+            objects,
+            parts,
+            inflations,
+        })
     }
 }
 

@@ -69,7 +69,14 @@ pub(super) fn collect_objects(
     findings.extend(find_duplicates(
         objects.iter().filter(|object| is_file(object)),
     ));
-    let releases = charts.render(tree, &built.compositions, &texts, &pins, &mut sources)?;
+    let releases = charts.render(
+        tree,
+        &built.compositions,
+        &built.inflations,
+        &texts,
+        &pins,
+        &mut sources,
+    )?;
     // Why a folder does not build is said once, and not of each chart that it deploys.
     let follows = |finding: &Finding| {
         { built.refusals.iter() }.any(|why| finding.message.ends_with(why.as_str()))
@@ -144,7 +151,7 @@ impl Repository {
         };
         let pins = Pins::read(tree, &texts, engine)?;
         let charts = HelmCharts::load(tree, &found.charts, pins.newest_engine(), sources)?;
-        let is_any = !charts.is_empty() || !found.kustomizations.is_empty();
+        let is_any = charts.folders().next().is_some() || !found.kustomizations.is_empty();
         let is_deployed = is_any || has_applications.get();
         let deploying = is_deployed
             .then(|| collect(&Deploying::KINDS))
@@ -201,6 +208,7 @@ impl Repository {
         Input {
             folders: self.found.kustomizations.clone(),
             files: of_pools.chain(deployments.iter().cloned()).collect(),
+            charts: self.charts.folders().cloned().collect(),
             deployments,
             applications,
             flux: flux(&self.found).collect(),

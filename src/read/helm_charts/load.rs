@@ -19,7 +19,7 @@ use super::super::values_schema::SchemaFile;
 use super::kinds::makes_clusters;
 
 /// A chart that was loaded.
-pub(super) struct Chart {
+pub(in crate::read) struct Chart {
     pub(super) tree: ChartTree,
     pub(super) engine: Engine,
     /// The folders of the charts that it is made of.
@@ -62,7 +62,7 @@ pub(super) fn chart(
 ///
 /// # Errors
 /// A file cannot be read, or the chart is wrong.
-pub(super) fn any_chart(
+pub(in crate::read) fn any_chart(
     files: &dyn Files,
     folder: &Path,
     engine: Engine,

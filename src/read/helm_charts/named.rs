@@ -14,7 +14,7 @@ use crate::files::{Files, Found};
 
 use super::super::expressions::{ACTIONS, blank_expressions};
 use super::super::files::display;
-use super::super::gitops::{Composition, resolve_path};
+use super::super::gitops::{Composition, Inflation, resolve_path};
 
 /// The keys of the folder of a chart.
 const KEYS: [&str; 3] = ["chart", "path", "chartPath"];
@@ -29,7 +29,7 @@ pub(super) struct Naming<'c> {
     pub(super) failed: Option<&'c Composition>,
 }
 
-/// Where these files name charts, by the chart's folder. What composes there is left out.
+/// Where these files name charts, by the chart's folder. What composes there is left out, and what a kustomization renders.
 ///
 /// # Errors
 /// A file cannot be read.
@@ -38,6 +38,7 @@ pub(super) fn namings<'c>(
     files: &BTreeSet<PathBuf>,
     charts: &[&Path],
     compositions: &'c [Composition],
+    inflations: &BTreeSet<Inflation>,
     sources: &mut Sources,
 ) -> Result<BTreeMap<PathBuf, Vec<Naming<'c>>>, Error> {
     let mut composed: BTreeMap<Arc<str>, Vec<&Composition>> = BTreeMap::new();
@@ -74,7 +75,11 @@ pub(super) fn namings<'c>(
             // Of a set that made nothing here, nobody knows what it makes.
             let is_unknown = failed.is_some() || document.contains("ApplicationSet");
             let named = find_names(document, folder, is_unknown);
-            for chart in charts.iter().filter(|chart| !file.starts_with(chart)) {
+            let is_other = |chart: &&&Path| {
+                let is_inflation = |one: &Inflation| *one.file == *shown && one.chart == **chart;
+                !file.starts_with(chart) && !inflations.iter().any(is_inflation)
+            };
+            for chart in charts.iter().filter(is_other) {
                 let Some(named) = named.iter().find(|named| named.is(chart)) else {
                     continue;
                 };

@@ -11,8 +11,8 @@ use yaml_tree::place::{FileId, Place, Source};
 use yaml_tree::value::{Entry, Map, Node, Value};
 
 use super::super::graph::current_image;
-use super::Output;
 use super::kinds::is_of_cluster_api;
+use super::output::Output;
 
 /// How many values of a release are tried.
 const MOST_TRIED: usize = 32;

@@ -2,30 +2,27 @@
 
 use std::path::Path;
 
-use yaml_tree::merge;
 use yaml_tree::place::{Place, Sources};
 use yaml_tree::value::{Node, Value};
 
 use crate::error::Error;
-use crate::evaluate::{ChartRelease, Release, Served};
+use crate::evaluate::{ChartRelease, Release};
 use crate::files::Files;
 use crate::model::finding::Finding;
 use crate::model::rule::{Level, RuleId};
 
 use super::super::files::{self, display};
-use super::super::gitops::{Composition, Deployer};
 use super::load::Chart;
-use super::named::Naming;
 
 /// One release of a chart.
-pub(super) struct Input {
+pub(in crate::read) struct Input {
     /// The chart with its values, or why these are not known.
     pub(super) chart: Result<ChartRelease, Unchecked>,
     pub(super) release: Release,
     /// Where it is declared.
     pub(super) place: Place,
     /// For whom it is rendered, in a finding.
-    pub(super) by: String,
+    pub(in crate::read) by: String,
     /// Whether nothing deploys the chart.
     pub(super) is_own: bool,
     /// What changes its objects.
@@ -34,7 +31,7 @@ pub(super) struct Input {
 
 /// Why a release is not rendered.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Unchecked {
+pub(in crate::read) struct Unchecked {
     pub(super) chart: String,
     pub(super) why: String,
     pub(super) place: Place,
@@ -43,7 +40,7 @@ pub(super) struct Unchecked {
 
 impl Unchecked {
     /// One finding for all releases of the chart that are not rendered for this reason.
-    pub(super) fn finding(self, releases: &[String], sources: &Sources) -> Finding {
+    pub(in crate::read) fn finding(self, releases: &[String], sources: &Sources) -> Finding {
         let others = match releases.len() {
             0 | 1 => String::new(),
             2 => " and another one".to_owned(),
@@ -65,65 +62,8 @@ impl Unchecked {
     }
 }
 
-/// What a HelmRelease or Application deploys.
-pub(super) fn composition_input(chart: &Chart, composition: &Composition) -> Input {
-    let failed = [RuleId::CompositionFailed, RuleId::CompositionUnsupported];
-    let is_error = |finding: &&Finding| {
-        finding.unless_set.is_none() && failed.contains(&finding.rule)
-            || composition.layers.is_empty()
-    };
-    let finding = composition.findings.iter().find(is_error);
-    let why = match (composition.missing.first(), finding) {
-        (Some(missing), _) => Some(format!(
-            "`{}` of the {} `{}` is not in the repository",
-            missing.key, missing.kind, missing.name
-        )),
-        (None, Some(finding)) => Some(finding.message.clone()),
-        _ => None,
-    };
-    let Composition { name, place, .. } = composition;
-    let (own, user) = merge::sides(&composition.layers);
-    Input {
-        chart: match why {
-            Some(why) => Err(chart.cannot_check(why, *place)),
-            None => Ok(chart.tree.with_values(&own, &user, chart.engine)),
-        },
-        release: Release {
-            name: name.as_str().into(),
-            namespace: namespace(&composition.namespace).into(),
-            revision: 1,
-            is_live: composition.deployer == Deployer::Flux,
-            cluster: Served::default(),
-        },
-        place: *place,
-        by: format!("as `{name}` deploys it"),
-        is_own: false,
-        post_renderers: composition.post_renderers.clone(),
-    }
-}
-
-/// What a file deploys that names the chart and is not composed here.
-pub(super) fn naming_input(chart: &Chart, naming: &Naming<'_>, sources: &Sources) -> Input {
-    let place = naming.place;
-    let file = sources.get(place.file).map_or("", |source| &source.path);
-    match naming.failed {
-        Some(composition) => {
-            let input = composition_input(chart, composition);
-            Input { place, ..input }
-        }
-        None => Input {
-            chart: Err(chart.cannot_check("what names it is not composed here".to_owned(), place)),
-            release: chart.own_release(),
-            place,
-            by: format!("as `{file}` deploys it"),
-            is_own: false,
-            post_renderers: Vec::new(),
-        },
-    }
-}
-
 /// Helm's own default, where a release names no namespace.
-pub(super) fn namespace(named: &str) -> &str {
+pub(in crate::read) fn namespace(named: &str) -> &str {
     if named.is_empty() { "default" } else { named }
 }
 
@@ -152,17 +92,16 @@ pub(super) fn chart_inputs(
         let none = Node::from_value(Value::empty_map());
         given.push((none, "with its own values".to_owned()));
     }
-    let input = |(user, by): (Node, String)| Input {
-        chart: Ok({ &chart.tree }.with_values(&chart.tree.values, &user, chart.engine)),
-        release: chart.own_release(),
-        place: if user.place.is_known() {
+    let input = |(user, by): (Node, String)| {
+        let place = if user.place.is_known() {
             user.place
         } else {
             chart.place()
-        },
-        by,
-        is_own: true,
-        post_renderers: Vec::new(),
+        };
+        Input {
+            is_own: true,
+            ..chart.input(&user, chart.own_release(), place, by)
+        }
     };
     Ok(given.into_iter().map(input).collect())
 }

@@ -174,6 +174,7 @@ fn is_key(part: &str, key: &str) -> bool {
 
 fn has_type(value: &Value, meaning: Meaning) -> bool {
     match value {
+        _ if meaning == Meaning::Whole => true,
         Value::Bool(_) => meaning == Meaning::Flag,
         Value::Number(number) => meaning == Meaning::Count && matches!(number, Number::Int(_)),
         Value::String(_) => !matches!(meaning, Meaning::Flag | Meaning::Count),
