@@ -127,6 +127,7 @@ fn expand(entry: &CatalogEntry, catalog: &Catalog, problems: &mut Vec<Problem>) 
             None
         }
     };
+    problems.extend(reference::other_registry(entry, catalog));
     let artifact = match &uri {
         Some(uri) if !entry.built => reference::artifact(&uri.value).map(Arc::from),
         _ => None,

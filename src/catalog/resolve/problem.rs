@@ -43,6 +43,17 @@ pub enum Problem {
         /// The source's.
         described: Fact,
     },
+    /// An image says that it is of one registry, and its `uri` is what another one has at its tag.
+    OtherRegistry {
+        /// The image.
+        key: ImageKey,
+        /// The registry that its key or the chart's fact names.
+        claimed: Located<Arc<str>>,
+        /// The registry whose image it is.
+        actual: Arc<str>,
+        /// Where its `uri` is.
+        place: Place,
+    },
     /// Two sources say different things.
     Conflict {
         /// The image.
@@ -77,6 +88,15 @@ impl Problem {
                 .with_label(spot(described.place), "facts of this build are not used")
                 .with_label(spot(wanted.place), "the catalog takes another")
                 .help("export `os-images-info` again, from a cluster that runs this catalog"),
+            Self::OtherRegistry {
+                claimed,
+                actual,
+                place,
+                ..
+            } => Finding::new(RuleId::FactConflict, self.message())
+                .with_label(spot(claimed.place), format!("says `{}`", claimed.value))
+                .with_label(spot(*place), format!("the `url` and `tag` of `{actual}`"))
+                .help("correct the `uri`, or the registry"),
             Self::Conflict {
                 stronger, weaker, ..
             } => {
@@ -109,7 +129,10 @@ impl Problem {
             Self::Conflict { key, fact, .. } => {
                 *key == disagreement.image && **fact == *disagreement.name
             }
-            Self::Collision { .. } | Self::NoReference { .. } | Self::OtherBuild { .. } => false,
+            Self::Collision { .. }
+            | Self::NoReference { .. }
+            | Self::OtherBuild { .. }
+            | Self::OtherRegistry { .. } => false,
         }
     }
 
@@ -119,6 +142,7 @@ impl Problem {
             Self::Collision { key, .. }
             | Self::NoReference { key, .. }
             | Self::OtherBuild { key, .. }
+            | Self::OtherRegistry { key, .. }
             | Self::Conflict { key, .. } => key,
         }
     }
@@ -142,6 +166,15 @@ impl Problem {
             } => format!(
                 "{} describes `{}`, another build than `{}`",
                 described.origin, described.value, wanted.value
+            ),
+            Self::OtherRegistry {
+                key,
+                claimed,
+                actual,
+                ..
+            } => format!(
+                "`{key}` is of registry `{}`, and its `uri` is an image of `{actual}`",
+                claimed.value
             ),
             Self::Conflict {
                 key,

@@ -4,8 +4,12 @@ use std::sync::Arc;
 
 use capi::image::fact;
 use oci_artifacts::{SCHEME, is_oci};
+use yaml_tree::place::Located;
 
-use crate::model::catalog::{Catalog, CatalogEntry};
+use crate::model::catalog::{Catalog, CatalogEntry, Registry};
+use crate::model::name::key_of;
+
+use super::Problem;
 
 /// The result for an entry's reference.
 pub(super) enum Reference {
@@ -29,7 +33,7 @@ const DEFAULT_BASE: &str = "oci://registry.gitlab.com/sylva-projects";
 /// builder's version, as the proposal and the first releases had it.
 pub(super) fn compose(entry: &CatalogEntry, catalog: &Catalog) -> Reference {
     if let Some(uri) = own(entry) {
-        return Reference::Known(Arc::clone(uri));
+        return Reference::Known(Arc::clone(&uri.value));
     }
     let name = &entry.name.value;
     if !entry.built {
@@ -66,8 +70,32 @@ pub(super) fn compose(entry: &CatalogEntry, catalog: &Catalog) -> Reference {
     }
 }
 
+/// That an entry with a `uri` of its own says it is of one registry, and the `uri` is what another one has at its tag.
+pub(super) fn other_registry(entry: &CatalogEntry, catalog: &Catalog) -> Option<Problem> {
+    let uri = own(entry).filter(|_| !entry.built)?;
+    let claimed = catalog.registry_of(entry)?;
+    let (path, image) = uri.value.rsplit_once('/')?;
+    let (_, tag) = image.split_once(':')?;
+    let has_it = |registry: &Registry| {
+        let (url, own_tag) = (registry.url.as_ref(), registry.tag.as_ref());
+        url.is_some_and(|url| url.value.trim_end_matches('/') == path)
+            && own_tag.is_some_and(|own_tag| *own_tag.value == *tag)
+    };
+    if has_it(&catalog.registries[claimed]) {
+        return None;
+    }
+    let mut registries = catalog.registries.iter();
+    let (actual, _) = registries.find(|(_, registry)| has_it(registry))?;
+    Some(Problem::OtherRegistry {
+        key: key_of(&entry.name.value).unwrap_or_else(|_| Arc::clone(&entry.name.value)),
+        claimed: Located::new(Arc::clone(claimed), entry.place),
+        actual: Arc::clone(actual),
+        place: uri.place,
+    })
+}
+
 /// The reference that an entry gives itself.
-fn own(entry: &CatalogEntry) -> Option<&Arc<str>> {
+fn own(entry: &CatalogEntry) -> Option<&Located<Arc<str>>> {
     let names = [
         fact::URI,
         "locations.oci",
@@ -79,7 +107,7 @@ fn own(entry: &CatalogEntry) -> Option<&Arc<str>> {
         let mut properties = entry.properties.iter();
         properties.find(|(known, _)| **known == **name)
     });
-    own.next().map(|(_, uri)| &uri.value)
+    own.next().map(|(_, uri)| uri)
 }
 
 /// The prefix of the name in the reference of an entry that its registry serves; none of an entry with a reference of its
