@@ -16,7 +16,8 @@ fn sylva(name: &str) -> Stage {
     stage
 }
 
-fn serve(stage: &Stage) {
+/// Writes the registry with the artifacts of a project.
+pub(crate) fn serve(stage: &Stage) {
     let mut registry = LayoutWriter::new(&stage.path().join("registry"));
     for line in stage.read("artifacts.txt").lines() {
         let (reference, version) = line.split_once(' ').expect("a reference and a version");
@@ -379,6 +380,111 @@ fn the_image_that_keeps_an_entry_of_the_map_is_shown() {
     );
 }
 
+#[test]
+fn an_image_of_an_older_generation_keeps_no_entry_of_the_map() {
+    let stage = map_entry(
+        "'{{ eq .Values.cluster.capi_providers.bootstrap_provider \"cabpr\" | ternary \"v1.33.5+rke2r1\" \"v1.33.5\" }}'",
+    );
+    stage.edit(
+        "values.yaml",
+        "os_images_oci_registries:\n",
+        "os_images_oci_registries:\n  sylva-n-1: {url: oci://registry.example.org/acme/builders/dib, tag: 0.7.4}\n",
+    );
+    stage.edit(
+        "values.yaml",
+        "  ubuntu-noble-plain-ck8s-1-32:",
+        "  ubuntu-noble-plain-rke2-1-33: {os_images_oci_registry: sylva-n-1}\n  ubuntu-noble-plain-ck8s-1-32:",
+    );
+    let artifacts = stage.read("artifacts.txt");
+    let older =
+        "registry.example.org/acme/builders/dib/ubuntu-noble-plain-rke2-1-33:0.7.4 1.33.5+rke2r1\n";
+    stage.write("artifacts.txt", artifacts + older);
+    serve(&stage);
+    let _ = stage.run("lock").exit(0);
+    let before = stage.texts();
+    let _ = stage.run("check --fix").exit(1);
+    assert_text(
+        &changes(&before, &stage.texts()),
+        str![[r#"
+values.yaml:16
+-    "1.32": '{{ .Values.cluster.capi_providers.bootstrap_provider | eq "cabpck" | ternary "v1.32.9" "v1.32.9+rke2r1" }}'
+-    "1.33": '{{ eq .Values.cluster.capi_providers.bootstrap_provider "cabpr" | ternary "v1.33.5+rke2r1" "v1.33.5" }}'
++    "1.32": '{{ .Values.cluster.capi_providers.bootstrap_provider | eq "cabpck" | ternary "v1.32.10" "v1.32.9+rke2r1" }}'
++    "1.33": '{{ eq .Values.cluster.capi_providers.bootstrap_provider "cabpr" | ternary "v1.33.7+rke2r3" "v1.33.7" }}'
+
+"#]],
+    );
+    let found = stage.check();
+    assert_text(&found.of_rule("k8s-version-map").join("\n"), str![]);
+}
+
+#[test]
+fn flavors_that_no_cluster_runs_are_compared_with_the_map() {
+    let of_rke2 = |entry: &str| {
+        let stage = map_entry(entry);
+        for cluster in ["ck8s", "kadm"] {
+            stage.remove(&format!("clusters/{cluster}/values.yaml"));
+        }
+        stage
+    };
+    let is_rke2 = "eq .Values.cluster.capi_providers.bootstrap_provider \"cabpr\"";
+    let computed =
+        format!("'{{{{ if {is_rke2} }}}}v1.33.7+rke2r3{{{{ else }}}}v1.33.5{{{{ end }}}}'");
+    let stage = of_rke2(&computed);
+    stage.check().is(str![[r#"
+warning[k8s-version-map] values.yaml:14:13 `'{{ .Values.cluster.capi_providers.bootstrap_provider | eq "cabpck" | ternary "v1.32.9" "v1.32.9+rke2r1" }}'` values.yaml:10:3 `ubuntu-noble-plain-ck8s-1-32` fix v1.32.10 => _internal.k8s_version_map.1.32: v1.32.10
+warning[k8s-version-map] values.yaml:15:13 `'{{ if eq .Values.cluster.capi_providers.bootstrap_provider "cabpr" }}v1.33.7+rke2r3{{ else }}v1.33.5{{ end }}'` values.yaml:9:3 `ubuntu-noble-plain-kubeadm-1-33` fix v1.33.7 => _internal.k8s_version_map.1.33: v1.33.7
+leap/control-plane v1.33.7+rke2r3 (values.yaml:18:16): proven, leapmicro-6-0-plain-rke2-1-33 (clusters/leap/values.yaml:3:30) holds 1.33.7+rke2r3 (metalmark.lock:15:18)
+rke/control-plane v1.33.7+rke2r3 (values.yaml:18:16): proven, ubuntu-noble-hardened-rke2-1-33 (clusters/rke/values.yaml:3:30) holds 1.33.7+rke2r3 (metalmark.lock:33:18)
+
+"#]]);
+    let before = stage.texts();
+    let _ = stage.run("check --fix").exit(0);
+    assert_text(
+        &changes(&before, &stage.texts()),
+        str![[r#"
+values.yaml:14
+-    "1.32": '{{ .Values.cluster.capi_providers.bootstrap_provider | eq "cabpck" | ternary "v1.32.9" "v1.32.9+rke2r1" }}'
+-    "1.33": '{{ if eq .Values.cluster.capi_providers.bootstrap_provider "cabpr" }}v1.33.7+rke2r3{{ else }}v1.33.5{{ end }}'
++    "1.32": '{{ .Values.cluster.capi_providers.bootstrap_provider | eq "cabpck" | ternary "v1.32.10" "v1.32.9+rke2r1" }}'
++    "1.33": '{{ if eq .Values.cluster.capi_providers.bootstrap_provider "cabpr" }}v1.33.7+rke2r3{{ else }}v1.33.7{{ end }}'
+
+"#]],
+    );
+    stage.check().findings(str![]);
+    // What a map has for every provider is not written for those that no cluster has.
+    of_rke2("v1.33.7+rke2r3").check().findings(str![[r#"
+warning[k8s-version-map] values.yaml:14:13 `'{{ .Values.cluster.capi_providers.bootstrap_provider | eq "cabpck" | ternary "v1.32.9" "v1.32.9+rke2r1" }}'` values.yaml:10:3 `ubuntu-noble-plain-ck8s-1-32` fix v1.32.10 => _internal.k8s_version_map.1.32: v1.32.10
+
+"#]]);
+    // Each map is compared: another environment has one of its own.
+    stage.write(
+        "clusters/prod/values.yaml",
+        stage.read("clusters/rke/values.yaml")
+            + "_internal: {k8s_version_map: {'1.33': '{{ ternary \"v1.33.7+rke2r3\" \"v1.33.6\" (eq .Values.cluster.capi_providers.bootstrap_provider \"cabpr\") }}'}}\n",
+    );
+    stage.check().findings(str![[r#"
+warning[k8s-version-map] clusters/prod/values.yaml:4:39 `'{{ ternary "v1.33.7+rke2r3" "v1.33.6" (eq .Values.cluster.capi_providers.bootstrap_provider "cabpr") }}'` values.yaml:9:3 `ubuntu-noble-plain-kubeadm-1-33` fix v1.33.7 => _internal.k8s_version_map.1.33: v1.33.7
+
+"#]]);
+    // A part of the clusters says nothing of the flavors of the others.
+    of_rke2(&computed).check_with("rke").findings(str![]);
+}
+
+#[test]
+fn an_image_of_another_registry_than_it_says_is_reported() {
+    let stage = sylva("generations");
+    let dib = "oci://registry.example.org/acme/builders/dib/ubuntu-noble-hardened-rke2-1-33:0.7.14";
+    stage.edit("values.yaml", dib, &dib.replace("0.7.14", "0.5.13"));
+    let found = stage.check();
+    assert_text(
+        &found.of_rule("fact-conflict").join("\n"),
+        str![[
+            r#"warning[fact-conflict] values.yaml:10:3 `sylva-n-1--ubuntu-noble-hardened-rke2-1-33` values.yaml:10:53 `"oci://registry.example.org/acme/builders/dib/ubuntu-noble-hardened-rke2-1-33:0.5.13"` => uri"#
+        ]],
+    );
+}
+
 /// A cluster of OpenStack with a selector, and images of which only the names are known.
 const NAMES: &str = "\
 sylva_diskimagebuilder_images: {ubuntu-noble-plain-rke2-1-31-8: {os_images_oci_registry: sylva}}
@@ -569,7 +675,12 @@ fn the_key_of_a_registry_is_used_for_images_that_the_chart_calls_by_it() {
     assert_eq!(signed_by("sylva-n-1--", ""), unsigned);
     assert_eq!(signed_by("", fact), unsigned);
     // Of another registry, which names no key, and of none.
-    assert_eq!(signed_by("sylva--", ""), "");
+    assert_eq!(
+        signed_by("sylva--", ""),
+        format!(
+            "warning[fact-conflict]: `sylva--{image}` is of registry `sylva`, and its `uri` is an image of `sylva-n-1`"
+        )
+    );
     assert_eq!(signed_by("acme--", ""), "");
     assert_eq!(signed_by("", ""), "");
 }

@@ -137,14 +137,18 @@ impl PartialOrd for Version {
 /// The `k8s-flavor` of the images that a bootstrap provider boots; none for a provider that Sylva does not know
 /// (docs/sylva.md#what-is-added-to-a-selector).
 pub fn flavor_of(bootstrap_provider: &str) -> Option<&'static str> {
-    match bootstrap_provider {
-        "cabpk" => Some("kubeadm"),
-        "cabpr" => Some("rke2"),
-        "cabpck" => Some("ck8s"),
-        "cabpoa" => Some("openshift"),
-        _ => None,
-    }
+    let mut all = BOOTSTRAP_PROVIDERS.iter();
+    let found = all.find(|(provider, _)| *provider == bootstrap_provider);
+    found.map(|(_, flavor)| *flavor)
 }
+
+/// Sylva's bootstrap providers, each with the flavor that it sets up.
+pub const BOOTSTRAP_PROVIDERS: [(&str, &str); 4] = [
+    ("cabpk", "kubeadm"),
+    ("cabpr", "rke2"),
+    ("cabpck", "ck8s"),
+    ("cabpoa", "openshift"),
+];
 
 /// The distribution whose provider downloads it when a machine boots, whatever the image holds.
 pub const K0S: &str = "k0s";

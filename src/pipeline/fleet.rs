@@ -4,11 +4,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use capi::image::fact;
 use capi::location::is_same_artifact;
 use capi::objects::ManifestObject;
 use parking_lot::Mutex;
 use rayon::prelude::{IntoParallelRefIterator, ParallelIterator};
-use yaml_tree::place::Sources;
+use yaml_tree::place::{Located, Place, Sources};
 
 use crate::budget;
 use crate::catalog::locking::{self, Keyring, Provenances, check_provenance};
@@ -25,11 +26,12 @@ use crate::model::catalog::ReadCatalog;
 use crate::model::cluster::ClusterOrigin;
 use crate::model::cluster_view::{ClusterRead, ClusterView};
 use crate::model::date::Date;
-use crate::model::finding::{Finding, Judged};
+use crate::model::finding::{Finding, Judged, Subject};
 use crate::model::lock::{Lock, is_lockable};
 use crate::model::part::Part;
 use crate::model::rule::{Level, RuleId};
 use crate::model::selection::{Outcome, Selection};
+use crate::model::version::{BOOTSTRAP_PROVIDERS, flavor_of};
 use crate::pipeline::Verdict;
 use crate::pipeline::check::{self, Checked};
 use crate::pipeline::reporting::CheckReport;
@@ -212,6 +214,9 @@ impl Fleet {
         };
         let mut found = self.workspace.findings.clone();
         found.extend(self.endpoint_collisions(&clusters.uses)?);
+        if input.run_scope == RunScope::Fleet {
+            found.extend(self.compare_other_flavors(&clusters.uses)?);
+        }
         self.check_servers(&clusters.uses, &mut found)?;
         let _work = budget::enter("the rules over all clusters")?;
         let whole = check::workspace(&input, found, &clusters.waivers_used, self.today);
@@ -242,6 +247,36 @@ impl Fleet {
                 && let (Some(first), Some(other)) = (view(first)?, view(other)?)
             {
                 found.push(rules::endpoint_collision(endpoint, &[first, other]));
+            }
+        }
+        Ok(found)
+    }
+
+    /// Compares each map of Kubernetes versions with the builders' images of flavors that no cluster runs: as it evaluates for their
+    /// bootstrap providers.
+    fn compare_other_flavors(&self, uses: &ImageUse) -> Result<Vec<Finding>, Error> {
+        let mut found = Vec::new();
+        for name in uses.maps.values() {
+            let Some(entry) = self.workspace.find_cluster(name) else {
+                continue;
+            };
+            let view = self.view_without_lock(entry)?;
+            let built = view.images.values().filter(|image| image.built);
+            let flavors = built.filter_map(|image| image.facts.text(fact::K8S_FLAVOR));
+            let flavors: BTreeSet<&str> = flavors
+                .filter(|flavor| !uses.flavors.contains(flavor))
+                .collect();
+            let others = BOOTSTRAP_PROVIDERS.iter();
+            for (provider, _) in others.filter(|(_, flavor)| flavors.contains(flavor)) {
+                let mut other = view.clone();
+                let located = Located::new((*provider).into(), Place::NONE);
+                other.cluster.bootstrap_provider = Some(located);
+                other.cluster.k8s_versions =
+                    read::version_map(&self.workspace, entry, &self.templates, provider)?;
+                let own = &view.cluster.k8s_versions;
+                let behind = rules::compare_version_map(&other, own, &self.workspace.settings);
+                let behind = behind.into_iter();
+                found.extend(behind.map(|it| it.with_subject(Subject::default())));
             }
         }
         Ok(found)
@@ -484,6 +519,14 @@ impl<T> CheckedClusters<T> {
     }
 }
 
+/// Where a cluster's map of Kubernetes versions is, if it has one: the files and offsets of its entries.
+fn places_of_map(view: &ClusterView) -> Option<String> {
+    let entries = view.cluster.k8s_versions.iter();
+    let spots = entries.filter_map(|entry| view.sources.resolve(entry.version.place));
+    let places = spots.map(|spot| format!("{}:{} ", spot.source.path, spot.start));
+    Some(places.collect()).filter(|places: &String| !places.is_empty())
+}
+
 fn image_use(view: &ClusterView, entry: &ClusterEntry) -> ImageUse {
     let selections = view.selections.iter();
     let installed = view.cluster.install_image.as_ref();
@@ -503,6 +546,12 @@ fn image_use(view: &ClusterView, entry: &ClusterEntry) -> ImageUse {
             .map(|image| Arc::clone(&image.key))
             .collect(),
         signed: view.signed.clone(),
+        flavors: { view.cluster.bootstrap_provider.iter() }
+            .filter_map(|provider| flavor_of(&provider.value))
+            .collect(),
+        maps: { places_of_map(view).into_iter() }
+            .map(|places| (places, Arc::clone(&entry.name)))
+            .collect(),
         endpoints: endpoint_user(view).into_iter().collect(),
         fetched: { entry.management.iter() }
             .map(|management| (Arc::clone(management), collect_artifacts(view)))

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use yaml_tree::merge;
 use yaml_tree::place::Sources;
-use yaml_tree::value::Node;
+use yaml_tree::value::{Entry, Map, Node};
 
 use crate::error::Error;
 use crate::evaluate::{Evaluator, TemplateCache};
 use crate::model::catalog::Catalog;
-use crate::model::cluster::Cluster;
+use crate::model::cluster::{Cluster, MappedVersion};
 use crate::model::cluster_view::ClusterRead;
 use crate::model::finding::{Finding, Subject};
 use crate::model::rule::{Level, RuleId};
@@ -77,6 +78,29 @@ pub fn cluster(
         }
     }
     with_state(&state(Depth::Evaluated), shared)
+}
+
+/// The chart's map of Kubernetes versions, as it evaluates for a cluster with another bootstrap provider.
+///
+/// # Errors
+/// A layer cannot be read.
+pub fn version_map(
+    workspace: &Workspace,
+    entry: &ClusterEntry,
+    templates: &TemplateCache,
+    bootstrap_provider: &str,
+) -> Result<Vec<MappedVersion>, Error> {
+    let state = State::new(workspace, entry, templates, Depth::Evaluated);
+    let own = workspace.shared.with_layers(&entry.layers, Some(&state))?;
+    let path = ["cluster", "capi_providers", "bootstrap_provider"];
+    let provider = Node::from_value(bootstrap_provider);
+    let over = path.into_iter().rfold(provider, |node, key| {
+        Node::from_value(Map::from_iter([Entry::holding(key, node)]))
+    });
+    let values = merge::merge(&own.values, &over);
+    let options = release_options::for_cluster(workspace, entry, &own);
+    let evaluator = Evaluator::new(&values, &options, templates);
+    Ok(sylva::read_version_map(&evaluator))
 }
 
 /// Reads one cluster with this state of its management cluster.

@@ -64,7 +64,9 @@ use crate::model::settings::{ChecksumStyle, Settings};
 use crate::model::stamping::StampEntry;
 use crate::model::written::WrittenImage;
 
-pub use cluster::{SharedCatalog, cluster, cluster_without_nodes, read_shared_catalog};
+pub use cluster::{
+    SharedCatalog, cluster, cluster_without_nodes, read_shared_catalog, version_map,
+};
 pub use clusters::ClusterEntry;
 pub use files::{argument_text, key_text, objects};
 pub use gitops::{Deliverer, Delivery, is_held};

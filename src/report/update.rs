@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 use std::io::{self, Write as _};
 use std::sync::Arc;
 
+use oci_artifacts::Address;
 use yaml_tree::place::{Source, Spot};
 
-use crate::catalog::offers::{self, Offer, Summary, VersionChange};
+use crate::catalog::offers::{self, Builder, Offer, Summary, VersionChange};
 use crate::model::rule::Level;
 use crate::printer::Printer;
 
@@ -37,10 +38,48 @@ pub fn gaps(offer: &Offer, out: &mut Printer) -> io::Result<()> {
     }
 }
 
+/// Prints which versions of builders are left alone.
+pub fn other_versions(left: &[Builder], out: &mut Printer) -> io::Result<()> {
+    for builder in left {
+        let (name, version) = (
+            builder.name(),
+            builder.version.as_deref().unwrap_or_default(),
+        );
+        writeln!(
+            out,
+            "{version} of {name} stays, where other values have it: raise it there, then type `metalmark update NAME=VERSION`"
+        )?;
+    }
+    Ok(())
+}
+
 /// Prints why Kubernetes versions stay.
 pub fn stays(reasons: &BTreeSet<String>, out: &mut Printer) -> io::Result<()> {
     for reason in reasons {
         writeln!(out, "a Kubernetes version stays: {reason}")?;
+    }
+    Ok(())
+}
+
+/// An image of which a release says another checksum than its artifact.
+pub struct OtherBytes {
+    /// Its reference.
+    pub reference: Address,
+    /// The SHA-256 of the release.
+    pub offered: String,
+    /// The SHA-256 that the artifact's annotations give.
+    pub locked: Arc<str>,
+}
+
+/// Prints the images that are not those of the release.
+pub fn other_bytes(others: &[OtherBytes], out: &mut Printer) -> io::Result<()> {
+    for it in others {
+        writeln!(
+            out,
+            "error: the release says sha256 `{}` of `{}`, and its artifact says `{}`\n  \
+             help: it was built again or replaced: check the release; `--images FILE` says what is offered without checksums",
+            it.offered, it.reference, it.locked
+        )?;
     }
     Ok(())
 }

@@ -95,6 +95,10 @@ pub struct ImageUse {
     pub signed: SignedEntries,
     /// Who has each control plane endpoint: `192.0.2.10:6443`.
     pub endpoints: BTreeMap<String, BTreeSet<EndpointUser>>,
+    /// The flavors of Kubernetes that they run.
+    pub flavors: BTreeSet<&'static str>,
+    /// The maps of Kubernetes versions, by where their entries are, each with the first cluster that has it.
+    pub maps: BTreeMap<String, Arc<str>>,
     /// The images that management clusters have to serve, each with the first cluster that boots it.
     pub fetched: BTreeMap<Arc<str>, BTreeMap<Artifact, Arc<str>>>,
 }
@@ -116,6 +120,11 @@ impl ImageUse {
         self.is_partial |= other.is_partial;
         self.locked.extend(other.locked);
         self.unlocked.extend(other.unlocked);
+        self.flavors.extend(other.flavors);
+        for (map, cluster) in other.maps {
+            let first = self.maps.entry(map).or_insert_with(|| Arc::clone(&cluster));
+            *first = Arc::clone(first).min(cluster);
+        }
         self.signed.keyed.extend(other.signed.keyed);
         self.signed.unproven.extend(other.signed.unproven);
         for (endpoint, users) in other.endpoints {

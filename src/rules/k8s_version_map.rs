@@ -14,6 +14,7 @@ use crate::model::rule::RuleId;
 use crate::model::settings::Settings;
 use crate::model::version::{Version, flavor_of};
 use crate::rules::ClusterInput;
+use crate::rules::proposals::like;
 
 /// An image and the version that its artifact says it holds.
 struct Held<'a> {
@@ -21,18 +22,47 @@ struct Held<'a> {
     fact: &'a Fact,
 }
 
+impl<'a> Held<'a> {
+    /// An image of a builder and a flavor of which more than the name says the version.
+    fn new(image: &'a Image, flavor: &str) -> Option<Self> {
+        let fact = image.facts.get(fact::K8S_VERSION)?;
+        let is_of_flavor = image.facts.text(fact::K8S_FLAVOR) == Some(flavor);
+        (image.built && fact.origin > Origin::Name && is_of_flavor).then_some(Self { image, fact })
+    }
+}
+
 /// Compares each entry, as it evaluates for the cluster's bootstrap provider, with the images of that provider's flavor.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
     compare_all(input, &input.view.cluster.k8s_versions, findings);
 }
 
+/// Compares what a map gives to a bootstrap provider alone with the images of its flavor: a map that has the same for a cluster's
+/// own is not written for it.
+pub(crate) fn compare_version_map(
+    view: &ClusterView,
+    own: &[MappedVersion],
+    settings: &Settings,
+) -> Vec<Finding> {
+    let input = ClusterInput::new(view, settings);
+    let is_own = |entry: &MappedVersion| {
+        let mut own = own.iter();
+        own.any(|own| own.path == entry.path && own.version.value == entry.version.value)
+    };
+    let entries = view.cluster.k8s_versions.iter();
+    let entries: Vec<_> = entries.filter(|entry| !is_own(entry)).cloned().collect();
+    let mut findings = Vec::new();
+    compare_all(&input, &entries, &mut findings);
+    findings
+}
+
 /// The versions that images do not hold: of the map, and of those that the cluster and its pools write themselves, which are no
-/// finding of a check, but move with the images in an update. Edits are proposed and not tried.
+/// finding of a check, but move with the images in an update; and the minor version that the map lacks. Edits are proposed and not tried.
 pub(crate) fn versions_behind(view: &ClusterView, settings: &Settings) -> Vec<Finding> {
     let input = ClusterInput::new(view, settings);
     let mut findings = Vec::new();
     cluster(&input, &mut findings);
     compare_all(&input, &own_versions(&input), &mut findings);
+    findings.extend(find_unmapped(&input));
     findings.into_iter().map(Finding::with_proposals).collect()
 }
 
@@ -88,16 +118,49 @@ fn images_of<'a>(
     let minor = Version::parse(&entry.minor);
     let current = Version::parse(&entry.version.value);
     let held = move |image: &'a Image| {
-        let fact = image.facts.get(fact::K8S_VERSION)?;
-        let is_fact = image.built && fact.origin > Origin::Name;
-        let is_of_flavor = image.facts.text(fact::K8S_FLAVOR) == Some(flavor);
-        let version = Version::parse(&fact.value).filter(|_| is_fact && is_of_flavor)?;
+        let held = Held::new(image, flavor)?;
+        let version = Version::parse(&held.fact.value)?;
         let (minor, current) = (minor.as_ref()?, current.as_ref()?);
         // What is less than a version agrees with the entry, or with nothing.
         let is_less = version != *current && version.admits(current);
-        (minor.admits(&version) && !is_less).then_some(Held { image, fact })
+        let is_of_map = minor.admits(&version) && !is_less && !input.is_superseded(image);
+        is_of_map.then_some(held)
     };
     input.view.images.values().filter_map(held)
+}
+
+/// That images are of a minor version newer than those of the map: nothing that is looked up there boots them.
+fn find_unmapped(input: &ClusterInput<'_>) -> Option<Finding> {
+    let cluster = &input.view.cluster;
+    let provider = cluster.bootstrap_provider.as_ref()?;
+    let flavor = flavor_of(&provider.value)?;
+    let entries = cluster.k8s_versions.iter();
+    let minors = entries.filter_map(|entry| Some((minor(&entry.minor)?, entry)));
+    let (newest, last) = minors.max_by_key(|(minor, _)| *minor)?;
+    let images = input.view.images.values();
+    let newer = images.filter_map(|image| {
+        let held = Held::new(image, flavor)?;
+        let minor = minor(&held.fact.value)?;
+        (minor > newest).then_some((minor, held))
+    });
+    let (next, held) = newer.min_by_key(|(minor, held)| (*minor, &*held.image.key))?;
+    let map = last.path.strip_suffix(&*last.minor).unwrap_or(&last.path);
+    let entry = format!("{map}{}.{}", next.0, next.1);
+    let version = Version::parse(&held.fact.value)?;
+    let message = format!(
+        "`{entry}` is missing, and there are images of Kubernetes {}.{} for `{flavor}`",
+        next.0, next.1
+    );
+    let finding = Finding::new(RuleId::K8sVersionMap, message).help(format!(
+        "add `{entry}`, which is `{}` for `{flavor}`",
+        like(&last.version.value, &version)
+    ));
+    Some(finding)
+}
+
+/// The minor version that a version is of.
+fn minor(version: &str) -> Option<(u32, u32)> {
+    Version::parse(version).map(|version| (version.major, version.minor))
 }
 
 /// That all images hold another version than the entry.

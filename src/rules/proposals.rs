@@ -128,6 +128,30 @@ impl ClusterInput<'_> {
         })
     }
 
+    /// Whether the list has another image of a builder's image's flavor and minor version that the builder released later: what clusters
+    /// with another map boot.
+    pub fn is_superseded(&self, image: &Image) -> bool {
+        let line = |image: &Image| {
+            let version = Version::parse(image.facts.text(fact::K8S_VERSION)?)?;
+            let flavor = image.facts.text(fact::K8S_FLAVOR)?.to_owned();
+            Some((flavor, version.major, version.minor))
+        };
+        let release = |image: &Image| {
+            let uri = image.uri.as_ref().filter(|_| image.built)?.value.text();
+            let (builder, name) = uri.rsplit_once('/')?;
+            let (_, tag) = name.split_once(':')?;
+            Some((builder.to_owned(), Version::parse(tag)?))
+        };
+        let Some((builder, tag)) = release(image) else {
+            return false;
+        };
+        let is_later = |other: &&Image| {
+            release(other).is_some_and(|it| it.0 == builder && it.1 > tag)
+                && line(other) == line(image)
+        };
+        self.view.images.values().any(|other| is_later(&other))
+    }
+
     /// An image that keeps an entry of the map from moving to a version: it holds the version that the entry has, or a third one.
     pub fn find_preventing_image(&self, entry: &MappedVersion, held: &str) -> Option<&Image> {
         let (is, next) = (Version::parse(&entry.version.value)?, Version::parse(held)?);
@@ -142,7 +166,7 @@ impl ClusterInput<'_> {
             let is_alike = image.built && image.facts.text(fact::K8S_FLAVOR) == flavor;
             version.is_some_and(|version| {
                 let is_third = is_alike && minor.admits(&version) && !version.admits(&next);
-                is_of_map && version == is || is_third
+                (is_of_map && version == is || is_third) && !self.is_superseded(image)
             })
         };
         self.view.images.values().find(prevents)
@@ -179,7 +203,7 @@ impl ClusterInput<'_> {
 }
 
 /// A version written as another one is: with a `v`, or without.
-fn like(written: &str, version: &Version) -> String {
+pub(super) fn like(written: &str, version: &Version) -> String {
     let v = if written.starts_with('v') { "v" } else { "" };
     format!("{v}{version}")
 }

@@ -154,6 +154,7 @@ fn the_preset_s_command_does_what_the_bump_leaves_undone() {
         );
     let data = data(&[(BUILDER, "0.4.12", "0.4.13")]);
     run(&stage, Some(&data)).exit(0).stdout("").stderr(str![[r#"
+a Kubernetes version stays: `k8s_version_map.1.32` is missing, and there are images of Kubernetes 1.32 for `rke2`; add `k8s_version_map.1.32`, which is `v1.32.5+rke2r1` for `rke2`
 OS images: 0.4.12 → 0.4.13
 4 node pools in 2 clusters will be re-provisioned, compared with the last commit.
 
@@ -243,6 +244,7 @@ fn a_merge_request_shows_the_errors_first() {
     assert_text(
         &text_without_images(&run),
         str![[r#"
+a Kubernetes version stays: `k8s_version_map.1.32` is missing, and there are images of Kubernetes 1.32 for `rke2`; add `k8s_version_map.1.32`, which is `v1.32.5+rke2r1` for `rke2`
 clusters/edge-a.yaml:6:16: error[unknown-image]: image `ubuntu-jammy-plain-rke2-1-31-8` is not in the catalog
   help: `ubuntu-noble-plain-rke2-1-31-9` is near
 OS images: 0.4.12 → 0.4.13

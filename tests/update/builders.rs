@@ -3,10 +3,12 @@
 use snapbox::str;
 
 use super::sylva::{DIB, KIWI, Sylva};
-use super::{of_values, written};
-use crate::support::stage::{assert_text, table};
+use super::{bot, of_values, written};
+use crate::support::stage::{assert_text, project, table};
+use crate::sylva_2026::serve;
 
 const HARDENED: &str = "ubuntu-noble-hardened-rke2-1-33";
+const KUBEADM: &str = "ubuntu-noble-plain-kubeadm-1-33";
 const LEAP: &str = "leapmicro-6-0-plain-rke2-1-33";
 
 #[test]
@@ -328,5 +330,123 @@ fn a_version_is_raised_where_it_is_written_or_not_at_all() {
     +os_images_oci_registries: {kiwi: {url: 'oci://registry.example.org/kiwi', tag: '0.4.2'}}
 
 "#]],
+    );
+}
+
+#[test]
+fn an_image_that_is_not_the_one_of_the_release_is_refused() {
+    let Some(mut sylva) = Sylva::new() else {
+        return;
+    };
+    sylva.release(DIB, "0.7.5", &[]);
+    sylva.edit_notes(DIB, |notes| {
+        let (before, after) = notes.split_once("sha256: ").expect("a checksum");
+        format!("{before}sha256: {}{}", "0".repeat(64), &after[64..])
+    });
+    let mut said = sylva.refuse(1);
+    // The host is a part of what the fixture hashes.
+    let hashed = said.rfind("says `").expect("a checksum") + 6;
+    said.replace_range(hashed..hashed + 64, "HASH");
+    assert_text(
+        &said,
+        str![[r#"
+error: the release says sha256 `0000000000000000000000000000000000000000000000000000000000000000` of `oci://HOST/sylva/ubuntu-noble-hardened-rke2-1-32:0.7.5`, and its artifact says `HASH`
+  help: it was built again or replaced: check the release; `--images FILE` says what is offered without checksums
+what was written is undone, because of the errors above
+
+"#]],
+    );
+    // A second look at the artifacts finds those of the release.
+    sylva.edit_notes(DIB, |notes| notes.replace(&"0".repeat(64), "00"));
+    sylva.merge();
+}
+
+#[test]
+fn a_flavor_that_no_cluster_runs_moves_the_map_too() {
+    let Some(mut sylva) = Sylva::new() else {
+        return;
+    };
+    sylva
+        .stage
+        .edit("metalmark.yaml", ", {name: kadm, values: [kadm.yaml]}", "");
+    sylva.release(DIB, "0.7.6", &[(KUBEADM, "1.33.7")]);
+    let values = sylva.stage.read("values.yaml");
+    let _ = sylva.run_bot().exit(0);
+    let moved = values.replace("\"v1.33.5\"", "\"v1.33.7\"");
+    assert_ne!(moved, values);
+    assert_eq!(sylva.stage.read("values.yaml"), moved);
+}
+
+#[test]
+fn a_minor_that_comes_without_an_entry_of_the_map_is_reported() {
+    let Some(mut sylva) = Sylva::new() else {
+        return;
+    };
+    let next = "ubuntu-noble-hardened-rke2-1-35";
+    sylva.release(DIB, "0.8.0", &[(next, "1.35.1+rke2r1")]);
+    let said = sylva.merge();
+    let first = said.lines().next().unwrap_or_default();
+    assert_text(
+        first,
+        str![
+            "a Kubernetes version stays: `_internal.k8s_version_map.1.35` is missing, and there are images of Kubernetes 1.35 for `rke2`; add `_internal.k8s_version_map.1.35`, which is `v1.35.1+rke2r1` for `rke2`"
+        ],
+    );
+}
+
+/// The values of an environment with a builder at a version.
+fn environment(version: &str) -> String {
+    format!(
+        "sylva_diskimagebuilder_version: {version}\n\
+         os_images_oci_registries: {{sylva: {{url: 'oci://registry.example.org/acme/dib', tag: '{{{{ .Values.sylva_diskimagebuilder_version }}}}'}}}}\n\
+         sylva_diskimagebuilder_images:\n  {KUBEADM}: {{os_images_oci_registry: sylva}}\n\
+         cluster:\n  k8s_version: v1.33.5\n  capi_providers: {{infra_provider: capm3, bootstrap_provider: cabpk}}\n  \
+         capm3: {{os_image_selector: {{os: ubuntu}}}}\n\
+         security: {{os_images: {{skip_signing_check: true}}}}\n"
+    )
+}
+
+#[test]
+fn an_environment_is_updated_whatever_version_another_one_has() {
+    let image = "registry.example.org/acme/dib/ubuntu-noble-plain-kubeadm-1";
+    let stage = project()
+        .cluster("prod", &environment("0.7.4"))
+        .cluster("staging", &environment("0.7.4"))
+        .settings("registries: {mirrors: {registry.example.org/acme: 'oci-layout:registry'}}")
+        .file(
+            "artifacts.txt",
+            format!("{image}-33:0.7.4 1.33.5\n{image}-33:0.7.6 1.33.7\n{image}-34:0.7.6 1.34.2\n"),
+        );
+    serve(&stage);
+    stage.run("lock").exit(0);
+    let raised = environment("0.7.6");
+    stage.write("staging.yaml", &raised);
+    let wanted = raised.replace("v1.33.5", "v1.33.7").replace(
+        "cluster:\n",
+        "  ubuntu-noble-plain-kubeadm-1-34: {os_images_oci_registry: sylva}\ncluster:\n",
+    );
+    let upgrade = bot::data(&[(bot::BUILDER, "0.7.4", "0.7.6")]);
+    bot::run_in(&stage, "", Some(&upgrade)).exit(0);
+    assert_eq!(stage.read("staging.yaml"), wanted);
+    assert_eq!(stage.read("prod.yaml"), environment("0.7.4"));
+    // The same without the bot, where the version that stays is reported.
+    stage.write("staging.yaml", &raised);
+    let run = stage.run("update sylva=0.7.6 --fix --k8s-versions").exit(0);
+    let first = run.outcome.stderr.lines().next().unwrap_or_default();
+    assert_text(
+        first,
+        str![
+            "0.7.4 of sylva stays, where other values have it: raise it there, then type `metalmark update NAME=VERSION`"
+        ],
+    );
+    assert_eq!(stage.read("staging.yaml"), wanted);
+    assert_eq!(stage.read("prod.yaml"), environment("0.7.4"));
+    // Nothing else has another version.
+    stage.write("prod.yaml", &wanted);
+    let run = stage.run("update sylva=0.7.6").exit(0);
+    assert!(
+        !run.outcome.stderr.contains("stays"),
+        "{}",
+        run.outcome.stderr
     );
 }

@@ -207,6 +207,7 @@ dropped ubuntu-noble-plain-rke2-1-31-8 sha256:2aedbdb27902… oci://registry.exa
 added   ubuntu-noble-plain-rke2-1-31-9 sha256:7125283f537f… oci://registry.example.org/sylva/diskimage-builder/ubuntu-noble-plain-rke2-1-31-9:0.4.13
 added   ubuntu-noble-plain-rke2-1-32-5 sha256:baba8cb2ddea… oci://registry.example.org/sylva/diskimage-builder/ubuntu-noble-plain-rke2-1-32-5:0.4.13
 metalmark.lock: 0 kept, 4 added, 0 updated, 3 dropped; written
+a Kubernetes version stays: `k8s_version_map.1.32` is missing, and there are images of Kubernetes 1.32 for `rke2`; add `k8s_version_map.1.32`, which is `v1.32.5+rke2r1` for `rke2`
 OS images: 0.4.12 → 0.4.13
 4 node pools in 2 clusters will be re-provisioned.
 

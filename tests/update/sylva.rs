@@ -146,8 +146,10 @@ impl Sylva {
         for (at, (name, version)) in of.images.iter().enumerate() {
             let (path, tag) = (format!("{builder}/{name}"), &of.version);
             let reference = format!("oci://{}/{path}:{tag}", self.registry.host());
-            self.registry
-                .image(&path, tag, &annotations(&reference, version));
+            let facts = annotations(&reference, version);
+            self.registry.image(&path, tag, &facts);
+            let sum = facts.iter().find(|(fact, _)| fact.ends_with("/sha256"));
+            let (_, sum) = sum.expect("a checksum");
             let tags = [
                 format!("{tag} 0.0.1"),
                 format!("0.0.1 {tag}"),
@@ -155,7 +157,7 @@ impl Sylva {
             ];
             let tags = &tags[at % tags.len()];
             notes += &format!(
-                "Image: \"{}:{tags}\"\n\"sha256: 00\"\n\n",
+                "Image: \"{}:{tags}\"\n\"sha256: {sum}\"\n\n",
                 reference.rsplit_once(':').expect("a tag").0
             );
         }
@@ -165,6 +167,14 @@ impl Sylva {
             .lock()
             .expect("not poisoned")
             .insert(path, page);
+    }
+
+    /// Edits the notes of the version that was announced last.
+    pub(super) fn edit_notes(&self, builder: &str, edit: impl Fn(&str) -> String) {
+        let path = format!("/releases/{builder}/{}", self.builders[builder].version);
+        let mut pages = self.releases.lock().expect("not poisoned");
+        let page = pages.get_mut(&path).expect("a release");
+        *page = edit(page);
     }
 
     /// Whether the image that a builder has released is in its registry.

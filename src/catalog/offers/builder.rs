@@ -7,7 +7,7 @@ use oci_artifacts::SCHEME;
 use yaml_tree::place::Located;
 
 use crate::catalog::resolve;
-use crate::model::catalog::{Catalog, CatalogEntry, ReadCatalog, Registry};
+use crate::model::catalog::{Catalog, CatalogEntry, ReadCatalog};
 
 /// The value with the version of the first builder.
 const FIRST: &str = "sylva_diskimagebuilder_version";
@@ -26,7 +26,8 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// Every builder: the first one first, then by their values' paths.
+    /// Every builder: the first one first, then by their values' paths. Environments whose values have different versions have builders
+    /// of their own, in the catalogs' order.
     pub fn find(catalogs: &[ReadCatalog]) -> Vec<Self> {
         let mut all: Vec<Self> = Vec::new();
         for ReadCatalog { catalog, .. } in catalogs {
@@ -37,9 +38,12 @@ impl Builder {
             });
             let of_entries = builder_entries(catalog).map(|entry| Self::from_entry(catalog, entry));
             for found in main.into_iter().chain(of_entries) {
-                match all.iter_mut().find(|known| known.value == found.value) {
+                let is_same = |known: &&mut Self| {
+                    known.value == found.value
+                        && (found.version.is_none() || known.version == found.version)
+                };
+                match all.iter_mut().find(is_same) {
                     Some(known) => {
-                        known.version = known.version.take().or(found.version);
                         known.registries.extend(found.registries);
                     }
                     None => all.push(found),
@@ -87,8 +91,14 @@ impl Builder {
     /// Whether an entry is this builder's, at the version that the builder has.
     pub fn is_of(&self, catalog: &Catalog, entry: &CatalogEntry) -> bool {
         let of = Self::from_entry(catalog, entry);
-        let has_tag = entry_registry(catalog, entry).is_some_and(|registry| registry.tag.is_some());
-        of.value == self.value && (!has_tag || of.version == self.version)
+        of.value == self.value && of.version == self.version
+    }
+
+    /// Whether an entry is of this builder at the version of another environment.
+    pub fn is_elsewhere(&self, catalog: &Catalog, entry: &CatalogEntry) -> bool {
+        let mut entries = builder_entries(catalog);
+        Self::from_entry(catalog, entry).value == self.value
+            && !entries.any(|entry| self.is_of(catalog, entry))
     }
 
     /// Where the values write its version: the value itself, and tags that repeat it.
@@ -162,6 +172,15 @@ impl Sites {
         own.any(|site| path_below(reference, site).is_some_and(|path| !path.contains('/')))
     }
 
+    /// Whether a word that is no reference holds one of this builder's, beside other characters.
+    pub fn is_within(&self, word: &str) -> bool {
+        let has_tag = |site: &String| {
+            let path = word.split_once(strip_scheme(site))?.1.strip_prefix('/')?;
+            path.split('/').next()?.contains(':').then_some(())
+        };
+        !word.starts_with("http") && self.own.iter().any(|site| has_tag(site).is_some())
+    }
+
     /// Whether a reference is below another builder's address.
     pub fn is_foreign(&self, reference: &str) -> bool {
         let mut foreign = self.foreign.iter();
@@ -181,8 +200,4 @@ pub(super) fn strip_scheme(address: &str) -> &str {
 
 fn builder_entries(catalog: &Catalog) -> impl Iterator<Item = &CatalogEntry> {
     catalog.entries.iter().filter(|entry| entry.built)
-}
-
-fn entry_registry<'c>(catalog: &'c Catalog, entry: &CatalogEntry) -> Option<&'c Registry> {
-    catalog.registries.get(&entry.registry.as_ref()?.value)
 }

@@ -19,6 +19,8 @@ const OTHERS: usize = 5;
 pub struct Offer {
     /// The images of the requested version: the names that they are offered under, by key.
     pub images: BTreeMap<String, BTreeSet<String>>,
+    /// The SHA-256 that the text gives of an image of the version, by key.
+    pub checksums: BTreeMap<String, String>,
     /// Other versions that the text names images of.
     pub other_versions: BTreeSet<String>,
     /// Repositories of a registry whose tags were not listed, because their names are not read as images.
@@ -54,12 +56,23 @@ pub fn parse_offer(text: &str, version: &str, sites: &Sites) -> Offer {
     let is_of_builder = |word: &str| {
         !sites.is_foreign(word) && (folders.is_empty() || folders.contains(folder(word)))
     };
+    // The image whose checksum may be in the next words.
+    let mut last: Option<String> = None;
     for words in &lines {
         for artifact in words.chunk_by(|_, next| !is_reference(next)) {
             let (word, more) = artifact.split_first().unwrap_or((&"", &[]));
             let Some((name, tag)) = name_and_tag(word).filter(|_| is_of_builder(word)) else {
+                if let Some(key) = last.take().filter(|_| !is_reference(word)) {
+                    offer
+                        .checksums
+                        .extend(checksum(artifact).map(|sum| (key, sum)));
+                }
+                if sites.is_within(word) {
+                    offer.unreadable.insert((*word).to_owned());
+                }
                 continue;
             };
+            last = None;
             let tags: Vec<&str> = tag.into_iter().chain(more.iter().copied()).collect();
             let is_of_version = tag.is_none() || tags.contains(&version);
             let mut others = tags
@@ -67,7 +80,13 @@ pub fn parse_offer(text: &str, version: &str, sites: &Sites) -> Offer {
                 .filter(|tag| Version::parse(tag).is_some())
                 .peekable();
             match key_of(name) {
-                Ok(key) if is_of_version => offer.add(&key, name),
+                Ok(key) if is_of_version => {
+                    offer.add(&key, name);
+                    match checksum(more) {
+                        Some(sum) => drop(offer.checksums.insert(key.to_string(), sum)),
+                        None => last = Some(key.to_string()),
+                    }
+                }
                 _ if !is_of_version && others.peek().is_some() => {
                     offer
                         .other_versions
@@ -114,6 +133,14 @@ fn lines(notes: &str) -> Vec<Vec<&str>> {
         }
     }
     lines
+}
+
+/// The SHA-256 among words: `sha256: HEX`, as Sylva's builders write that of the image's file.
+fn checksum(words: &[&str]) -> Option<String> {
+    let is_sum = |word: &str| word.len() == 64 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let mut pairs = words.windows(2);
+    let found = pairs.find(|pair| pair[0] == "sha256" && is_sum(pair[1]))?;
+    Some(found[1].to_ascii_lowercase())
 }
 
 /// Whether a word may have tags behind it, or ends those of the word before.
@@ -331,6 +358,15 @@ and 0.4.13 is here
                 "r.example/d/ubuntu-noble-plain-rke2-1-32:dev",
                 "r.example/d/ubuntu-noble-plain-rke2-1-32:dev",
             ),
+            (
+                "~~oci://r.example/d/a-1-32:0.4.13~~ withdrawn",
+                "~~oci://r.example/d/a-1-32:0.4.13~~",
+            ),
+            (
+                "oci://r.example/d/a-1-32:0.4.12/0.4.13",
+                "oci://r.example/d/a-1-32:0.4.12/0.4.13",
+            ),
+            ("https://r.example/d/a-1-32:0.4.13", ""),
             ("oci://r.example/d/A_B:0.4.12", ""),
             ("oci://r.example/d/snapshots/a-1-32:latest", ""),
             ("oci://r.example/tools/cosign:latest", ""),
@@ -390,6 +426,44 @@ and 0.4.13 is here
     fn tags_that_are_wrapped_belong_to_the_line_above() {
         let text = "oci://r.example/d/a-1-31:0.4.12\n  0.4.13 0.5.0\n\n0.4.13\noci://r.example/d/b-1-31:0.4.12\n0.4.13 is new\n";
         assert_eq!(images(text), ["a-1-31"]);
+    }
+
+    #[test]
+    fn a_checksum_is_of_the_image_before_it() {
+        let [one, two] = ["1", "2"].map(|digit| digit.repeat(64));
+        for (notes, sums) in [
+            (
+                format!("oci://r.example/d/a-1-31:0.4.13\n\n\"sha256: {one}\"\nsha256: {two}"),
+                "a-1-31 1",
+            ),
+            (
+                format!("* oci://r.example/d/a-1-31:0.4.13 sha256: {two}\nsha256: {one}"),
+                "a-1-31 2",
+            ),
+            (
+                format!("oci://r.example/d/a-1-31:0.4.13\nOther files\nsha256: {one}"),
+                "",
+            ),
+            (
+                format!(
+                    "oci://r.example/d/a-1-31:0.4.13\noci://r.example/other/x-1-31:0.4.13 sha256: {one}"
+                ),
+                "",
+            ),
+            (
+                format!(
+                    "oci://r.example/d/a-1-31:0.4.13\noci://r.example/d/b-1-31:0.4.12\nsha256: {one}"
+                ),
+                "",
+            ),
+            ("oci://r.example/d/a-1-31:0.4.13\nsha256: 00".to_owned(), ""),
+        ] {
+            let found = parse_offer(&notes, "0.4.13", &sites()).checksums;
+            let found = found
+                .iter()
+                .map(|(key, sum)| format!("{key} {}", &sum[..1]));
+            assert_eq!(found.collect::<Vec<_>>().join(", "), sums, "{notes}");
+        }
     }
 
     #[test]

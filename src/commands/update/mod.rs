@@ -10,9 +10,10 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use capi::image::fact;
 use clap::Args;
 
-use crate::catalog::offers::{Summary, VersionChange};
+use crate::catalog::offers::{Offer, Summary, VersionChange};
 use crate::commands::lock::{self, LockOptions};
 use crate::commands::render::{self, RenderOptions};
 use crate::commands::{CheckOptions, check};
@@ -22,12 +23,13 @@ use crate::edit::update::UpdateTarget;
 use crate::error::Error;
 use crate::model::date::Date;
 use crate::model::fix::Fix;
+use crate::model::lock::Lock;
 use crate::model::rule::RuleId;
 use crate::output::{self, Held};
 use crate::printer::{Color, Printer};
 use crate::read::{self, Request, Workspace};
 use crate::report;
-use crate::report::update::{Preview, PreviewedVersion};
+use crate::report::update::{OtherBytes, Preview, PreviewedVersion};
 use crate::rules;
 
 use crate::pipeline::fleet::Fleet;
@@ -123,9 +125,15 @@ fn run(
     }
     let fleet = Fleet::open(read::workspace(request)?, today)?;
     let workspace = &fleet.workspace;
-    let targets = target::targets(options, renovate, &fleet.catalogs()?)?;
+    let catalogs = fleet.catalogs()?;
+    let targets = target::targets(options, renovate, &catalogs)?;
+    if renovate.is_none() {
+        let left = target::other_versions(&targets, &catalogs);
+        report::update::other_versions(&left, &mut terminal.err)?;
+    }
     let text = options.offer.text()?;
     let mut plan = Plan::new(request, &fleet);
+    let mut offers = Vec::new();
     for target in &targets {
         let catalogs = plan.fleet().catalogs()?;
         let offer = offer(
@@ -138,6 +146,7 @@ fn run(
         )?;
         plan.add_offer(&catalogs, target, &offer)?;
         report::update::gaps(&offer, &mut terminal.err)?;
+        offers.push(offer);
     }
     report::update::omissions(&plan.computed, &mut terminal.err)?;
     let mut moves = BTreeSet::new();
@@ -186,6 +195,14 @@ fn run(
             return Ok(locked);
         }
         let mut after = Fleet::open(read::workspace(request)?, today)?;
+        let offered = targets.iter().zip(&offers);
+        let others: Vec<OtherBytes> = offered
+            .flat_map(|(target, offer)| other_bytes(offer, &target.to, after.lock()))
+            .collect();
+        if !others.is_empty() {
+            report::update::other_bytes(&others, notes(options, terminal))?;
+            return Ok(Verdict::Findings);
+        }
         if options.k8s_versions {
             let moved = follow_images(&after, &mut summary, terminal)?;
             if !moved.is_empty() {
@@ -228,6 +245,23 @@ impl UpdateOptions {
     }
 }
 
+/// The images of a version whose release says another checksum than their artifacts.
+fn other_bytes(offer: &Offer, version: &str, lock: &Lock) -> Vec<OtherBytes> {
+    let mut found = Vec::new();
+    for (key, offered) in &offer.checksums {
+        let entries = lock.entries_of(key).iter();
+        let entries = entries.filter(|entry| entry.origin.version.as_deref() == Some(version));
+        let locked = entries.filter_map(|entry| Some((entry, entry.facts.get(fact::SHA256)?)));
+        let others = locked.filter(|(_, sum)| !sum.value.eq_ignore_ascii_case(offered));
+        found.extend(others.map(|(entry, sum)| OtherBytes {
+            reference: entry.reference.value.clone(),
+            offered: offered.clone(),
+            locked: Arc::clone(&sum.value),
+        }));
+    }
+    found
+}
+
 /// Where the summary goes: beside what is rendered; to a bot it is the result.
 fn notes<'t>(options: &UpdateOptions, terminal: &'t mut Terminal) -> &'t mut Printer {
     if options.from_renovate {
@@ -246,7 +280,12 @@ fn follow_images(
     let settings = &fleet.workspace.settings;
     let behind = fleet.check(|view, _, _| Ok(rules::versions_behind(view, settings)))?;
     let mut fixes = Vec::new();
-    for finding in behind.results.into_iter().flatten() {
+    let of_others = { behind.judged.into_iter() }
+        .map(|judged| judged.finding)
+        .filter(|finding| {
+            finding.rule == RuleId::K8sVersionMap && finding.subject.cluster.is_none()
+        });
+    for finding in behind.results.into_iter().flatten().chain(of_others) {
         match finding.fix {
             Some(fix) => {
                 let old = fix.old().trim_matches(['"', '\'']);

@@ -69,10 +69,26 @@ pub(super) fn targets(
     Ok(targets)
 }
 
-/// The builders that a version without a name may be of: not what older generations pin, unless there is nothing else.
+/// The builders that targets leave at other versions, in other environments.
+pub(super) fn other_versions(targets: &[UpdateTarget], catalogs: &[ReadCatalog]) -> Vec<Builder> {
+    let is_left = |builder: &Builder| {
+        let alike = targets.iter().map(|target| &target.builder);
+        let mut alike = alike
+            .filter(|known| known.value == builder.value)
+            .peekable();
+        alike.peek().is_some() && alike.all(|known| known.version != builder.version)
+    };
+    let mut found = Builder::find(catalogs);
+    found.retain(is_left);
+    found
+}
+
+/// The builders that a version without a name may be of: not what older generations pin, unless there is nothing else; of one that has
+/// several versions, the first.
 fn default_builders(builders: &[Builder]) -> impl Iterator<Item = &Builder> {
     let has_other = builders.iter().any(|builder| !builder.is_own_tag);
-    let all = builders.iter();
+    let all =
+        { builders.chunk_by(|one, other| one.value == other.value) }.filter_map(<[Builder]>::first);
     all.filter(move |builder| !(has_other && builder.is_own_tag))
 }
 
@@ -86,7 +102,10 @@ pub(in crate::commands) fn parse_target(
 ) -> Result<UpdateTarget, Error> {
     let (found, to) = match word.split_once('=') {
         Some((name, to)) => {
-            let named = builders.iter().find(|builder| builder.has_name(name));
+            let mut named = builders.iter().filter(|builder| builder.has_name(name));
+            // Raised manually where it is to be raised, it has the version already.
+            let is_raised = |builder: &&Builder| builder.version.as_deref() == Some(to);
+            let named = named.clone().find(is_raised).or_else(|| named.next());
             let named = named.ok_or_else(|| {
                 let names: Vec<String> = builders.iter().map(Builder::name).collect();
                 let help = if names.is_empty() {

@@ -154,6 +154,9 @@ fn list_entries(catalogs: &[ReadCatalog], builder: &Builder) -> Listed {
     };
     for ReadCatalog { catalog, sources } in catalogs {
         for entry in &catalog.entries {
+            if entry.built && builder.is_elsewhere(catalog, entry) {
+                continue;
+            }
             if !entry.built || !builder.is_of(catalog, entry) {
                 listed.others.insert(entry.name.value.replace('.', "-"));
                 continue;
