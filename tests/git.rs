@@ -43,10 +43,16 @@ fn init(folder: &Path) -> bool {
 
 /// Runs git in a folder.
 pub(crate) fn git(folder: &Path, arguments: &[&str]) -> String {
+    git_on("2026-11-20", folder, arguments)
+}
+
+/// Runs git in a folder on a day, at noon.
+pub(crate) fn git_on(day: &str, folder: &Path, arguments: &[&str]) -> String {
     let output = Command::new("git")
         .args(arguments)
         .current_dir(folder)
         .envs(ENVIRONMENT)
+        .env("GIT_COMMITTER_DATE", format!("{day}T12:00:00Z"))
         .output()
         .expect("git runs");
     let text = |bytes| String::from_utf8_lossy(bytes).trim_end().to_owned();

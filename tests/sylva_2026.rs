@@ -1233,7 +1233,7 @@ mgmt: 1.33.13
 site-a: not planned: its own values keep `sylva` at `0.7.14`
 site-b: not planned: its own values keep `sylva` at `0.7.14`; `0.11.13` has no image of 1.32: go to 1.33 first
 
-3 clusters: 0 to upgrade in 0 steps, 1 at the newest patch, 2 blocked, with the images of 0.11.13
+3 clusters: 0 to upgrade in 0 steps, 1 at the newest patch, 0 blocked, 2 not planned, with the images of 0.11.13
 
 "#]]);
 }

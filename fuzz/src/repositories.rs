@@ -207,6 +207,7 @@ fn plan(request: &Request, terminal: &mut Terminal) -> Result<Verdict, Error> {
         to_builder: None,
         offer: OfferOptions::default(),
         format: CommentFormat::Markdown,
+        status: false,
         apply: None,
         planned: Vec::new(),
     };

@@ -263,6 +263,11 @@ pub fn states(view: &ClusterView) -> Vec<PoolState> {
     states.collect()
 }
 
+/// The version that all pools of a cluster run; none where it is not known.
+pub fn running_version(view: &ClusterView) -> Option<Version> {
+    current(view).ok().map(|(version, _)| version)
+}
+
 /// The version that all pools run, proven by their images.
 fn current(view: &ClusterView) -> Result<(Version, PoolImages<'_>), String> {
     let mut booted = BTreeMap::new();

@@ -1,6 +1,7 @@
 //! The waves of an upgrade: which clusters make which step together, as one change to review.
 
-use std::collections::BTreeSet;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -17,6 +18,10 @@ pub struct Wave {
     pub to: String,
     /// The machines of its clusters; none where one of them does not say how many it has.
     pub machines: Option<usize>,
+    /// When its clusters may be changed, in the words of the project file.
+    pub window: Option<Arc<str>>,
+    /// Who answers for its clusters, in the words of the project file.
+    pub owners: BTreeSet<Arc<str>>,
     /// The clusters, and which of its steps each makes.
     pub clusters: Vec<WaveStep>,
 }
@@ -34,16 +39,19 @@ pub struct WaveStep {
     pub step: usize,
     /// The version that the cluster goes to.
     pub version: String,
-    /// When the cluster may be changed, in the words of the project file.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub window: Option<Arc<str>>,
 }
 
-/// A wave that may take more clusters.
-struct Open {
-    wave: Wave,
+/// A step that is to become part of a wave.
+struct Candidate {
+    plan: usize,
+    step: usize,
+    /// What waves are made of one after another: clusters of one minor, one stage and one window.
+    turn: Turn,
     groups: Groups,
 }
+
+/// When waves with a step come: the minor, the stage within it, and the window.
+type Turn = ((u32, u32), usize, Option<Arc<str>>);
 
 /// The groups that have a cluster in a wave, by their place in the settings and the value of their label.
 type Groups = BTreeSet<(usize, Arc<str>)>;
@@ -73,63 +81,86 @@ impl Limits {
 }
 
 /// The waves of some plans: the whole fleet reaches one minor before any of it goes to the next, and in each minor the first
-/// clusters are followed by the others and these by the last. A cluster with more machines than a wave may have is alone in one.
+/// clusters are followed by the others and these by the last. Clusters with different windows are in different waves. A cluster
+/// with more machines than a wave may have is alone in one.
 pub fn waves(plans: &[ClusterPlan], settings: &WaveSettings) -> Vec<Wave> {
     let limits = Limits::to_count(plans, settings);
-    let stages: Vec<usize> = plans.iter().map(|plan| settings.stage(plan)).collect();
     let steps = plans.iter().enumerate().flat_map(|(plan, of_plan)| {
+        let (stage, window) = (settings.stage(of_plan), settings.window(of_plan));
+        let groups = settings.groups_of(of_plan);
         let steps = of_plan.steps.iter().enumerate();
-        steps.map(move |(step, it)| (it.minor, plan, step))
+        steps.map(move |(step, it)| Candidate {
+            plan,
+            step,
+            turn: (it.minor, stage, window.clone()),
+            groups: groups.clone(),
+        })
     });
-    let mut steps: Vec<_> = steps.collect();
-    steps.sort_by_key(|(minor, plan, _)| (*minor, stages[*plan], *plan));
-    let mut waves: Vec<Wave> = Vec::new();
-    for block in steps.chunk_by(|one, other| one.0 == other.0 && stages[one.1] == stages[other.1]) {
-        let mut open: Vec<Open> = Vec::new();
-        // Waves before this one are full.
-        let mut free = 0;
-        for (minor, plan, step) in block {
-            let of_plan = &plans[*plan];
-            let groups = settings.groups_of(of_plan);
-            while open
-                .get(free)
-                .is_some_and(|it| !limits.admit(&it.wave, Some(1)))
-            {
-                free += 1;
-            }
-            let fits = |it: &Open| {
-                limits.admit(&it.wave, of_plan.machines) && it.groups.is_disjoint(&groups)
-            };
-            let at = (free..open.len()).find(|at| fits(&open[*at]));
-            let at = at.unwrap_or_else(|| {
-                open.push(Open {
-                    wave: Wave {
-                        number: waves.len() + open.len() + 1,
-                        to: format!("{}.{}", minor.0, minor.1),
-                        machines: Some(0),
-                        clusters: Vec::new(),
-                    },
-                    groups: Groups::new(),
-                });
-                open.len() - 1
-            });
-            let Open { wave, groups: held } = &mut open[at];
-            held.extend(groups);
-            wave.machines = wave
-                .machines
-                .zip(of_plan.machines)
-                .map(|(all, own)| all + own);
-            wave.clusters.push(WaveStep {
-                cluster: Arc::clone(&of_plan.cluster),
-                plan: *plan,
-                step: *step,
-                version: of_plan.steps[*step].version.clone(),
-                window: settings.window(of_plan),
-            });
+    let mut left: Vec<Candidate> = steps.collect();
+    left.sort_by(|one, other| (&one.turn, one.plan).cmp(&(&other.turn, other.plan)));
+    let mut waves = Vec::new();
+    for block in left.chunk_by(|one, other| one.turn == other.turn) {
+        let mut left: Vec<&Candidate> = block.iter().collect();
+        // Each wave is made of what the ones before it leave, so that the rest stays as it was where the first one is applied.
+        while !left.is_empty() {
+            sort_by_groups(&mut left);
+            let (wave, rest) = fill(&left, waves.len() + 1, plans, settings, &limits);
+            waves.push(wave);
+            left = rest;
         }
-        waves.extend(open.into_iter().map(|it| it.wave));
     }
     waves
+}
+
+/// Puts the clusters of large groups first: a group takes as many waves as it has clusters.
+fn sort_by_groups(left: &mut [&Candidate]) {
+    let mut sizes: BTreeMap<&(usize, Arc<str>), usize> = BTreeMap::new();
+    for group in left.iter().flat_map(|it| &it.groups) {
+        *sizes.entry(group).or_default() += 1;
+    }
+    if !sizes.is_empty() {
+        let waves = |it: &Candidate| it.groups.iter().map(|group| sizes[group]).max();
+        left.sort_by_cached_key(|it| (Reverse(waves(it).unwrap_or(1)), it.plan));
+    }
+}
+
+/// A wave of the first ones that fit together, and those that it leaves.
+fn fill<'c>(
+    left: &[&'c Candidate],
+    number: usize,
+    plans: &[ClusterPlan],
+    settings: &WaveSettings,
+    limits: &Limits,
+) -> (Wave, Vec<&'c Candidate>) {
+    let (minor, _, window) = &left[0].turn;
+    let mut wave = Wave {
+        number,
+        to: format!("{}.{}", minor.0, minor.1),
+        machines: Some(0),
+        window: window.clone(),
+        owners: BTreeSet::new(),
+        clusters: Vec::new(),
+    };
+    let (mut rest, mut held) = (Vec::new(), Groups::new());
+    for it in left {
+        let plan = &plans[it.plan];
+        let fits = limits.admit(&wave, plan.machines) && held.is_disjoint(&it.groups);
+        if !(fits || wave.clusters.is_empty()) {
+            rest.push(*it);
+            continue;
+        }
+        held.extend(it.groups.iter().cloned());
+        wave.machines = wave.machines.zip(plan.machines).map(|(all, own)| all + own);
+        wave.owners.extend(settings.owner(plan));
+        wave.clusters.push(WaveStep {
+            cluster: Arc::clone(&plan.cluster),
+            plan: it.plan,
+            step: it.step,
+            version: plan.steps[it.step].version.clone(),
+        });
+    }
+    wave.clusters.sort_by_key(|it| it.plan);
+    (wave, rest)
 }
 
 impl WaveSettings {
@@ -148,10 +179,11 @@ impl WaveSettings {
     }
 
     fn window(&self, plan: &ClusterPlan) -> Option<Arc<str>> {
-        let mut windows = self.windows.iter().rev();
-        let of = windows
-            .find(|(pattern, _)| pattern.match_cluster(&plan.cluster, &plan.labels).is_some());
-        of.map(|(_, words)| Arc::clone(words))
+        words_for(&self.windows, plan)
+    }
+
+    fn owner(&self, plan: &ClusterPlan) -> Option<Arc<str>> {
+        words_for(&self.owners, plan)
     }
 
     fn groups_of(&self, plan: &ClusterPlan) -> Groups {
@@ -161,4 +193,12 @@ impl WaveSettings {
         });
         of.collect()
     }
+}
+
+/// The words of the last pattern that matches.
+fn words_for(words: &[(ClusterPattern, Arc<str>)], plan: &ClusterPlan) -> Option<Arc<str>> {
+    let mut words = words.iter().rev();
+    let of =
+        words.find(|(pattern, _)| pattern.match_cluster(&plan.cluster, &plan.labels).is_some());
+    of.map(|(_, words)| Arc::clone(words))
 }

@@ -73,6 +73,8 @@ enum Query {
     Tree,
     /// Where two histories part.
     MergeBase,
+    /// The commits that led to one, each with its time, without those that merges brought.
+    History,
     /// What a name means, and where the repository is.
     Name,
     /// The address of `origin`.
@@ -95,6 +97,7 @@ impl Query {
             Self::Untracked => &["ls-files", "-z", "--others", "--", "."],
             Self::Tree => &["ls-tree", "-r", "-z"],
             Self::MergeBase => &["merge-base"],
+            Self::History => &["rev-list", "--first-parent", "--timestamp"],
             Self::Name => &["rev-parse"],
             Self::Origin => &["config", "--get", "remote.origin.url"],
         }
@@ -111,6 +114,15 @@ pub struct Repository {
     /// The path of the requested folder below `top`: `clusters/` or nothing.
     pub(super) prefix: String,
     found_by: FoundBy,
+}
+
+/// A commit of a branch.
+#[derive(Clone, Debug)]
+pub struct HistoryCommit {
+    /// Its full ID.
+    pub commit: String,
+    /// When it was committed, in seconds since 1970: of a merge, when it was merged.
+    pub seconds: u64,
 }
 
 /// How git finds a repository.
@@ -200,10 +212,10 @@ impl Repository {
             .then(|| format!("{name}^{{commit}}"))
             .and_then(|name| self.optional(Query::Name, &["--verify", "--quiet", &name]));
         known.ok_or_else(|| {
-            let shallow = self.optional(Query::Name, &["--is-shallow-repository"]);
-            let help = match shallow.as_deref() {
-                Some("true") => "this clone is shallow: `git fetch --unshallow`, or fetch that commit by its name",
-                _ => "name a branch, a tag or a commit that this clone has; `git fetch` gets those of the server",
+            let help = if self.is_shallow() {
+                "this clone is shallow: `git fetch --unshallow`, or fetch that commit by its name"
+            } else {
+                "name a branch, a tag or a commit that this clone has; `git fetch` gets those of the server"
             };
             let message = format!("there is no commit `{name}` in this clone\nhelp: {help}");
             Error::Git { message }
@@ -226,6 +238,30 @@ impl Repository {
             }
         }
         Ok((head, "the last commit".to_owned()))
+    }
+
+    /// The commits of a branch as merges made it, newest first; not those that were merged. A shallow clone has its last ones.
+    ///
+    /// # Errors
+    /// Git cannot read them.
+    pub fn history(&self, head: &str) -> Result<Vec<HistoryCommit>, Error> {
+        let listed = self.run(Query::History, &[head]);
+        let listed = listed.map_err(|failure| git_error(failure, &self.folder))?;
+        let listed = text(&listed);
+        let commits = listed.lines().filter_map(|line| {
+            let (seconds, commit) = line.split_once(' ')?;
+            Some(HistoryCommit {
+                commit: commit.to_owned(),
+                seconds: seconds.parse().ok()?,
+            })
+        });
+        Ok(commits.collect())
+    }
+
+    /// Whether the clone ends before its branch began.
+    pub fn is_shallow(&self) -> bool {
+        let answer = self.optional(Query::Name, &["--is-shallow-repository"]);
+        answer.as_deref() == Some("true")
     }
 
     /// Every file of a commit: mode, object and path.

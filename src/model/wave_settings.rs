@@ -10,6 +10,10 @@ use super::policy::pattern;
 /// How clusters are spread over waves.
 #[derive(Clone, Debug, Default)]
 pub struct WaveSettings {
+    /// The minor version that the clusters are going to: its major and its minor.
+    pub to: Option<(u32, u32)>,
+    /// The days between what merged last and the next wave.
+    pub soak: u16,
     /// The most clusters of a wave; all unless set.
     pub most: Option<Most>,
     /// The most machines of a wave; all unless set.
@@ -22,6 +26,8 @@ pub struct WaveSettings {
     pub groups: Vec<ClusterPattern>,
     /// When clusters may be changed, in words; the last pattern that matches counts.
     pub windows: Vec<(ClusterPattern, Arc<str>)>,
+    /// Who answers for clusters, alike.
+    pub owners: Vec<(ClusterPattern, Arc<str>)>,
 }
 
 /// Clusters by name, or by a label of their objects.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::decide::plan::Goal;
 use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
 use crate::model::wave_settings::ClusterPattern;
@@ -18,6 +19,13 @@ use super::places::{Places, bad_pattern};
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct WaveOptions {
+    /// The Kubernetes minor version that the clusters are going to, such as `"1.33"`: what `metalmark plan` plans without `--to`. The
+    /// upgrade begins with the commit that writes it.
+    #[serde(default)]
+    pub to: Option<String>,
+    /// The days that pass after the day on which a step was merged, before the next wave is due.
+    #[serde(default)]
+    pub soak: u16,
     /// The most clusters of a wave, as a number, or as a share of all clusters such as `10%`; all unless given.
     #[serde(default)]
     pub most: MostOption,
@@ -35,10 +43,14 @@ pub(super) struct WaveOptions {
     /// those that a pattern of a label matches, at most one with each value.
     #[serde(default)]
     pub groups: Vec<String>,
-    /// When clusters may be changed, by pattern, in any words: they are printed beside the clusters of a wave. Of several
-    /// patterns that match, the later in the alphabet counts.
+    /// When clusters may be changed, by pattern, in any words: clusters with different words are in different waves, which print
+    /// them. Of several patterns that match, the later in the alphabet counts.
     #[serde(default)]
     pub windows: BTreeMap<String, String>,
+    /// Who answers for clusters, by pattern, in any words: each wave prints them. Of several patterns that match, the later in the
+    /// alphabet counts.
+    #[serde(default)]
+    pub owners: BTreeMap<String, String>,
 }
 
 /// A number, or a share of all, as written.
@@ -76,6 +88,16 @@ pub(super) fn waves(
     places: &Places<'_>,
     findings: &mut Vec<Finding>,
 ) -> WaveSettings {
+    let to = options.to.as_ref().and_then(|text| match text.parse() {
+        Ok(Goal::Minor(major, minor)) => Some((major, minor)),
+        Ok(Goal::Patches | Goal::BuiltSince(_)) => None,
+        Err(why) => {
+            let message = format!("`plan.to` is not a goal: {why}");
+            let finding = Finding::new(RuleId::ProjectFile, message);
+            findings.push(finding.with_label(places.spot(&["plan", "to"]), ""));
+            None
+        }
+    });
     let most = options.most.most("most", places, findings);
     let most_machines = options
         .most_machines
@@ -96,22 +118,30 @@ pub(super) fn waves(
         patterns("last", &options.last),
     );
     let groups = patterns("groups", &options.groups);
-    let mut windows = Vec::new();
-    for (text, words) in &options.windows {
-        match ClusterPattern::parse(text) {
-            Ok(pattern) => windows.push((pattern, words.as_str().into())),
-            Err(error) => {
-                let spot = places.spot(&["plan", "windows", text]);
-                findings.push(bad_pattern(text, &error).with_label(spot, ""));
+    let mut words = |name: &str, texts: &BTreeMap<String, String>| {
+        let mut words = Vec::new();
+        for (text, own) in texts {
+            match ClusterPattern::parse(text) {
+                Ok(pattern) => words.push((pattern, own.as_str().into())),
+                Err(error) => {
+                    let spot = places.spot(&["plan", name, text]);
+                    findings.push(bad_pattern(text, &error).with_label(spot, ""));
+                }
             }
         }
-    }
+        words
+    };
+    let windows = words("windows", &options.windows);
+    let owners = words("owners", &options.owners);
     WaveSettings {
+        to,
+        soak: options.soak,
         most,
         most_machines,
         first,
         last,
         groups,
         windows,
+        owners,
     }
 }

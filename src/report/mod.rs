@@ -35,6 +35,7 @@ mod stamped;
 mod statistics;
 mod table;
 pub mod update;
+pub mod upgrade;
 pub mod values;
 
 use std::{fmt, io};

@@ -46,7 +46,7 @@ impl PlanReport<'_> {
     }
 
     /// The plan as JSON.
-    fn json(&self) -> Value {
+    pub(super) fn json(&self) -> Value {
         let minor = match self.goal {
             Goal::Minor(..) => Some(self.goal.to_string()),
             Goal::Patches | Goal::BuiltSince(_) => None,
@@ -58,18 +58,23 @@ impl PlanReport<'_> {
         })
     }
 
-    /// How many clusters are to be upgraded, are there, and are blocked.
+    /// How many clusters have steps to make, are there, are blocked (behind a step too), and cannot be planned.
     pub(super) fn sum(&self) -> String {
         let count = |wanted: &dyn Fn(&ClusterPlan) -> bool| {
             self.plans.iter().filter(|plan| wanted(plan)).count()
         };
-        let blocked = count(&|plan| plan.blocked.is_some());
+        let is_planned = |plan: &ClusterPlan| plan.from.is_some();
+        let blocked = count(&|plan| is_planned(plan) && plan.blocked.is_some());
         let there = count(&|plan| plan.blocked.is_none() && plan.steps.is_empty());
         let steps: usize = self.plans.iter().map(|plan| plan.steps.len()).sum();
+        let unplanned = match count(&|plan| !is_planned(plan)) {
+            0 => String::new(),
+            count => format!(", {count} not planned"),
+        };
         format!(
-            "{}: {} to upgrade in {}, {there} at {}, {blocked} blocked{}",
+            "{}: {} to upgrade in {}, {there} at {}, {blocked} blocked{unplanned}{}",
             quantity(self.plans.len(), "cluster"),
-            self.plans.len() - blocked - there,
+            count(&|plan| !plan.steps.is_empty()),
             quantity(steps, "step"),
             self.goal_text(),
             self.images()
@@ -190,7 +195,7 @@ pub fn plan(report: &PlanReport<'_>, format: CommentFormat, out: &mut Printer) -
 }
 
 /// The first names of clusters; the JSON has all.
-fn first_names(names: impl ExactSizeIterator<Item = String>) -> String {
+pub(super) fn first_names(names: impl ExactSizeIterator<Item = String>) -> String {
     const NAMED: usize = 10;
     let count = names.len();
     let mut text = names.take(NAMED).collect::<Vec<String>>().join(", ");
@@ -220,16 +225,18 @@ pub(super) fn missing_text(missing: &MissingImage) -> String {
 }
 
 /// A wave on one line.
-fn wave(wave: &Wave) -> String {
-    let names = first_names(wave.clusters.iter().map(|it| match &it.window {
-        Some(window) => format!("{} ({window})", it.cluster),
-        None => it.cluster.to_string(),
-    }));
-    let machines = wave
-        .machines
-        .map(|count| format!(", {}", quantity(count, "machine")));
-    let machines = machines.unwrap_or_default();
-    format!("wave {}, to {}{machines}: {names}", wave.number, wave.to)
+pub(super) fn wave(wave: &Wave) -> String {
+    let names = first_names(wave.clusters.iter().map(|it| it.cluster.to_string()));
+    let words = [format!("wave {}", wave.number), format!("to {}", wave.to)].into_iter();
+    let words = words.chain(wave.machines.map(|count| quantity(count, "machine")));
+    let words = words.chain(
+        wave.window
+            .iter()
+            .chain(&wave.owners)
+            .map(ToString::to_string),
+    );
+    let words: Vec<String> = words.collect();
+    format!("{}: {names}", words.join(", "))
 }
 
 /// What a management cluster has to serve: a line an image, and the selectors that it lacks.

@@ -12,7 +12,7 @@ let waveNumbers = null;
 function wavesOf(cluster) {
   if (!waveNumbers) {
     waveNumbers = clusters.map(() => []);
-    data.plan.waves.forEach((wave, at) => wave.clusters.forEach(([index]) => waveNumbers[index].push(at + 1)));
+    data.plan.waves.forEach((wave, at) => wave.clusters.forEach((index) => waveNumbers[index].push(at + 1)));
   }
   return waveNumbers[cluster.index];
 }
@@ -80,8 +80,8 @@ function serverSection({ name, images, edits }, at) {
 function waveCard([wave, at], most) {
   const { clusters: members, machines } = wave;
   const names = () =>
-    h("ul", { class: "users" }, members.map(([index, window]) => h("li", {}, h("a", { href: clusterAddress(clusters[index]) }, clusters[index].name), window > 0 && h("span", { class: "note" }, ` ${text(window)}`))));
-  const words = counted(members.length, "cluster") + (machines === null ? "" : `, ${counted(machines, "machine")}`);
+    h("ul", { class: "users" }, members.map((index) => h("li", {}, h("a", { href: clusterAddress(clusters[index]) }, clusters[index].name))));
+  const words = [counted(members.length, "cluster"), machines !== null && counted(machines, "machine"), ...wave.words.map(text)].filter(Boolean).join(", ");
   return h(
     "article",
     { class: "card" },

@@ -9,6 +9,7 @@ pub(crate) mod pages;
 mod pipelines;
 mod releases;
 mod renovate;
+mod waves;
 
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind};

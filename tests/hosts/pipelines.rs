@@ -17,12 +17,14 @@ fn files(github: bool) -> Vec<PathBuf> {
             ".github/workflows/test.yml",
             "templates/hosts/github/example.workflow.yml",
             "templates/hosts/github/job.workflow.yml",
+            "templates/hosts/github/wave.workflow.yml",
         ]
     } else {
         &[
             ".gitlab-ci.yml",
             "templates/hosts/gitlab/example.gitlab-ci.yml",
             "templates/hosts/gitlab/job.gitlab-ci.yml",
+            "templates/hosts/gitlab/wave.gitlab-ci.yml",
         ]
     };
     names.iter().map(|name| repository().join(name)).collect()

@@ -11,9 +11,9 @@ fn the_plan_is_that_of_plan_for_values_and_manifests() {
     let folder = project();
     size::write_fleet(folder.path(), 40);
     let text = folder.read("metalmark.yaml");
-    let plan = "plan: {most: 7, first: ['site-0000?'], windows: {'site-0001?': at night}}\n";
+    let plan = "plan: {most: 7, first: ['site-0000?'], windows: {'site-0001?': at night}, owners: {'*': edge team}}\n";
     folder.write("metalmark.yaml", text + plan);
-    let seen = Seen::new(&["clusters", "waves", "steps", "a window"]);
+    let seen = Seen::new(&["clusters", "waves", "steps", "a window", "an owner"]);
     for folder in [folder, values(), manifests()] {
         let folder = folder.path();
         let data = Data::parse(&page(folder, "--plan 1.31"));
@@ -50,14 +50,23 @@ fn the_plan_is_that_of_plan_for_values_and_manifests() {
                 (data.text(&wave["to"]), &wave["machines"]),
                 (own["to"].as_str().expect("a minor"), &own["machines"])
             );
-            let (pairs, clusters) = (list(&wave["clusters"]), list(&own["clusters"]));
-            assert_eq!(pairs.len(), clusters.len());
-            for (pair, own) in pairs.iter().zip(clusters) {
-                assert_eq!(own["cluster"], name(&pair[0]));
-                let window = own["window"].as_str().unwrap_or_default();
-                assert_eq!(window, data.text(&pair[1]));
-                seen.note_if(!window.is_empty(), "a window");
+            let (indexes, clusters) = (list(&wave["clusters"]), list(&own["clusters"]));
+            assert_eq!(indexes.len(), clusters.len());
+            for (index, own) in indexes.iter().zip(clusters) {
+                assert_eq!(own["cluster"], name(index));
             }
+            let words = own["window"].as_str().into_iter();
+            let owners = list(&own["owners"]);
+            let words = words.chain(owners.iter().filter_map(Value::as_str));
+            let shown: Vec<&str> = wave["words"]
+                .as_array()
+                .expect("words")
+                .iter()
+                .map(|id| data.text(id))
+                .collect();
+            assert_eq!(words.collect::<Vec<_>>(), shown);
+            seen.note_if(!own["window"].is_null(), "a window");
+            seen.note_if(!owners.is_empty(), "an owner");
         }
         assert_eq!(list(&plan["waves"]).len(), list(&expected["waves"]).len());
         seen.note_if(!ways.is_empty(), "clusters");
@@ -83,6 +92,6 @@ fn the_words_of_a_window_stay_text() {
     let page = page(folder.path(), "--plan 1.31");
     assert_eq!(page.matches("<script").count(), 2);
     let data = Data::parse(&page);
-    let window = &data.0["plan"]["waves"][0]["clusters"][0][1];
+    let window = &data.0["plan"]["waves"][0]["words"][0];
     assert_eq!(data.text(window), HOSTILE);
 }

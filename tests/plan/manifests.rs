@@ -533,7 +533,8 @@ last: ['site=*', c0]
     wave 1, to 1.31, 3 machines: c2
     wave 2, to 1.31, 6 machines: c0, c1
 windows: {'site=s30': at night}
-    wave 1, to 1.31, 9 machines: c2, c0 (at night), c1 (at night)
+    wave 1, to 1.31, 3 machines: c2
+    wave 2, to 1.31, 6 machines, at night: c0, c1
 
 "#]],
     );
@@ -601,7 +602,7 @@ c0: 1.30.9
 c1: not planned: it is not known when image `noble-1-31-4` of node pool `control-plane` was built
 c2: 1.32.4
 
-3 clusters: 0 to upgrade in 0 steps, 2 at images built since 2026-07-22, 1 blocked
+3 clusters: 0 to upgrade in 0 steps, 2 at images built since 2026-07-22, 0 blocked, 1 not planned
 
 "#]]);
     stage.run("plan --security-before yesterday").exit(2);

@@ -4,6 +4,7 @@ mod manifests;
 mod missing;
 mod offers;
 mod spread;
+mod status;
 mod waves;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -241,7 +242,7 @@ edge: 1.30.2 → 1.31.4, blocked before 1.32: an image is missing
 
 missing: `ubuntu-noble-hardened-kubeadm-1-32-1`, an image of 1.32.1 in the line of `ubuntu-noble-hardened-kubeadm-1-31-4`, for 1 cluster
 wave 1, to 1.31: edge
-1 cluster: 0 to upgrade in 1 step, 0 at 1.32 or newer, 1 blocked
+1 cluster: 1 to upgrade in 1 step, 0 at 1.32 or newer, 1 blocked
 
 "#]]);
     stage
@@ -250,7 +251,7 @@ wave 1, to 1.31: edge
         .stdout(str![[r#"
 ### The way to Kubernetes 1.32
 
-**1 cluster: 0 to upgrade in 1 step, 0 at 1.32 or newer, 1 blocked**
+**1 cluster: 1 to upgrade in 1 step, 0 at 1.32 or newer, 1 blocked**
 
 Missing:
 
@@ -304,14 +305,14 @@ fn a_cluster_that_boots_another_version_than_it_runs_is_not_planned() {
     stage.run("plan --to 1.31").exit(1).stdout(str![[r#"
 edge: not planned: image `ubuntu-noble-plain-kubeadm-1-30-2` of node pool `control-plane` is mismatched: `1.30.2` in the values
 
-1 cluster: 0 to upgrade in 0 steps, 0 at 1.31 or newer, 1 blocked
+1 cluster: 0 to upgrade in 0 steps, 0 at 1.31 or newer, 0 blocked, 1 not planned
 
 "#]]);
     stage.edit("edge.yaml", &key((0, 30, 2)), "not-in-the-catalog");
     stage.run("plan --to 1.31").exit(1).stdout(str![[r#"
 edge: not planned: the image of node pool `control-plane` is unknown: its image key is not in the catalog
 
-1 cluster: 0 to upgrade in 0 steps, 0 at 1.31 or newer, 1 blocked
+1 cluster: 0 to upgrade in 0 steps, 0 at 1.31 or newer, 0 blocked, 1 not planned
 
 "#]]);
 }
@@ -374,7 +375,7 @@ edge-lyon: 1.31.8
 edge-paris: 1.31.8+rke2r1
 lab-7: not planned: image `ubuntu-noble-plain-rke2-1-30-12` of node pool `control-plane` is mismatched: `1.30.12+rke2r1` in the lock
 
-4 clusters: 0 to upgrade in 0 steps, 3 at 1.31 or newer, 1 blocked
+4 clusters: 0 to upgrade in 0 steps, 3 at 1.31 or newer, 0 blocked, 1 not planned
 
 "#]]);
     let errors = table(["1.33.1", "1", "v1.33-rc1", "latest", "2.0"], |goal| {

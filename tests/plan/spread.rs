@@ -124,3 +124,20 @@ fn a_later_wave_is_filled_where_a_group_keeps_a_cluster_out_of_the_one_before() 
     let waves = spread(&["x1 31", "x2 31", "y1 31", "y2 31", "z 31"], &settings);
     assert_eq!(waves, ["1.31 x1 y2 z", "1.31 x2 y1"]);
 }
+
+#[test]
+fn a_large_group_makes_no_more_waves_than_it_has_clusters() {
+    let settings = WaveSettings {
+        most: Most::parse("3"),
+        groups: patterns(&["y*", "z*"]),
+        ..WaveSettings::default()
+    };
+    let fleet = [
+        "a 31", "b 31", "c 31", "d 31", "y1 31", "y2 31", "z1 31", "z2 31", "z3 31", "z4 31",
+    ];
+    let waves = spread(&fleet, &settings);
+    assert_eq!(
+        waves,
+        ["1.31 a y1 z1", "1.31 b c z2", "1.31 d y2 z3", "1.31 z4"]
+    );
+}

@@ -1,5 +1,6 @@
 //! The edits of a wave, made where the project with them is what the plan says, and nowhere else.
 
+use std::collections::BTreeSet;
 use std::io::Write as _;
 
 use yaml_tree::place::Source;
@@ -69,8 +70,13 @@ impl Apply<'_> {
         }
         let mut held = output::hold(&self.fleet.workspace.settings.root)?;
         texts::replace(&self.fleet.workspace, &files, &mut held)?;
+        // Several clusters may need one edit.
+        let mut printed = BTreeSet::new();
         for fix in &fixes {
-            writeln!(terminal.err, "edited {}: `{}`", fix.spot, fix.text)?;
+            let line = format!("edited {}: `{}`", fix.spot, fix.text);
+            if printed.insert(line.clone()) {
+                writeln!(terminal.err, "{line}")?;
+            }
         }
         let is_fixed =
             |source: &Source| fixes.iter().any(|fix| fix.spot.source.path == source.path);

@@ -2,6 +2,7 @@
 
 mod apply;
 mod manifests;
+mod status;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -32,13 +33,14 @@ use crate::model::version::{Version, flavor_of};
 use crate::pipeline::fleet::Fleet;
 use crate::pipeline::{Terminal, Verdict, check, image_servers, recover};
 use crate::read::{self, ClusterEntry, Request};
+use crate::report::upgrade::{self, UpgradeReport};
 use crate::report::{self, CommentFormat, Format, print_findings};
 
 /// What is planned.
 #[derive(Clone, Debug, Args)]
 pub struct PlanOptions {
-    /// The Kubernetes minor version that the clusters are to run, such as 1.33.
-    #[arg(long, value_name = "MINOR", required_unless_present_any = ["patch_only", "to_builder", "security_before"])]
+    /// The Kubernetes minor version that the clusters are to run, such as 1.33; without it, `plan.to` of the project file.
+    #[arg(long, value_name = "MINOR")]
     pub to: Option<Goal>,
     /// Plan the newest patch of the minor that each cluster runs, instead of another minor.
     #[arg(long, conflicts_with = "to")]
@@ -60,6 +62,10 @@ pub struct PlanOptions {
     /// Make the edits of one wave in values and manifests, all of them or none: versions and images.
     #[arg(long, value_name = "WAVE", conflicts_with = "format")]
     pub apply: Option<usize>,
+    /// Where the upgrade to `plan.to` of the project file is, as far as it is committed: what was merged, which wave is next and
+    /// from which day, and what stops clusters.
+    #[arg(long, conflicts_with_all = ["to", "patch_only", "security_before", "to_builder", "apply", "planned"])]
+    pub status: bool,
     /// Plan these clusters alone: the others stay as they are.
     #[arg(value_name = "CLUSTER", conflicts_with = "apply")]
     pub planned: Vec<String>,
@@ -114,9 +120,16 @@ pub fn plan(
     if options.apply.is_some() {
         recover(request, terminal)?;
     }
-    let fleet = Fleet::open(read::workspace(request)?, today)?;
-    let since = options.security_before.map(Goal::BuiltSince);
-    let goal = options.to.or(since).unwrap_or(Goal::Patches);
+    let commits = options
+        .status
+        .then(|| status::Commits::read(request, today));
+    let commits = commits.transpose()?;
+    let workspace = match &commits {
+        Some(commits) => commits.head()?,
+        None => read::workspace(request)?,
+    };
+    let fleet = Fleet::open(workspace, today)?;
+    let goal = find_goal(options, &fleet)?;
     let builder = options.to_builder.as_deref();
     if builder.is_none() && options.offer.is_given() {
         let message = "a list of images says what a version of the builder offers\nhelp: type `--to-builder VERSION` too";
@@ -157,7 +170,17 @@ pub fn plan(
         goal,
         builder,
     };
-    report::plan(&report, options.format, &mut terminal.out)?;
+    match commits {
+        None => report::plan(&report, options.format, &mut terminal.out)?,
+        Some(commits) => {
+            let upgrade = UpgradeReport {
+                plan: report,
+                history: &commits.history(&fleet)?,
+                today,
+            };
+            upgrade::upgrade(&upgrade, options.format, &mut terminal.out)?;
+        }
+    }
     // Of a project that is not read whole, no plan is.
     let workspace = &fleet.workspace;
     let found = workspace.findings.clone();
@@ -170,6 +193,21 @@ pub fn plan(
     }
     let is_blocked = plans.iter().any(|plan| plan.blocked.is_some());
     Ok(Verdict::from_errors(is_blocked || !unread.is_empty()))
+}
+
+/// What the clusters are to run: as typed, else as the project file says.
+fn find_goal(options: &PlanOptions, fleet: &Fleet) -> Result<Goal, Error> {
+    let since = options.security_before.map(Goal::BuiltSince);
+    let within_minor = options.patch_only || options.to_builder.is_some();
+    let typed = options.to.or(since);
+    let typed = typed.or(within_minor.then_some(Goal::Patches));
+    let upgrade = fleet.workspace.settings.waves.to;
+    let upgrade = upgrade.map(|(major, minor)| Goal::Minor(major, minor));
+    typed.or(upgrade).ok_or_else(|| {
+        Error::usage(
+            "no goal is given\nhelp: type `--to MINOR` or `--patch-only`, or write `plan: {to: \"1.33\"}` to the project file",
+        )
+    })
 }
 
 /// The findings at error level, in words.

@@ -50,12 +50,13 @@ struct ServerTable {
     edits: Vec<String>,
 }
 
-/// A wave: the minor, the machines, and the clusters with their windows.
+/// A wave: the minor, the machines, the window and the owners in words, and the clusters.
 #[derive(Serialize)]
 struct WaveRow {
     to: u32,
     machines: Option<usize>,
-    clusters: Vec<(usize, u32)>,
+    words: Vec<u32>,
+    clusters: Vec<usize>,
 }
 
 impl PlanTable {
@@ -80,11 +81,13 @@ impl PlanTable {
         let waves = report.waves.iter().map(|wave| WaveRow {
             to: tables.text(&wave.to),
             machines: wave.machines,
-            clusters: wave
-                .clusters
+            words: wave
+                .window
                 .iter()
-                .map(|it| (it.plan, tables.optional(it.window.as_deref())))
+                .chain(&wave.owners)
+                .map(|words| tables.text(words))
                 .collect(),
+            clusters: wave.clusters.iter().map(|it| it.plan).collect(),
         });
         Self {
             waves: waves.collect(),
