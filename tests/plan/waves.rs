@@ -251,20 +251,158 @@ an error that is there already
 }
 
 #[test]
-fn a_value_that_clusters_of_other_waves_share_is_not_changed() {
-    let stage = fleet("plan: {most: 1}\n", &[("a", 30), ("b", 30)]);
+fn a_value_that_clusters_of_other_waves_share_is_written_to_the_files_of_the_wave() {
+    // As in Sylva's chart: the version comes of its minor, and clusters do not say any.
+    let by_minor = "k8s_version_short: \"1.30\"\nk8s_version_map: {'1.30': v1.30.4, '1.31': v1.31.4}\n\
+                    cluster: {k8s_version: '{{ index .Values.k8s_version_map .Values.k8s_version_short }}'}\n";
+    let cases = ["cluster: {k8s_version: v1.30.4}\n", by_minor];
+    let results = table(["a version", "a minor"], |name| {
+        let stage = fleet("plan: {most: 1}\n", &[("a", 30), ("b", 30)]);
+        let shared = cases[usize::from(*name == "a minor")];
+        stage.write("catalog.yaml", stage.read("catalog.yaml") + shared);
+        for name in ["a", "b"] {
+            stage.edit(&file(name), "  k8s_version: v1.30.4 # café\n", "");
+        }
+        let mut lines = apply(&stage);
+        lines.extend(stage.read(&file("a")).lines().map(str::to_owned));
+        stage.run("check").exit(0);
+        stage.run("plan --to 1.31 --apply 1").exit(0);
+        stage.run("check").exit(0);
+        assert!(stage.read("catalog.yaml").ends_with(shared));
+        lines
+    });
+    assert_text(
+        &results,
+        str![[r#"
+a version
+    edited clusters/a.yaml:4:22: `image_key: ubuntu-noble-plain-kubeadm-1-31-4`
+    cluster:
+      capi_providers: {infra_provider: capm3, bootstrap_provider: cabpk}
+      control_plane_replicas: 3
+      capm3: {image_key: ubuntu-noble-plain-kubeadm-1-31-4}
+      machine_deployments:
+        md0: {replicas: 1}
+      k8s_version: v1.31.4
+a minor
+    edited clusters/a.yaml:4:22: `image_key: ubuntu-noble-plain-kubeadm-1-31-4`
+    cluster:
+      capi_providers: {infra_provider: capm3, bootstrap_provider: cabpk}
+      control_plane_replicas: 3
+      capm3: {image_key: ubuntu-noble-plain-kubeadm-1-31-4}
+      machine_deployments:
+        md0: {replicas: 1}
+    k8s_version_short: "1.31"
+
+"#]],
+    );
+}
+
+#[test]
+fn a_value_is_written_once_to_the_lowest_file_that_only_the_wave_reads() {
+    let stage = fleet(
+        "plan: {first: ['[ab]']}\n",
+        &[("a", 30), ("b", 30), ("c", 30)],
+    );
+    stage.edit(
+        "metalmark.yaml",
+        "[{each: 'clusters/*.yaml'}]",
+        "[{name: a, values: [secrets.yaml, sealed.yaml, site.yaml, clusters/a.yaml]}, \
+         {name: b, values: [secrets.yaml, sealed.yaml, site.yaml, clusters/b.yaml]}, {name: c, values: [clusters/c.yaml]}]",
+    );
+    stage.write("secrets.yaml", "token: hidden\n");
+    stage.write("sealed.yaml", "sops: {version: 3.9.0}\n");
     stage.write(
         "catalog.yaml",
         stage.read("catalog.yaml") + "cluster: {k8s_version: v1.30.4}\n",
     );
-    for name in ["a", "b"] {
+    stage.write("site.yaml", "# The site.\n");
+    for name in ["a", "b", "c"] {
         stage.edit(&file(name), "  k8s_version: v1.30.4 # café\n", "");
     }
     assert_text(
         &apply(&stage).join("\n"),
         str![[r#"
-not applied: b: it is in another wave and would change too
-not applied: b: error[k8s-version-mismatch]: image `ubuntu-noble-plain-kubeadm-1-30-4` holds Kubernetes `1.30.4`, not `v1.31.4`
+edited clusters/a.yaml:4:22: `image_key: ubuntu-noble-plain-kubeadm-1-31-4`
+edited clusters/b.yaml:4:22: `image_key: ubuntu-noble-plain-kubeadm-1-31-4`
+edited site.yaml
+"#]],
+    );
+    assert_text(
+        &stage.read("site.yaml"),
+        str![[r#"
+# The site.
+cluster:
+  k8s_version: v1.31.4
+"#]],
+    );
+}
+
+#[test]
+fn a_version_that_comes_of_the_chart_is_written_to_the_values_of_the_wave() {
+    let project = "{version: 1, clusters: [{each: environment-values/workload-clusters/*/}], images: {facts: [exported.yaml]}, \
+                   plan: {most: 1}}\n";
+    let stage = project()
+        .folder("fixtures/tutorials/sylva")
+        .file("metalmark.yaml", project);
+    let chart = "charts/sylva-units/values.yaml";
+    stage.edit(
+        chart,
+        "k8s_version_short: \"1.31\"",
+        "k8s_version_short: \"1.30\"",
+    );
+    let folder = "environment-values/workload-clusters";
+    for name in ["edge-lyon", "edge-paris"] {
+        let kind = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n";
+        stage.edit(&format!("{folder}/{name}/kustomization.yaml"), kind, "");
+    }
+    assert_text(
+        &apply(&stage).join("\n"),
+        str![
+            "edited environment-values/workload-clusters/edge-lyon/values.yaml:4:16: `image_key: ubuntu-noble-hardened-rke2-1-31-8`"
+        ],
+    );
+    assert_text(
+        &stage.read(&format!("{folder}/edge-lyon/values.yaml")),
+        str![[r#"
+cluster:
+  name: edge-lyon
+  capm3:
+    image_key: ubuntu-noble-hardened-rke2-1-31-8
+  machine_deployments:
+    md0: {replicas: 2}
+k8s_version_short: "1.31"
+
+"#]],
+    );
+    assert_text(
+        &apply(&stage).join("\n"),
+        str!["edited environment-values/workload-clusters/edge-paris/values.yaml"],
+    );
+    assert!(stage.read(chart).contains("k8s_version_short: \"1.30\""));
+    stage.run("check").exit(0);
+}
+
+#[test]
+fn clusters_that_have_no_file_of_their_own_are_in_one_wave_or_none() {
+    let stage = fleet("plan: {most: 1}\n", &[("both", 30)]);
+    stage.edit(
+        "metalmark.yaml",
+        "[{each: 'clusters/*.yaml'}]",
+        "[{name: a, values: [clusters/both.yaml]}, {name: b, values: [clusters/both.yaml]}]",
+    );
+    assert_text(
+        &apply(&stage).join("\n"),
+        str![[r#"
+not applied: a: `k8s_version: v1.31.4` at clusters/both.yaml:2:16 is for clusters of other waves too, and no values file of its own can hold it
+not applied: a: `image_key: ubuntu-noble-plain-kubeadm-1-31-4` at clusters/both.yaml:5:22 is for clusters of other waves too, and no values file of its own can hold it
+"#]],
+    );
+    stage.edit("metalmark.yaml", "plan: {most: 1}\n", "");
+    assert_text(
+        &apply(&stage).join("\n"),
+        str![[r#"
+edited clusters/both.yaml:2:16: `k8s_version: v1.31.4`
+edited clusters/both.yaml:5:22: `image_key: ubuntu-noble-plain-kubeadm-1-31-4`
 "#]],
     );
 }

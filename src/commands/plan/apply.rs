@@ -1,23 +1,27 @@
 //! The edits of a wave, made where the project with them is what the plan says, and nowhere else.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use yaml_tree::place::Source;
+use yaml_tree::engine::Engine;
+use yaml_tree::place::{Source, Sources};
 
 use crate::decide::plan::{Goal, PlanStep, PoolState};
 use crate::decide::waves::{Wave, WaveStep};
 use crate::edit::texts::EditedFile;
-use crate::edit::{fix, step, texts};
+use crate::edit::{fix, own_layer, step, texts};
 use crate::error::Error;
 use crate::model::cluster::ClusterOrigin;
 use crate::model::fix::Fix;
 use crate::output;
 use crate::pipeline::fleet::Fleet;
 use crate::pipeline::{Terminal, Verdict};
-use crate::read::Request;
+use crate::read::{ClusterEntry, Request};
 use crate::report;
 
+use super::manifests::PoolMove;
 use super::{Plans, errors, manifests};
 
 /// The wave of a number, all of whose clusters are to make their first step.
@@ -97,32 +101,101 @@ impl Apply<'_> {
         &self.plans.plans[of.plan].steps[of.step]
     }
 
+    /// The layers of each cluster of the wave that none outside of it has, lowest first.
+    fn own_layers(&self) -> BTreeMap<&str, Vec<&Path>> {
+        let members: BTreeSet<&str> = self.wave.clusters.iter().map(|it| &*it.cluster).collect();
+        let entries = self.fleet.workspace.entries();
+        let (own, others): (Vec<&ClusterEntry>, Vec<&ClusterEntry>) =
+            entries.partition(|entry| members.contains(&*entry.name));
+        let others: BTreeSet<&Path> = others.into_iter().flat_map(layers).collect();
+        let own = own.into_iter().map(|entry| {
+            let own = layers(entry).filter(|layer| !others.contains(layer));
+            (&*entry.name, own.collect())
+        });
+        own.collect()
+    }
+
     /// The edits of all clusters of the wave, tried in memory.
     fn edits(&self) -> Result<Edits, Error> {
         let of = |name: &str| self.wave.clusters.iter().find(|it| *it.cluster == *name);
         let made = self.fleet.check(|view, _, _| {
-            let step = of(&view.cluster.name).map(|it| self.step(it));
-            let moves = step.map_or_else(Vec::new, |step| manifests::moves(view, step));
-            let edits = match step {
-                Some(step) if view.cluster.origin == ClusterOrigin::Values => {
-                    step::edits(view, step)
-                }
-                _ => Ok(Vec::new()),
+            let Some(step) = of(&view.cluster.name).map(|it| self.step(it)) else {
+                return Ok(Planned::Other(paths(&view.sources)));
+            };
+            let moves = manifests::moves(view, step);
+            let edits = match view.cluster.origin {
+                ClusterOrigin::Values => step::edits(view, step),
+                ClusterOrigin::Manifests => Ok(Vec::new()),
             };
             let edits = edits.map_err(|why| format!("{}: {why}", view.cluster.name));
-            Ok((edits, moves))
+            Ok(Planned::Member {
+                cluster: Arc::clone(&view.cluster.name),
+                edits,
+                moves,
+                sources: view.sources.clone(),
+            })
         })?;
+        let engine = self.fleet.workspace.engine;
         let (mut all, mut moves) = (Edits::default(), Vec::new());
-        for (edits, own) in made.results {
+        let own_layers = self.own_layers();
+        let (mut others, mut shared) = (BTreeSet::new(), Vec::new());
+        for planned in &made.results {
+            if let Planned::Other(paths) = planned {
+                others.extend(paths.iter().cloned());
+            }
+        }
+        for planned in made.results {
+            let Planned::Member {
+                cluster,
+                edits,
+                moves: own,
+                sources,
+            } = planned
+            else {
+                continue;
+            };
             moves.extend(own);
             match edits {
-                Ok(fixes) => all.fixes.extend(fixes),
+                Ok(fixes) => {
+                    let layers = own_layers.get(&*cluster).map_or(&[][..], Vec::as_slice);
+                    let is_shared = |fix: &Fix| {
+                        let path = &fix.spot.source.path;
+                        let is_own = |layer: &&Path| Path::new(&**path).starts_with(layer);
+                        others.contains(path) && !layers.iter().any(is_own)
+                    };
+                    let (others_too, own) = fixes.into_iter().partition(is_shared);
+                    all.fixes.extend::<Vec<Fix>>(own);
+                    shared.push(SharedFixes {
+                        cluster,
+                        layers,
+                        fixes: others_too,
+                        sources,
+                    });
+                }
                 Err(why) => all.refused.push(why),
             }
         }
-        match fix::all(&all.fixes, self.fleet.workspace.engine) {
+        match fix::all(&all.fixes, engine) {
             Ok(files) => all.files = files,
             Err(why) => all.refused.push(why),
+        }
+        for SharedFixes {
+            cluster,
+            layers,
+            fixes,
+            sources,
+        } in shared
+        {
+            let layer = own_layer::find_file(&sources, layers, engine);
+            for fix in fixes {
+                let is_written = layer.is_some_and(|layer| all.write(&fix, layer, engine));
+                if !is_written {
+                    all.refused.push(format!(
+                        "{cluster}: `{}` at {} is for clusters of other waves too, and no values file of its own can hold it",
+                        fix.text, fix.spot
+                    ));
+                }
+            }
         }
         if all.refused.is_empty() && !moves.is_empty() {
             match manifests::edits(self.request, self.fleet, &moves)? {
@@ -169,6 +242,37 @@ impl Apply<'_> {
     }
 }
 
+/// What a cluster has to do with a wave.
+enum Planned {
+    /// It is in it.
+    Member {
+        cluster: Arc<str>,
+        /// The edits of its values, or why there are none.
+        edits: Result<Vec<Fix>, String>,
+        moves: Vec<PoolMove>,
+        sources: Sources,
+    },
+    /// It is not: the files that it may read.
+    Other(Vec<Arc<str>>),
+}
+
+/// Edits of values that clusters of other waves read too, and the layers and files of the cluster that they are for.
+struct SharedFixes<'l> {
+    cluster: Arc<str>,
+    layers: &'l [&'l Path],
+    fixes: Vec<Fix>,
+    sources: Sources,
+}
+
+fn layers(entry: &ClusterEntry) -> impl Iterator<Item = &Path> {
+    entry.layers.iter().map(PathBuf::as_path)
+}
+
+fn paths(sources: &Sources) -> Vec<Arc<str>> {
+    let paths = sources.all().map(|source| Arc::clone(&source.path));
+    paths.collect()
+}
+
 /// The edits of a wave.
 #[derive(Default)]
 struct Edits {
@@ -180,6 +284,24 @@ struct Edits {
 }
 
 impl Edits {
+    /// Writes the value of a fix to another values file. Whether that is possible.
+    fn write(&mut self, fix: &Fix, layer: &Arc<Source>, engine: Engine) -> bool {
+        let mut known = self.files.iter_mut();
+        let known = known.rfind(|file| file.source.path == layer.path);
+        let text = known.as_ref().map_or(&layer.text, |file| &file.text);
+        let Some(text) = own_layer::write_value(fix, text, engine) else {
+            return false;
+        };
+        match known {
+            Some(file) => file.text = text,
+            None => self.files.push(EditedFile {
+                source: Arc::clone(layer),
+                text,
+            }),
+        }
+        true
+    }
+
     /// Adds the edits of manifests. What is edited as values too is refused.
     fn join(&mut self, files: Vec<EditedFile>) {
         for file in files {
