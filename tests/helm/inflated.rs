@@ -127,7 +127,7 @@ releaseName: a-.b
 releaseName: a.b-c
     a.b-c/control-plane v1.30.2 (charts/edge/values.yaml:1:10): by_name, ubuntu-2204-kube-v1.30.2 (charts/edge/values.yaml:2:15) holds 1.30.2
 releaseName: r, valuesFile: words.yaml, valuesInline: {other: a}
-    r/control-plane yes (apps/words.yaml:1:10): unknown (its Kubernetes version is not a version)
+    r/control-plane yes (charts/edge/templates/cluster.yaml:7:15): unknown (its Kubernetes version is not a version)
 releaseName: r, valuesFile: alias.yaml, valuesInline: {other: a}
     edge/edge: unknown (the values of its chart are not known)
 releaseName: r, valuesFile: old.yaml, additionalValuesFiles: [image.yaml]
