@@ -339,11 +339,11 @@ cluster:
 
 #[test]
 fn a_version_that_comes_of_the_chart_is_written_to_the_values_of_the_wave() {
-    let project = "{version: 1, clusters: [{each: environment-values/workload-clusters/*/}], images: {facts: [exported.yaml]}, \
+    let written = "{version: 1, clusters: [{each: environment-values/workload-clusters/*/}], images: {facts: [exported.yaml]}, \
                    plan: {most: 1}}\n";
     let stage = project()
         .folder("fixtures/tutorials/sylva")
-        .file("metalmark.yaml", project);
+        .file("metalmark.yaml", written);
     let chart = "charts/sylva-units/values.yaml";
     stage.edit(
         chart,
