@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use capi::image::{Fact, Facts, Image, ImageKey, Images, Origin, fact};
-use capi::location::{Location, is_same_url, last_part};
+use capi::location::{Location, is_same_url, last_part, normal_url};
 use oci_artifacts::{Digest, Reference, is_oci};
 use yaml_tree::place::Located;
 
@@ -17,12 +17,12 @@ use crate::model::name::{NameSchemes, key_of, same_value, split_registry};
 use crate::model::selection::{PoolImage, Selection};
 use crate::model::version::Version;
 
-/// The images of a catalog by their digests, and by what their locations end in.
+/// The images of a catalog by their digests and URLs, and by what their locations end in.
 #[derive(Debug, Default)]
 pub struct Identities {
     by_word: HashMap<String, Vec<ImageKey>>,
-    /// Of each image that has some, the images that have a digest, an id or a URL of it, itself included.
-    twins: HashMap<ImageKey, Vec<ImageKey>>,
+    /// What an image has that others have too and only one image can have.
+    shared: HashMap<ImageKey, Vec<String>>,
 }
 
 impl Identities {
@@ -31,23 +31,20 @@ impl Identities {
         let mut by_word: HashMap<String, Vec<ImageKey>> = HashMap::new();
         for image in images.values() {
             let locations = locations(image).map(|text| last_part(text).to_owned());
-            let words = locations.chain(digests(image)).chain(glance_name(image));
+            let words = locations.chain(glance_name(image));
+            let words = words.chain(identifying_words(image));
             for word in words.collect::<BTreeSet<String>>() {
                 let key = Arc::clone(&image.key);
                 by_word.entry(word).or_default().push(key);
             }
         }
-        let several = by_word.values().filter(|keys| keys.len() > 1);
-        let several: BTreeSet<ImageKey> = several.flatten().cloned().collect();
-        let mut identities = Self {
-            by_word,
-            twins: HashMap::new(),
-        };
-        for key in several {
-            let twins = identities.find_twins(&images[&key], images);
-            identities.twins.insert(key, twins);
-        }
-        identities
+        let shared = images.values().filter_map(|image| {
+            let words = identifying_words(image).filter(|word| by_word[word].len() > 1);
+            let words: Vec<String> = words.collect();
+            (!words.is_empty()).then(|| (Arc::clone(&image.key), words))
+        });
+        let shared = shared.collect();
+        Self { by_word, shared }
     }
 
     /// The key of the image that lies at the URL of a choice, that the project serves there, or whose digest the choice gives.
@@ -89,25 +86,11 @@ impl Identities {
     /// The other images that have a digest, an id or a URL of an image, or the digest that is given where it is chosen.
     pub fn twins(&self, image: &ImageKey, choice: &Choice) -> Vec<ImageKey> {
         let given = checksum(choice).and_then(|given| self.by_word.get(&given.hex));
-        let known = self.twins.get(image);
-        let twins: BTreeSet<&ImageKey> = known.into_iter().chain(given).flatten().collect();
+        let shared = self.shared.get(image).into_iter().flatten();
+        let shared = shared.map(|word| &self.by_word[word]);
+        let twins: BTreeSet<&ImageKey> = shared.chain(given).flatten().collect();
         let others = twins.into_iter().filter(|twin| *twin != image);
         others.cloned().collect()
-    }
-
-    /// The images that have a digest, an id or a URL of an image.
-    fn find_twins(&self, image: &Image, images: &Images) -> Vec<ImageKey> {
-        let same_bytes = digests(image)
-            .chain(ids(image).map(str::to_owned))
-            .filter_map(|word| self.by_word.get(&word))
-            .flatten();
-        let same_url = urls(image).flat_map(|url| {
-            let others = self.with_word(last_part(url), images);
-            others
-                .filter(move |other| urls(other).any(|it| is_same_url(it, url)))
-                .map(|it| &it.key)
-        });
-        same_bytes.chain(same_url).cloned().collect()
     }
 
     fn with_word<'i>(&self, word: &str, images: &'i Images) -> impl Iterator<Item = &'i Image> {
@@ -146,6 +129,14 @@ fn locations(image: &Image) -> impl Iterator<Item = &str> {
     facts
         .filter(move |(name, _)| is_location(name))
         .map(|(_, fact)| &*fact.value)
+}
+
+/// What only one image can have: the digests, ids and URLs of an image.
+fn identifying_words(image: &Image) -> impl Iterator<Item = String> {
+    let urls = urls(image).map(|url| normal_url(url).into_owned());
+    digests(image)
+        .chain(ids(image).map(str::to_owned))
+        .chain(urls)
 }
 
 /// The URLs of an image, each of one file.

@@ -158,14 +158,9 @@ pub fn manifests(
     typed: &[PathBuf],
 ) -> Result<ManifestFiles, Error> {
     let tree = &*workspace.files;
-    // What a link leads to is read, and stamped, there.
-    let follow = |path: &PathBuf| {
-        let real = tree.leads_to(path).filter(|real| real.is_relative());
-        real.unwrap_or_else(|| path.clone())
-    };
     let named = match typed {
         [] if workspace.manifests.is_empty() => vec![PathBuf::from(".")],
-        [] => workspace.manifests.iter().map(follow).collect(),
+        [] => workspace.manifests.clone(),
         typed => typed
             .iter()
             .map(|path| path_from_root(request, &workspace.settings.root, path))
@@ -175,9 +170,10 @@ pub fn manifests(
         // A kustomization needs no version, and refers to objects by kind and name.
         text.contains("apiVersion") || text.contains(MARKER) || text.contains("kind")
     })?;
+    // What a link leads to is stamped there, unless the link is meant.
     found.objects.retain(|object| {
         let path = Path::new(&*object.file().path);
-        tree.leads_to(path).is_none()
+        tree.leads_to(path).is_none() || named.iter().any(|named| named == path)
     });
     Ok(found)
 }

@@ -417,19 +417,20 @@ fn what_a_link_leads_to_is_stamped_there() {
         std::os::unix::fs::symlink("a.yaml", stage.path().join("link.yaml")).expect("linked");
         stage
     };
-    let [folder, link] = ["[.]", "[link.yaml]"].map(|named| {
+    let named = ["[.]", "[link.yaml]", "[kustomization.yaml, link.yaml]"].map(|named| {
         let stage = stage();
         let settings = stage.texts()["metalmark.yaml"].replace("[a.yaml]", named);
         (stage.file("metalmark.yaml", settings), "stamp")
     });
-    let stamped = [folder, link, (stage(), "stamp link.yaml")].map(|(stage, words)| {
+    let typed = (stage(), "stamp link.yaml");
+    let stamped = named.into_iter().chain([typed]).map(|(stage, words)| {
         let before = stage.texts();
         let run = stage.run(words).exit(0);
         assert!(stage.path().join("link.yaml").is_symlink());
         run.outcome.stdout + &stage::changes(&before, &stage.texts())
     });
     assert_text(
-        &stamped.concat(),
+        &stamped.collect::<String>(),
         str![[r#"
 stamped  a.yaml
 2 files of manifests, 1 stamped

@@ -1,5 +1,6 @@
 //! Where an image lies: what names it in its provider's store, in the words of the facts that say the same.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use oci_artifacts::{Reference, is_oci};
@@ -138,23 +139,25 @@ pub fn is_same_artifact(one: &str, other: &str) -> bool {
 /// Whether two texts are spellings of one URL: of the host's letters and the scheme's own port (RFC 3986, section 6.2.3). Texts that
 /// are no URLs have one spelling.
 pub fn is_same_url(one: &str, other: &str) -> bool {
-    one == other
-        || last_part(one) == last_part(other)
-            && normal_url(one).is_some_and(|it| Some(it) == normal_url(other))
+    one == other || last_part(one) == last_part(other) && normal_url(one) == normal_url(other)
 }
 
-/// A URL of a file as all spellings of it are written alike.
-fn normal_url(text: &str) -> Option<String> {
-    let (scheme, rest) = text.split_once("://")?;
-    let (host, path) = rest.split_once('/')?;
+/// A URL of a file as all spellings of it are written alike; any other text as it is.
+pub fn normal_url(text: &str) -> Cow<'_, str> {
+    let parts = text.split_once("://");
+    let Some((scheme, (host, path))) =
+        parts.and_then(|(scheme, rest)| Some((scheme, rest.split_once('/')?)))
+    else {
+        return Cow::Borrowed(text);
+    };
     let (scheme, host) = (scheme.to_ascii_lowercase(), host.to_ascii_lowercase());
     let port = match &*scheme {
         "https" => ":443",
         "http" => ":80",
-        _ => return None,
+        _ => return Cow::Borrowed(text),
     };
     let host = host.strip_suffix(port).unwrap_or(&host);
-    Some(format!("{scheme}://{host}/{path}"))
+    Cow::Owned(format!("{scheme}://{host}/{path}"))
 }
 
 /// A reference without a scheme: some fields have none.

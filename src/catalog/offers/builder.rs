@@ -190,7 +190,8 @@ impl Sites {
 
 /// What is behind an address in a reference, which may lack the scheme.
 fn path_below<'r>(reference: &'r str, site: &str) -> Option<&'r str> {
-    { strip_scheme(reference).strip_prefix(strip_scheme(site))? }.strip_prefix('/')
+    let below = strip_scheme(reference).strip_prefix(strip_scheme(site))?;
+    below.strip_prefix('/')
 }
 
 /// An address without its scheme, which notes may leave out.

@@ -23,7 +23,8 @@ pub struct Offer {
     pub checksums: BTreeMap<String, String>,
     /// Other versions that the text names images of.
     pub other_versions: BTreeSet<String>,
-    /// Repositories of a registry whose tags were not listed, because their names are not read as images.
+    /// What was left out, because it is not read as an image: repositories of a registry by their names, and references of the version
+    /// at addresses without images.
     pub unread: BTreeSet<String>,
     /// References below the builder's own address that say neither that they are of the version nor that they are not.
     pub unreadable: BTreeSet<String>,
@@ -46,22 +47,18 @@ impl Offer {
 /// The images of a version that a text names: release notes with `oci://REGISTRY/…/NAME:VERSION` lines, or a list of
 /// references or names. One artifact may have several tags, in any order and beside other words, up to the next reference or the
 /// end of the line: `"oci://REGISTRY/…/NAME:0.5.11 0.5.9 0.6.0"`. A reference of other versions alone is left out; so are
-/// snapshots, names of files, and other builders' images.
+/// snapshots, names of files, other builders' images, and what lies at an address without images, as charts do.
 pub fn parse_offer(text: &str, version: &str, sites: &Sites) -> Offer {
     let mut offer = Offer::default();
     let notes = notes(text);
     let lines = lines(&notes);
     let folders = image_folders(lines.iter().flatten().copied(), sites);
-    // A chart beside the images is no image, whatever its name says.
-    let is_of_builder = |word: &str| {
-        !sites.is_foreign(word) && (folders.is_empty() || folders.contains(folder(word)))
-    };
     // The image whose checksum may be in the next words.
     let mut last: Option<String> = None;
     for words in &lines {
         for artifact in words.chunk_by(|_, next| !is_reference(next)) {
             let (word, more) = artifact.split_first().unwrap_or((&"", &[]));
-            let Some((name, tag)) = name_and_tag(word).filter(|_| is_of_builder(word)) else {
+            let Some((name, tag)) = name_and_tag(word).filter(|_| !sites.is_foreign(word)) else {
                 if let Some(key) = last.take().filter(|_| !is_reference(word)) {
                     offer
                         .checksums
@@ -80,6 +77,10 @@ pub fn parse_offer(text: &str, version: &str, sites: &Sites) -> Offer {
                 .filter(|tag| Version::parse(tag).is_some())
                 .peekable();
             match key_of(name) {
+                _ if !folders.is_empty() && !folders.contains(folder(word)) => {
+                    let left_out = is_of_version.then(|| (*word).to_owned());
+                    offer.unread.extend(left_out);
+                }
                 Ok(key) if is_of_version => {
                     offer.add(&key, name);
                     match checksum(more) {
@@ -470,7 +471,7 @@ and 0.4.13 is here
     fn a_chart_in_the_notes_is_no_image() {
         let notes = "\
 * oci://up.example/b/ubuntu-noble-plain-rke2-1-31:0.4.13 oci://up.example/b/gateway:0.4.13
-* oci://up.example/charts/units:0.4.13, oci://r.example/charts/units:0.4.13
+* oci://up.example/charts/units:0.4.13, oci://r.example/charts/units:0.4.13 oci://r.example/charts/old:0.4.12
 * oci://r.example/d/edge:0.4.13
 * oci://old.example/own.image:0.4.13 oci://old.example/new:0.4.13
 ";
@@ -478,10 +479,15 @@ and 0.4.13 is here
             listed: ["own-image".to_owned()].into(),
             ..sites()
         };
-        let found = parse_offer(notes, "0.4.13", &listed).images.into_keys();
+        let offer = parse_offer(notes, "0.4.13", &listed);
+        let found: Vec<String> = offer.images.into_keys().collect();
+        let left_out: Vec<String> = offer.unread.into_iter().collect();
         assert_eq!(
-            found.collect::<Vec<_>>().join(" "),
-            "edge gateway new own-image ubuntu-noble-plain-rke2-1-31"
+            [found.join(" "), left_out.join(" ")],
+            [
+                "edge gateway new own-image ubuntu-noble-plain-rke2-1-31",
+                "oci://r.example/charts/units:0.4.13 oci://up.example/charts/units:0.4.13"
+            ]
         );
     }
 

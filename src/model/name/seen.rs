@@ -37,9 +37,8 @@ const KUBERNETES: &[(&str, Option<&str>)] = &[
     ("ck8s", Some("ck8s")),
 ];
 
-/// The words that may be between one of those and its number: AWS has its images below `/aws/service/eks/optimized-ami/1.31/`
-/// (<https://docs.aws.amazon.com/eks/latest/userguide/retrieve-ami-id.html>).
-const BETWEEN: [&str; 5] = ["", "node", "ver", "ami", "optimized"];
+/// The words that may be between one of those and its number.
+const BETWEEN: [&str; 3] = ["", "node", "ver"];
 
 /// Short for Kubernetes where a number is glued to it: `u2204-k1-32-4`. In what names no image it is a letter.
 const SHORT: &str = "k";
@@ -283,7 +282,10 @@ fn naming(before: &str, number: &str) -> Naming {
     let near = part.split(|c: char| !c.is_ascii_alphanumeric());
     let near = near.filter(|run| !run.is_empty()).count();
     let mut others = words.iter().take(near);
-    let mut meant = words.iter().map(|word| word.trim_end_matches("version"));
+    // AWS has its images below `/aws/service/eks/optimized-ami/1.31/`
+    // (<https://docs.aws.amazon.com/eks/latest/userguide/retrieve-ami-id.html>).
+    let meant = words.strip_prefix(&["ami", "optimized"]).unwrap_or(&words);
+    let mut meant = meant.iter().map(|word| word.trim_end_matches("version"));
     let meant = meant
         .find(|word| !BETWEEN.contains(word))
         .unwrap_or_default();
@@ -450,6 +452,7 @@ mod tests {
             "kube-1.32.2-kube-1.31.2",
             "dev1.32.2",
             "bk1-32-2",
+            "k8s-ami-1.32.2",
             "notk8s1.32.2",
             "eks-d-1-32-9",
             "talos-x-1.12.2",

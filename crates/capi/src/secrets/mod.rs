@@ -214,10 +214,10 @@ fn secrets(source: &Source) -> Secrets {
 static MARKS: LazyLock<[Mark; 7]> = LazyLock::new(|| {
     [
         Mark::new("ecret", &["Secret", "secretGenerator"]),
-        Mark::new("stringData", &["stringData"]),
-        Mark::new("passwd", &["passwd"]),
+        Mark::new("stringData", &[]),
+        Mark::new("passwd", &[]),
         Mark::new("sops", &["sops:", "\"sops\""]),
-        Mark::new("ENC[", &["ENC["]),
+        Mark::new("ENC[", &[]),
         // An escape may spell any of them.
         Mark::new("\\", &["\\x", "\\u", "\\U"]),
         // A kubeconfig.
@@ -233,7 +233,7 @@ static OBJECTS: LazyLock<[Mark; 3]> = LazyLock::new(|| {
     ]
 });
 
-/// What a text has: a word, and any of others.
+/// What a text has: a word, and any of others if there are some.
 struct Mark {
     first: Finder<'static>,
     others: Vec<Finder<'static>>,
@@ -249,7 +249,7 @@ impl Mark {
 
     fn is_in(&self, text: &str) -> bool {
         let has = |word: &Finder<'_>| word.find(text.as_bytes()).is_some();
-        has(&self.first) && self.others.iter().any(has)
+        has(&self.first) && (self.others.is_empty() || self.others.iter().any(has))
     }
 }
 
