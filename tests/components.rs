@@ -169,8 +169,15 @@ fn script(registry: &Registry, stage: &Stage) -> Script {
     }
 }
 
-fn sh(script: &str) -> Output {
-    let output = Command::new("sh")
+/// The shells of Debian, of SUSE and Red Hat, and others that are found.
+fn shells() -> Vec<&'static str> {
+    let all = ["sh", "bash", "dash", "ksh", "mksh", "yash"].into_iter();
+    all.filter(|shell| programs::find(shell).is_some())
+        .collect()
+}
+
+fn run_in(shell: &str, script: &str) -> Output {
+    let output = Command::new(shell)
         .args(["-c", script])
         .env("HOME", "/nonexistent")
         .output();
@@ -191,26 +198,29 @@ fn a_machine_installs_the_bundle_once_and_nothing_but_its_bytes() {
         life: 300,
     });
     let Script { text, tarball } = script(&registry, &stage);
-    for _ in 0..2 {
-        let output = sh(&text);
-        let reported = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{reported}\n{text}");
+    let installed = "it's $(id)|here\n";
+    for shell in shells() {
+        for _ in 0..2 {
+            let output = run_in(shell, &text);
+            let reported = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success(), "{shell}: {reported}\n{text}");
+        }
+        let once = stage.read("installed.txt");
+        assert_eq!(once, installed, "{shell}: once, its variables unread by it");
+        let left = stage.list("state");
+        assert_eq!(left.len(), 1, "only what says that it is done: {left:?}");
+        fs::remove_dir_all(stage.path().join("state")).expect("removed");
+        stage.remove("installed.txt");
     }
-    let installed = stage.read("installed.txt");
-    assert_eq!(
-        installed, "it's $(id)|here\n",
-        "once, its variables unread by the shell"
-    );
-    let left = stage.list("state");
-    assert_eq!(left.len(), 1, "only what says that it is done: {left:?}");
     // Other bytes than those that were locked.
-    fs::remove_dir_all(stage.path().join("state")).expect("removed");
     registry.hook(move |request, _| {
         let is_blob = request.path.ends_with(&tarball);
         is_blob.then(|| super::support::registry::Reply::new(200, b"other bytes".to_vec()))
     });
-    assert!(!sh(&text).status.success());
-    assert_eq!(stage.read("installed.txt"), installed);
+    for shell in shells() {
+        assert!(!run_in(shell, &text).status.success(), "{shell}");
+    }
+    assert!(!stage.path().join("installed.txt").exists());
 }
 
 /// A registry with a bundle of Kubernetes v1.26.7+rke2r1.
@@ -297,6 +307,170 @@ componentsBundle: "HOST/bundles/rke2:v1.26.7_rke2r1@sha256:1111111
 
 "#]]
     );
+}
+
+/// The proposal's own manifest, names and all, and the machines that are made of it.
+fn manifests(version: &str, more: &str) -> Stage {
+    let group = "infrastructure.cluster.x-k8s.io/v1beta1";
+    project().file(
+        "elemental.yaml",
+        format!(
+            "\
+apiVersion: cluster.x-k8s.io/v1beta1
+kind: Cluster
+metadata: {{name: elemental-cluster, namespace: default}}
+spec:
+  infrastructureRef: {{apiVersion: {group}, kind: ElementalCluster, name: elemental-cluster}}
+---
+apiVersion: cluster.x-k8s.io/v1beta1
+kind: MachineDeployment
+metadata: {{name: elemental-cluster-md-0, namespace: default}}
+spec:
+  clusterName: elemental-cluster
+  template:
+    spec:
+      clusterName: elemental-cluster
+      version: {version}
+      infrastructureRef: {{apiVersion: {group}, kind: ElementalMachineTemplate, name: elemental-cluster-md-0}}
+---
+apiVersion: {group}
+kind: ElementalMachineTemplate
+metadata:
+  name: elemental-cluster-md-0
+  namespace: default
+spec:
+  template:
+    spec:
+      componentsBundle: registry.suse.com/rancher/elemental/bundles/rke2:v1.26.7+rke2r1
+{more}"
+        ),
+    )
+}
+
+#[test]
+fn a_bundle_that_a_machine_template_names_is_judged_as_one_of_values() {
+    // Its hosts have a system already: the proposal names no image.
+    let stage = manifests("v1.26.7+rke2r1", "");
+    stage.run("check").exit(0).screen(str![[r#"
+warning[component-mismatch]: component bundle `registry.suse.com/rancher/elemental/bundles/rke2:v1.26.7_rke2r1` is not pinned to a digest
+  --> elemental.yaml:26:25
+   |
+26 |       componentsBundle: registry.suse.com/rancher/elemental/bundles/rke2:v1.26.7+rke2r1
+   |                         ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ selected here
+   |
+   = cluster: elemental-cluster, pool elemental-cluster-md-0
+   = help: name it by its digest: `…@sha256:…`
+
+warning[component-mismatch]: no release of Elemental has the field: the API server drops it
+  --> elemental.yaml:26:25
+   |
+26 |       componentsBundle: registry.suse.com/rancher/elemental/bundles/rke2:v1.26.7+rke2r1
+   |                         ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ selected here
+   |
+   = cluster: elemental-cluster, pool elemental-cluster-md-0
+   = help: docs/components.md says what brings a bundle to machines
+
+2 warnings in 1 cluster; 1 node pool checked: 1 by name only
+
+"#]]);
+    let digest = format!("rke2r1@sha256:{}", "1".repeat(64));
+    stage.edit(
+        "elemental.yaml",
+        "rke2:v1.26.7+rke2r1",
+        &format!("rke2:v1.26.7+{digest}"),
+    );
+    let pinned = stage.run("check").exit(0).outcome;
+    assert!(!pinned.stderr.contains("not pinned"), "{}", pinned.stderr);
+    // What an image's name says is no reason to believe in another bundle.
+    let image = "      osVersionManagement: {osVersion: {imageUri: 'oci://registry.example.org/sle-rke2-v1.31.8-rke2r1@sha256:1111111111111111111111111111111111111111111111111111111111111111'}}\n";
+    let other = manifests("v1.31.8+rke2r1", image);
+    other.run("check").exit(1).screen(str![[r#"
+error[component-mismatch]: component bundle `registry.suse.com/rancher/elemental/bundles/rke2:v1.26.7_rke2r1` holds Kubernetes `1.26.7+rke2r1`, not `v1.31.8+rke2r1`
+  --> elemental.yaml:26:25
+   |
+26 |       componentsBundle: registry.suse.com/rancher/elemental/bundles/rke2:v1.26.7+rke2r1
+   |                         ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ selected here
+   |
+   = cluster: elemental-cluster, pool elemental-cluster-md-0
+
+warning[component-mismatch]: component bundle `registry.suse.com/rancher/elemental/bundles/rke2:v1.26.7_rke2r1` is not pinned to a digest
+  --> elemental.yaml:26:25
+   |
+26 |       componentsBundle: registry.suse.com/rancher/elemental/bundles/rke2:v1.26.7+rke2r1
+   |                         ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ selected here
+   |
+   = cluster: elemental-cluster, pool elemental-cluster-md-0
+   = help: name it by its digest: `…@sha256:…`
+
+warning[component-mismatch]: no release of Elemental has the field: the API server drops it
+  --> elemental.yaml:26:25
+   |
+26 |       componentsBundle: registry.suse.com/rancher/elemental/bundles/rke2:v1.26.7+rke2r1
+   |                         ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ selected here
+   |
+   = cluster: elemental-cluster, pool elemental-cluster-md-0
+   = help: docs/components.md says what brings a bundle to machines
+
+1 error, 2 warnings in 1 cluster; 1 node pool checked: 1 mismatched
+
+"#]]);
+    other.edit("elemental.yaml", "rke2:v1.26.7+rke2r1", "${BUNDLE}");
+    assert_data_eq!(
+        other.run("clusters").exit(0).outcome.stdout,
+        str![[r#"
+CLUSTER            POOL                    PROVIDER   KUBERNETES      IMAGE  JUDGMENT
+elemental-cluster  elemental-cluster-md-0  elemental  v1.31.8+rke2r1  –      unknown: its image or version is a variable
+
+"#]]
+    );
+    other.edit(
+        "elemental.yaml",
+        "registry.suse.com/rancher/elemental/bundles/${BUNDLE}",
+        "rke2",
+    );
+    other.run("check").exit(1).screen(str![[r#"
+error[component-mismatch]: `component_bundles` has no `rke2`
+  --> elemental.yaml:26:25
+   |
+26 |       componentsBundle: rke2
+   |                         ^^^^ selected here
+   |
+   = cluster: elemental-cluster, pool elemental-cluster-md-0
+   = help: name it by a tag or a digest: `REGISTRY/REPOSITORY:v1.34.1`
+
+1 error in 1 cluster; 1 node pool checked: 1 by name only
+
+"#]]);
+}
+
+/// As the proposal has it: hosts have a system, and the template names the bundle alone.
+#[test]
+fn a_bundle_without_an_image_renders() {
+    let bundle = format!(
+        "componentsBundle: 'registry.suse.com/rancher/elemental/bundles/rke2:v1.26.7+rke2r1@sha256:{}'",
+        "1".repeat(64)
+    );
+    let stage = with_bundle("r.example", &bundle, "");
+    stage.edit("edge.yaml", "image_key: base, ", "");
+    let rendered = stage.run("render --stdout").exit(0).outcome.stdout;
+    assert!(
+        rendered.contains("componentsBundle: registry.suse.com/"),
+        "{rendered}"
+    );
+    assert_data_eq!(
+        stage.run("clusters").exit(0).outcome.stdout,
+        str![[r#"
+CLUSTER  POOL           PROVIDER   KUBERNETES      IMAGE  JUDGMENT
+edge     control-plane  elemental  v1.26.7+rke2r1  –      by name only: `1.26.7+rke2r1` in the image's name
+
+"#]]
+    );
+    stage.edit("edge.yaml", "k8s_version: v1.26.7", "k8s_version: v1.27.7");
+    stage.check().is(str![[r#"
+error[component-mismatch] edge/control-plane edge.yaml:8:33 `'registry.suse.com/rancher/elemental/bundles/rke2:v1.26.7+rke2r1@sha256:1111111111111111111111111111111111111111111111111111111111111111'`
+edge/control-plane v1.27.7+rke2r1 (edge.yaml:5:16): mismatched holds 1.26.7+rke2r1 (edge.yaml:8:33)
+
+"#]]);
 }
 
 #[test]

@@ -51,7 +51,7 @@ fn impact(stage: &Stage) -> Vec<String> {
     let impact: Value = serde_json::from_str(&run.stdout).expect(&run.stderr);
     let text = |value: &Value| value.as_str().unwrap_or("-").to_owned();
     let pool = |pool: &Value| {
-        let moved = ["image", "kubernetes"].into_iter();
+        let moved = ["image", "kubernetes", "provider"].into_iter();
         let moved = moved.filter(|what| pool.get(what).is_some());
         let moved: Vec<&str> = moved.collect();
         let because = pool["because"].as_array().into_iter().flatten();
@@ -111,17 +111,17 @@ fn each_of_image_kubernetes_and_provider_changes_for_itself() {
         &text,
         str![[r#"
 # another image
-capa: control-plane roll [] by machine-template, md0 roll [] by machine-template
-capg: control-plane roll [] by machine-template, md0 roll [] by machine-template
+capa: control-plane roll [image] by image, md0 roll [image] by image
+capg: control-plane roll [image] by image, md0 roll [image] by image
 capm3: control-plane roll [image] by image, md0 roll [image] by image
-capo: control-plane roll [] by machine-template, md0 roll [] by machine-template
-capv: control-plane roll [] by machine-template, md0 roll [] by machine-template
-capz: control-plane roll [] by machine-template, md0 roll [] by machine-template
+capo: control-plane roll [image] by image, md0 roll [image] by image
+capv: control-plane roll [image] by image, md0 roll [image] by image
+capz: control-plane roll [image] by image, md0 roll [image] by image
 docker: control-plane roll [image] by image, md0 roll [image] by image
 elemental: control-plane roll [image] by image, md0 roll [image] by image
-hcloud: control-plane roll [] by machine-template, md0 roll [] by machine-template
-kubevirt: control-plane roll [] by machine-template, md0 roll [] by machine-template
-proxmox: control-plane roll [] by machine-template, md0 roll [] by machine-template
+hcloud: control-plane roll [image] by image, md0 roll [image] by image
+kubevirt: control-plane roll [image] by image, md0 roll [image] by image
+proxmox: control-plane roll [image] by image, md0 roll [image] by image
 tinkerbell: control-plane roll [image] by image, md0 roll [image] by image
 # another Kubernetes version
 capa: control-plane roll [kubernetes] by kubernetes, md0 roll [kubernetes] by kubernetes
@@ -137,9 +137,38 @@ kubevirt: control-plane roll [kubernetes] by kubernetes, md0 roll [kubernetes] b
 proxmox: control-plane roll [kubernetes] by kubernetes, md0 roll [kubernetes] by kubernetes
 tinkerbell: control-plane roll [kubernetes] by kubernetes, md0 roll [kubernetes] by kubernetes
 # another version of the provider's API, where it has two
-capm3: control-plane roll [] by machine-template, md0 roll [] by machine-template
-capo: control-plane roll [] by machine-template, md0 roll [] by machine-template
+capm3: control-plane roll [provider] by provider, md0 roll [provider] by provider
+capo: control-plane roll [provider] by provider, md0 roll [provider] by provider
 
+"#]],
+    );
+}
+
+#[test]
+fn another_version_of_a_providers_api_is_said_as_such() {
+    let Some(stage) = workspace() else {
+        return;
+    };
+    stage.edit(
+        "metalmark.yaml",
+        "infra-cluster: true",
+        "infra-cluster: true, api-version: v1beta2",
+    );
+    let printed = stage.run("impact --against HEAD").outcome.stdout;
+    let lines = printed.lines().map(str::trim);
+    let lines = lines.filter(|line| line.contains("provider") || line.ends_with(" changes"));
+    let lines: Vec<&str> = lines.collect();
+    assert_text(
+        &lines.join("\n"),
+        str![[r#"
+control-plane  3 machines re-provisioned, by roll: the API of its provider changes
+provider    Metal3MachineTemplate v1beta1 → Metal3MachineTemplate v1beta2
+md0            2 machines re-provisioned, by roll: the API of its provider changes
+provider    Metal3MachineTemplate v1beta1 → Metal3MachineTemplate v1beta2
+control-plane  3 machines re-provisioned, by roll: the API of its provider changes
+provider    OpenStackMachineTemplate v1beta1 → OpenStackMachineTemplate v1beta2
+md0            2 machines re-provisioned, by roll: the API of its provider changes
+provider    OpenStackMachineTemplate v1beta1 → OpenStackMachineTemplate v1beta2
 "#]],
     );
 }

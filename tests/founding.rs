@@ -125,7 +125,7 @@ const SYLVA: &[Wish] = &[
     wish("one path for all images, `…/image.qcow2`", proposal, "render --target manifests --out out --stdout", 0, "/image.qcow2"),
     wish("neither filename nor checksum among the values", proposal, "values site-a diskimage_builder_os_images", 0, "ubuntu-jammy-plain-rke2-1.26.9")
         .otherwise("the rendered `os_images_info` has both, as Sylva's own job writes it, since its charts read them"),
-    wish("Renovate updates the version", locked, "-C before update --help", 0, "--from-renovate"),
+    wish("Renovate updates the version", renovated, "-C before update --from-renovate", 0, "OS images"),
     wish("not every image of the builder is downloaded", proposal, "images", 0, "ubuntu-jammy-plain-kubeadm-1-26-9"),
 ];
 
@@ -209,8 +209,8 @@ const RUKPAK: &[Wish] = &[
     wish("off-cluster", bundles, "bundle unpack valid --to out", 0, "plain+v0 bundle"),
     wish("an OLM-based provisioner", bundles, "bundle inspect olm", 1, "error[bundle-unsupported]")
         .otherwise("OLM decides in the cluster what it installs; a `ClusterExtension` in git installs the same version ([table](bundles.md#what-rukpak-did-in-a-cluster))"),
-    wish("retries, authorization of contents, a kubectl plugin", bundles, "bundle inspect dependent", 0, "needs")
-        .otherwise("nothing is applied here: Flux and Argo CD retry, a merge request approves ([table](bundles.md#what-rukpak-did-in-a-cluster))"),
+    wish("retries, authorization of contents, a kubectl plugin", pushed, "bundle pull oci://registry.example.org/bundles/app:1.2 out --allow-tag --key cosign.pub", 1, "error[signature-missing]")
+        .otherwise("nothing is applied here: Flux and Argo CD retry, a merge request approves, and `--key` takes only what somebody signed ([table](bundles.md#what-rukpak-did-in-a-cluster))"),
 ];
 
 const ENDPOINT: &[Wish] = &[
@@ -291,8 +291,23 @@ fn kube_vip() -> Stage {
     fixture("endpoints-elemental")
 }
 
-fn locked() -> Stage {
-    project().folder("fixtures/update/locked")
+/// After Renovate's edit, before the command that its preset runs.
+fn renovated() -> Stage {
+    let stage = project().folder("fixtures/update/locked");
+    let edge = "before/clusters/edge-a.yaml";
+    stage.edit(
+        edge,
+        "image_key: ubuntu-noble-plain-rke2-1-31-8 # chosen in spring",
+        "os_image_selector: {os: ubuntu, hardened: false}",
+    );
+    stage.edit(
+        edge,
+        "'{{ .Values.k8s_version_map | dig \"1.31\" \"\" }}'",
+        "v1.31.9+rke2r1",
+    );
+    let stage = stage.commit("Base").expect("git");
+    stage.edit("before/values.yaml", "_version: 0.4.12", "_version: 0.4.13");
+    stage
 }
 
 /// As the document shows what there is.

@@ -181,9 +181,14 @@ fn judge_image(
     disagreements: &[Disagreement],
     matching: Matching,
 ) -> Judgment {
-    let booted = booted_image(view, pool, selection);
-    let Some(BootedImage { facts, .. }) = booted.filter(|_| pool.unknown.is_none()) else {
-        return Judgment::Unknown(pool.unknown.unwrap_or(selection_fault(&selection.outcome)));
+    let facts = match booted_image(view, pool, selection) {
+        _ if let Some(why) = pool.unknown => return Judgment::Unknown(why),
+        Some(booted) => booted.facts,
+        // A host may have its system already, and a bundle brings Kubernetes.
+        None => match selection_fault(&selection.outcome) {
+            Unknown::NotSelected if view.bundle(pool).is_some() => Cow::default(),
+            why => return Judgment::Unknown(why),
+        },
     };
     let bundle = view.bringing_bundle(pool, &facts);
     if facts.is_bare() && bundle.is_none() {

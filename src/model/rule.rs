@@ -62,7 +62,7 @@ macro_rules! rules {
             ChecksumOtherFile "checksum-other-file" Error (checksum_other_file: cluster);
             ChoiceConflict "choice-conflict" Error Values["a machine template names its image in one way"] (choice_conflict: cluster);
             ComponentContract "component-contract" Error Manifests;
-            ComponentMismatch "component-mismatch" Error Values["component bundles are chosen in values"] (component_mismatch: cluster);
+            ComponentMismatch "component-mismatch" Error (component_mismatch: cluster);
             CompositionFailed "composition-failed" Error;
             CompositionUnsupported "composition-unsupported" Error;
             CrdOrder "crd-order" Error Manifests (crd_order: bundle);

@@ -87,7 +87,7 @@ fn machines(view: &ClusterView, renderer: &Renderer<'_>) -> Vec<((String, String
                     key: Arc::clone(&image.key),
                     image: uri.map_or_else(|| image.key.to_string(), |uri| last_part(&uri.value)),
                     digest: image.digest.as_ref().map(|digest| digest.value.clone()),
-                    booted: stamp.map(|stamp| Booted::from_stamp(view, &stamp)),
+                    booted: stamp.map(|stamp| Booted::from_stamp(view, pool, &stamp)),
                     version: version.map(|version| Arc::clone(&version.value)),
                 };
                 let name = (view.cluster.name.to_string(), pool.name.to_string());

@@ -5,7 +5,7 @@ use oci_artifacts::Reference;
 use yaml_tree::suggest::did_you_mean;
 
 use crate::decide::component_choice::{Mismatch, Wants, mismatches};
-use crate::model::cluster::Pool;
+use crate::model::cluster::{ClusterOrigin, Pool};
 use crate::model::cluster_view::SelectedPool;
 use crate::model::component::{Declared, Need, component_fact};
 use crate::model::finding::Finding;
@@ -58,6 +58,9 @@ fn no_such_bundle(
     let known = input.view.bundles.keys().map(|key| &**key);
     let help = match did_you_mean(name, known) {
         Some(near) => format!("did you mean `{near}`?"),
+        None if input.view.cluster.origin == ClusterOrigin::Manifests => {
+            "name it by a tag or a digest: `REGISTRY/REPOSITORY:v1.34.1`".to_owned()
+        }
         None => format!("describe it: `component_bundles: {{{name}: {{uri: oci://…}}}}`"),
     };
     finding_of(format!("`component_bundles` has no `{name}`")).help(help)
@@ -103,7 +106,12 @@ fn check_bundle(
 ) {
     let declared = Declared::from_facts(&bundle.facts);
     let key = &bundle.key;
-    let placed = |finding: Finding| finding.with_label(input.spot(bundle.place), "described here");
+    let placed = |finding: Finding| {
+        if bundle.place == pool.bundle.place() {
+            return finding;
+        }
+        finding.with_label(input.spot(bundle.place), "described here")
+    };
     for mismatch in mismatches(&declared, wants) {
         let message = format!(
             "component bundle `{key}` {}",
@@ -117,20 +125,27 @@ fn check_bundle(
             _ => finding,
         });
     }
+    let is_of_manifests = input.view.cluster.origin == ClusterOrigin::Manifests;
     // Where the project has a lock, `lock-missing-image` reports what it lacks.
     let is_reported = input.view.lock.is_some() && is_lockable(bundle);
     if !is_reported && !is_pinned(bundle) {
-        let help = if is_lockable(bundle) {
-            "run `metalmark lock` and commit the lock"
+        let finding = placed(finding_of(format!(
+            "component bundle `{key}` is not pinned to a digest"
+        )));
+        findings.push(if is_of_manifests {
+            finding
+                .unless_set(Level::Warning)
+                .help("name it by its digest: `…@sha256:…`")
+        } else if is_lockable(bundle) {
+            finding.help("run `metalmark lock` and commit the lock")
         } else {
-            "give the tarball's `sha256`"
-        };
-        findings.push(
-            placed(finding_of(format!(
-                "component bundle `{key}` is not pinned to a digest"
-            )))
-            .help(help),
-        );
+            finding.help("give the tarball's `sha256`")
+        });
+    }
+    if is_of_manifests {
+        let message = "no release of Elemental has the field: the API server drops it";
+        let finding = finding_of(message.to_owned()).unless_set(Level::Warning);
+        findings.push(finding.help("docs/components.md says what brings a bundle to machines"));
     }
     for (message, level) in variables(pool, bundle, &declared) {
         let finding = placed(finding_of(message));

@@ -1,5 +1,6 @@
 //! What rules see of one cluster, and of all of them.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -258,7 +259,8 @@ impl<'a> ClusterInput<'a> {
     /// Whether a component bundle brings Kubernetes onto a pool's image: `component-mismatch` says what does not fit.
     pub fn is_brought(&self, it: SelectedPool<'a>) -> bool {
         let booted = proof::booted_image(self.view, it.pool, it.selection);
-        booted.is_some_and(|booted| self.view.bringing_bundle(it.pool, &booted.facts).is_some())
+        let facts = booted.map_or_else(Cow::default, |booted| booted.facts);
+        self.view.bringing_bundle(it.pool, &facts).is_some()
     }
 
     /// The control plane endpoint, where there is one.

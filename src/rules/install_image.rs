@@ -39,7 +39,10 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
         let place = image.facts.get(name).map_or(image.place, |fact| fact.place);
         finding.with_label(input.spot(place), "said of it here")
     };
-    findings.extend(version_fault(input, image).map(|it| placed(finding(it), fact::K8S_VERSION)));
+    findings.extend(version_fault(input, image).map(|it| {
+        placed(finding(it), fact::K8S_VERSION)
+            .help("`install_image_key: …`, an image that installs the cluster's version")
+    }));
     findings.extend(format_fault(input, image).map(|it| placed(finding(it), fact::IMAGE_FORMAT)));
 }
 

@@ -303,16 +303,16 @@ fn an_image_to_install_from_fits_the_cluster_that_names_it() {
         str![[r#"
 install image-format: ova, k8s-version: 1.31.8
 install image-format: ova, k8s-version: v1.31.8+vmware.1
-    error - [install, v1.31.8+vmware.1]
+    error - [install, v1.31.8+vmware.1] => install_image_key: …
 install k8s-version: 1.31.8
 install image-format: ova, k8s-version: 1.30.4
-    error - [install, 1.30.4]
+    error - [install, 1.30.4] => install_image_key: …
 install image-format: ova, k8s-version: '1.31'
-    error - [install, '1.31']
+    error - [install, '1.31'] => install_image_key: …
 install image-format: ova
-    error - [install, install]
+    error - [install, install] => install_image_key: …
 install image-format: qcow2, k8s-version: 1.30.4
-    error - [install, 1.30.4]
+    error - [install, 1.30.4] => install_image_key: …
     error - [install, qcow2]
 installs image-format: ova, k8s-version: 1.31.8
     error - [installs] => install
@@ -343,6 +343,7 @@ error[install-image]: `install` installs Kubernetes `1.30.4`, and the cluster is
   |                      ^^^^^^^ installed from this image
   |
   = cluster: edge
+  = help: `install_image_key: …`, an image that installs the cluster's version
 
 1 error in 1 cluster; 1 node pool checked: 1 proven
 
@@ -370,4 +371,6 @@ fn an_image_to_install_from_is_used() {
         format!("{cluster}  install_image_key: install\n"),
     );
     passes("image-unused", &project, "check");
+    let account = project.run("explain install").exit(0).outcome.stdout;
+    assert!(account.contains("used by: edge\n"), "{account}");
 }

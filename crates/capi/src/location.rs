@@ -1,6 +1,7 @@
 //! Where an image lies: what names it in its provider's store, in the words of the facts that say the same.
 
 use std::borrow::Cow;
+use std::fmt;
 use std::sync::Arc;
 
 use oci_artifacts::{Reference, is_oci};
@@ -97,6 +98,14 @@ impl Location {
     pub fn is_in(&self, fact: &str) -> bool {
         let mut parts = self.parts.iter();
         parts.any(|part| part.is_said_by(fact))
+    }
+}
+
+/// Its parts, with spaces between them.
+impl fmt::Display for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let texts: Vec<&str> = self.parts.iter().map(|part| &*part.text).collect();
+        f.write_str(&texts.join(" "))
     }
 }
 

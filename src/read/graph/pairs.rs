@@ -207,6 +207,7 @@ impl<'t> PairReader<'t> {
                 let place = image_text.place;
                 let pool = PoolName::MachineDeployment(image.keys.join(".").into());
                 let boots = Boots {
+                    bundle: None,
                     seen: find_versions(image.node, Some(image.node)),
                     choice: Ok(choice(image_text)),
                 };

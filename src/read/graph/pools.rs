@@ -30,18 +30,26 @@ const CONFIGURATIONS: [&[&str]; 2] = [
     &["spec", "bootstrap", "configRef", "kind"],
 ];
 
+/// The field with a component bundle, as Elemental's proposal writes it (rancher/elemental#990).
+const BUNDLE: &str = "componentsBundle";
+
 /// The image that machines boot.
 pub(super) struct Boots {
     /// It, or the reason why it is not known.
     pub(super) choice: Result<Choice, Unknown>,
-    /// The texts beside it that seem to name a version.
+    /// The component bundle that its hosts are to get.
+    pub(super) bundle: Option<Located<Arc<str>>>,
+    /// The texts beside them that seem to name a version.
     pub(super) seen: Vec<SeenText>,
 }
 
 impl From<Result<Choice, Unknown>> for Boots {
     fn from(choice: Result<Choice, Unknown>) -> Self {
-        let seen = Vec::new();
-        Self { choice, seen }
+        Self {
+            choice,
+            bundle: None,
+            seen: Vec::new(),
+        }
     }
 }
 
@@ -330,10 +338,17 @@ impl PoolReader<'_, '_> {
         let image = fields
             .zip(spec)
             .and_then(|(fields, spec)| fields.image(spec));
+        let bundle = spec.and_then(|spec| spec.get_path(&[BUNDLE]));
+        let bundle = bundle.filter(|bundle| bundle.value.text_with_labels().is_some());
         let whole = template.get_path(&["spec"]);
         let mut seen = whole.map_or_else(Vec::new, |whole| {
             find_versions(whole, image.as_ref().map(|image| image.node))
         });
+        // A bundle is judged itself.
+        let is_of_bundle = |seen: &SeenText| {
+            bundle.is_some_and(|bundle| bundle.value.text_with_labels() == Some(&seen.text.value))
+        };
+        seen.retain(|seen| !is_of_bundle(seen));
         if let Some(object) = object {
             for seen in &mut seen {
                 seen.text.place = self.place(object, seen.text.place);
@@ -347,9 +362,20 @@ impl PoolReader<'_, '_> {
             (Some(fields), Some(spec), Some(image)) => {
                 Ok(self.choice(image, fields.location(spec), spec, object))
             }
+            // Its hosts have a system already.
+            _ if bundle.is_some() => Ok(Choice::default()),
             _ => Err(Unknown::NoImage),
         };
-        Boots { choice, seen }
+        let bundle = bundle.and_then(|bundle| {
+            let text = Arc::clone(bundle.value.text_with_labels()?);
+            let place = object.map_or(bundle.place, |object| self.place(object, bundle.place));
+            Some(Located::new(text, place))
+        });
+        Boots {
+            choice,
+            bundle,
+            seen,
+        }
     }
 
     /// What a machine's spec says of the image that it names.
@@ -407,12 +433,16 @@ pub(super) fn pool(
     boots: Boots,
     is_variable: bool,
 ) -> Pool {
-    let mut seen = boots.seen;
-    let (mut choice, mut unknown) = match boots.choice {
+    let Boots {
+        choice,
+        mut bundle,
+        mut seen,
+    } = boots;
+    let (mut choice, mut unknown) = match choice {
         Ok(choice) => (choice, None),
         Err(why) => (Choice::default(), Some(why)),
     };
-    let texts = || { [&choice.name, &choice.url, &version].into_iter() }.flatten();
+    let texts = || { [&choice.name, &choice.url, &bundle, &version].into_iter() }.flatten();
     let is_open = is_variable || texts().any(|text| is_variable_text(&text.value));
     // What describes an image is its name, or a part of it.
     let is_secret = texts().any(|text| is_opaque(&text.value));
@@ -430,14 +460,17 @@ pub(super) fn pool(
         } else {
             Unknown::OddVersion
         };
-        (choice, unknown) = (Choice::default(), Some(why));
+        (choice, bundle, unknown) = (Choice::default(), None, Some(why));
         seen.clear();
     }
     let version = version.filter(|version| !is_opaque(&version.value));
     Pool {
         name,
         choice,
-        bundle: BundleChoice::default(),
+        bundle: BundleChoice {
+            key: bundle,
+            ..BundleChoice::default()
+        },
         place,
         replicas: None,
         k8s_version: version,

@@ -53,12 +53,14 @@ impl MadeObjects {
         own.len() == other.len() && pairs.all(|(one, other)| one.value.same(&other.value))
     }
 
-    /// What the objects of Cluster API say of machines.
+    /// What the objects of Cluster API say of machines. A health check replaces some by others of their kind.
     fn machine_parts(&self) -> Vec<Node> {
         let nowhere = Text::from_file(Arc::new(Source::new("", "")));
         let objects = self.objects.iter();
         let objects = objects.map(|node| ManifestObject::new(&nowhere, 0, &[], node.clone()));
-        let own = objects.filter(|object| is_of_cluster_api(&object.api_version));
+        let own = objects.filter(|object| {
+            is_of_cluster_api(&object.api_version) && &*object.kind != "MachineHealthCheck"
+        });
         own.map(|object| machine_parts(&object)).collect()
     }
 }

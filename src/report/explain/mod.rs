@@ -9,6 +9,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
+use crate::decide::identity::find_image;
 use crate::decide::plan::{ClusterPlan, Goal, for_cluster};
 use crate::model::cluster_view::ClusterView;
 use crate::model::rule::{Level, RuleId};
@@ -119,7 +120,7 @@ pub struct ImageAccount {
     image: String,
     uri: Option<String>,
     facts: BTreeMap<String, FactAccount>,
-    /// The pools that boot it, as `cluster/pool`.
+    /// The pools that boot it, as `cluster/pool`, and the clusters that are installed from it.
     used_by: Vec<String>,
     /// The clusters that are served it.
     served_for: Vec<String>,
@@ -136,6 +137,10 @@ impl ImageAccount {
             .pools()
             .filter(|it| it.selection.image().catalog_key() == Some(&image.key))
             .map(|it| format!("{}/{}", view.cluster.name, it.pool.name));
+        let installs = view.cluster.install_image.as_ref();
+        let installs = installs.and_then(|named| find_image(&named.value, &view.images));
+        let installs = installs.filter(|key| **key == image.key);
+        let used_by = used_by.chain(installs.map(|_| view.cluster.name.to_string()));
         let served = view.served.binary_search(&image.key).is_ok();
         Some(Self {
             image: image.key.to_string(),

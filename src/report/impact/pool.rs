@@ -4,18 +4,18 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use capi::changes::{Effect, is_hosted};
-use capi::providers::{self, Stamp, Template};
+use capi::providers::{self, Kind, NamedBy, Stamp, Template, image_fields};
 use capi::unknown::Unknown;
 use serde::Serialize;
 use yaml_tree::json::{Html, to_json};
 use yaml_tree::opaque::is_opaque;
 use yaml_tree::place::Located;
-use yaml_tree::value::Node;
+use yaml_tree::value::{Entry, Map, Node};
 
 use super::ImpactKind;
 use super::field::{FieldChange, Rollout};
 use crate::decide::object_changes::{ObjectChange, differences, object_changes};
-use crate::model::cluster::{Choice, ClusterOrigin, Pool, PoolName};
+use crate::model::cluster::{Choice, Cluster, ClusterOrigin, Pool, PoolName};
 use crate::model::cluster_view::ClusterView;
 use crate::model::judgment::Grade;
 use crate::model::version::Version;
@@ -34,6 +34,9 @@ pub struct PoolChange {
     /// Its Kubernetes version, where that changes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kubernetes: Option<Edit<Arc<str>>>,
+    /// The provider's API that its machine template is of, where that changes: `Metal3MachineTemplate v1beta1`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub provider: Option<Edit<String>>,
     /// How many machines it has, where that changes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replicas: Option<Edit<u32>>,
@@ -66,6 +69,7 @@ impl PoolChange {
             change,
             image: None,
             kubernetes: None,
+            provider: None,
             replicas: None,
             machines: None,
             rollout: None,
@@ -112,10 +116,14 @@ impl<T> Edit<T> {
     fn new(from: Option<T>, to: Option<T>) -> Self {
         Self { from, to }
     }
+
+    fn map<U>(&self, value: impl Fn(&T) -> U) -> Edit<U> {
+        Edit::new(self.from.as_ref().map(&value), self.to.as_ref().map(&value))
+    }
 }
 
 /// An image as a machine boots it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Booted {
     /// Its key; none where the values give the URL themselves.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -135,16 +143,21 @@ pub struct Booted {
 }
 
 impl Booted {
-    /// What the stamp of a pool makes its machines boot.
-    pub fn from_stamp(view: &ClusterView, stamp: &Stamp) -> Self {
+    /// What the stamp of a pool makes its machines boot: what its machine template says of it, or the stamp where none is made.
+    pub fn from_stamp(view: &ClusterView, pool: &Pool, stamp: &Stamp) -> Self {
+        let template = MadeTemplate::make(&view.cluster, pool, Some(stamp), None);
         let image = stamp.key.as_ref().and_then(|key| view.images.get(key));
         let uri = image.and_then(|image| image.uri.as_ref());
+        let booted = template.and_then(|template| template.image());
+        let booted = booted.unwrap_or_else(|| Self {
+            url: Some(Arc::clone(&stamp.url)),
+            checksum: stamp.checksum.clone(),
+            ..Self::default()
+        });
         Self {
             key: stamp.key.clone(),
             uri: uri.map(|uri| Arc::clone(uri.value.text())),
-            url: Some(Arc::clone(&stamp.url)),
-            name: None,
-            checksum: stamp.checksum.clone(),
+            ..booted
         }
     }
 
@@ -200,6 +213,8 @@ pub enum Cause {
     Image,
     /// Another Kubernetes version.
     Kubernetes,
+    /// Another provider, or another version of its API.
+    Provider,
     /// Another setting of the machine template.
     MachineTemplate,
     /// Another setting of another object.
@@ -365,13 +380,20 @@ fn pool_change(
     }
     // What is made of its choices rolls it, where no object says so itself. A version is the control plane's own: no template
     // can keep it from rolling.
-    let templates = [old, new].map(PoolSide::template);
-    let [was, is] = templates.each_ref().map(Option::as_ref);
-    let mut settings = differences(was, is);
-    let is_said = because.contains(&Cause::Image) || new.has_own_objects();
-    settings.retain(|setting| !setting.is_secret && !is_said);
-    if !settings.is_empty() {
-        because.push(Cause::MachineTemplate);
+    let templates = Edit::new(old.template(), new.template());
+    let provider = templates.map(MadeTemplate::api);
+    let is_other_api = { provider.from.iter().zip(&provider.to) }.any(|(from, to)| from != to);
+    let mut moved = Vec::new();
+    if templates.from != templates.to && !new.has_own_objects() {
+        if is_other_api {
+            because.push(Cause::Provider);
+        } else if !because.contains(&Cause::Image) {
+            because.push(Cause::MachineTemplate);
+            let [was, is] =
+                [&templates.from, &templates.to].map(|it| it.as_ref()?.object.get_path(&["spec"]));
+            moved = differences(was, is);
+            moved.retain(|field| !field.is_secret);
+        }
     }
     let made = match because.as_slice() {
         [] => Effect::NoEffect,
@@ -402,19 +424,19 @@ fn pool_change(
     };
     let fields = fields.iter().map(|field| FieldChange::from_object(field));
     let rolls = Rollout::from_effect(made);
-    let settings = settings
-        .iter()
-        .map(|setting| FieldChange::from_difference("machine template", setting, rolls));
+    let moved = { moved.iter() }
+        .map(|field| FieldChange::from_difference("machine template", field, rolls));
     Some(PoolChange {
         image: because.contains(&Cause::Image).then_some(image),
         kubernetes: because.contains(&Cause::Kubernetes).then_some(kubernetes),
+        provider: because.contains(&Cause::Provider).then_some(provider),
         replicas: Some(replicas).filter(|replicas| replicas.from != replicas.to),
         machines: (rollout == Some(Rollout::Roll)).then(|| old.machines()),
         rollout,
         judgment: Some(new.grade()),
         because,
         skipped,
-        changes: fields.chain(settings).collect(),
+        changes: fields.chain(moved).collect(),
         ..PoolChange::new(new.pool().name.to_string(), ImpactKind::Changed)
     })
 }
@@ -494,7 +516,7 @@ impl<'a> PoolSide<'a> {
 
     fn image(self) -> Option<Booted> {
         match self.side.stamps.get(self.index)? {
-            Some(stamp) => Some(Booted::from_stamp(self.side.view, stamp)),
+            Some(stamp) => Some(Booted::from_stamp(self.side.view, self.pool(), stamp)),
             None => Booted::from_choice(&self.pool().choice),
         }
     }
@@ -520,24 +542,80 @@ impl<'a> PoolSide<'a> {
             || is_opaque(&to_json(&pool.settings.value, Html::Plain))
     }
 
-    /// The machine template's content as it would be rendered; none of a provider that is not known.
-    fn template(self) -> Option<Node> {
+    /// Its machine template; none of a provider that is not known.
+    fn template(self) -> Option<MadeTemplate> {
         let side = self.side;
-        let cluster = &side.view.cluster;
+        let stamp = side.stamps.get(self.index)?.as_ref();
+        MadeTemplate::make(&side.view.cluster, self.pool(), stamp, side.api_version)
+    }
+}
+
+/// A machine template. Two are the same by their content alone, as it makes the name, and another name replaces machines.
+struct MadeTemplate {
+    kind: &'static Kind,
+    version: String,
+    object: Node,
+}
+
+impl PartialEq for MadeTemplate {
+    fn eq(&self, other: &Self) -> bool {
+        let text = |it: &Self| to_json(&it.object.value, Html::Plain);
+        text(self) == text(other)
+    }
+}
+
+impl MadeTemplate {
+    /// The template as it would be rendered, in this version of the provider's API where it has that; none of a provider that is not
+    /// known, and of an image that it cannot boot.
+    fn make(
+        cluster: &Cluster,
+        pool: &Pool,
+        stamp: Option<&Stamp>,
+        api_version: Option<&str>,
+    ) -> Option<Self> {
         let infra = cluster.infra_provider.as_ref();
         let provider = providers::find(infra.map_or("capm3", |provider| &provider.value))?;
         let kind = provider.data().kinds.first()?;
         let known = |version: &&str| kind.versions.contains(version);
-        let version = side.api_version.filter(known);
+        let version = api_version.filter(known);
         let version = version.or(kind.versions.first().copied())?;
-        let stamp = side.stamps.get(self.index)?.as_ref();
-        let settings = &self.pool().settings;
         let template = Template {
             provider,
             kind,
             version,
         };
-        let spec = providers::template_spec(template, stamp, settings).ok()?;
-        Some(Node::from_value(spec))
+        let spec = providers::template_spec(template, stamp, &pool.settings).ok()?;
+        let object = Map::from_iter([Entry::holding("spec", Node::from_value(spec))]);
+        Some(Self {
+            kind,
+            version: version.to_owned(),
+            object: Node::from_value(object),
+        })
+    }
+
+    /// Its kind, and the version of its API.
+    fn api(&self) -> String {
+        format!("{} {}", self.kind.kind, self.version)
+    }
+
+    /// The image that it names, as it is read of manifests.
+    fn image(&self) -> Option<Booted> {
+        let fields = image_fields(self.kind.kind)?;
+        let spec = fields.spec(&self.object)?;
+        let named = fields.image(spec)?;
+        let location = fields.location(spec)?.to_string().into();
+        Some(match named.by {
+            NamedBy::Name => Booted {
+                name: Some(location),
+                ..Booted::default()
+            },
+            NamedBy::Url => Booted {
+                url: Some(location),
+                checksum: spec
+                    .get_path(&["image", "checksum"])
+                    .and_then(|node| node.value.as_str().cloned()),
+                ..Booted::default()
+            },
+        })
     }
 }

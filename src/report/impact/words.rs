@@ -70,6 +70,7 @@ pub(in crate::report) fn machines(pool: &PoolChange) -> String {
         (_, Some(Rollout::Roll)) => {
             let why = match pool.because.as_slice() {
                 [Cause::MachineTemplate] => ": its machine template changes",
+                [Cause::Provider] => ": the API of its provider changes",
                 _ => "",
             };
             format!("{} re-provisioned, by roll{why}", count(pool.machines))
@@ -172,7 +173,11 @@ fn summary(pool: &PoolChange) -> Vec<Line> {
     let kubernetes = kubernetes.map(|edit| ("kubernetes", self::edit(edit)));
     let replicas = pool.replicas.as_ref();
     let replicas = replicas.map(|edit| ("replicas", self::edit(edit)));
-    let lines = [image, kubernetes, replicas].into_iter().flatten();
+    let provider = pool.provider.as_ref();
+    let provider = provider.map(|edit| ("provider", self::edit(edit)));
+    let lines = [image, kubernetes, provider, replicas]
+        .into_iter()
+        .flatten();
     let line = |(what, (from, to)): (&str, (String, String))| Line {
         what: what.to_owned(),
         from,

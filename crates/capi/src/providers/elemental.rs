@@ -27,6 +27,13 @@ const MACHINE: &[&str] = &["osVersionManagement", "selector"];
 /// The same, and the setting for the pool's registration.
 const SETTINGS: &[&str] = &["osVersionManagement", "registration", "selector"];
 
+/// The settings that choose a component bundle.
+const BUNDLE: [&str; 3] = [
+    "component_bundle_key",
+    "component_bundle_selector",
+    "componentsBundle",
+];
+
 const IMAGE_NAMES: &[ImageNames] = &[ImageNames::new(
     "Elemental",
     &[Way::url(
@@ -54,6 +61,15 @@ impl Provider for Elemental {
 
     fn machine(&self, settings: &Node, _version: &str) -> Map {
         set(settings, MACHINE)
+    }
+
+    /// Its hosts have a system already, and a component bundle may bring all else.
+    fn needs_no_image(&self, settings: &Node) -> bool {
+        let is_set = |key: &&str| {
+            let node = settings.get_path(&[key]);
+            node.is_some_and(|node| !node.value.is_null())
+        };
+        BUNDLE.iter().any(is_set)
     }
 
     fn image(&self, _kind: &Kind, _version: &str, stamp: &Stamp) -> Result<Vec<Edit>, String> {

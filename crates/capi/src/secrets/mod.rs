@@ -211,9 +211,10 @@ fn secrets(source: &Source) -> Secrets {
 }
 
 /// What only files with secrets say. Each file is searched, so the searches are prepared once, and few.
-static MARKS: LazyLock<[Mark; 7]> = LazyLock::new(|| {
+static MARKS: LazyLock<[Mark; 8]> = LazyLock::new(|| {
     [
-        Mark::new("ecret", &["Secret", "secretGenerator"]),
+        Mark::new("Secret", &[]),
+        Mark::new("secretGenerator", &[]),
         Mark::new("stringData", &[]),
         Mark::new("passwd", &[]),
         Mark::new("sops", &["sops:", "\"sops\""]),
