@@ -6,7 +6,7 @@ use std::sync::Arc;
 use capi::image::ImageKey;
 use serde::Serialize;
 
-use super::lacking::{LackingImage, MOST_NEAR, NearMiss};
+use super::followers::{LackingImage, MOST_NEAR, NearMiss};
 use super::plan::ClusterPlan;
 use super::successor::same_line;
 use crate::model::date::Date;
@@ -34,7 +34,7 @@ pub struct MissingImage {
 pub fn build_list(plans: &[ClusterPlan], since: Option<Date>) -> Vec<MissingImage> {
     let lacking = plans
         .iter()
-        .flat_map(|plan| plan.lacking.iter().map(move |it| (&plan.cluster, it)));
+        .flat_map(|plan| plan.to_build.iter().map(move |it| (&plan.cluster, it)));
     let lacking: Vec<(&Arc<str>, &LackingImage)> = lacking.collect();
     let keys: BTreeSet<&ImageKey> = lacking.iter().map(|(_, it)| &it.follows).collect();
     let mut lines: BTreeMap<&ImageKey, &ImageKey> = BTreeMap::new();
@@ -100,7 +100,7 @@ fn name(line: &str, minor: (u32, u32), version: Option<&Version>) -> Option<Stri
 #[cfg(test)]
 mod tests {
     use super::{build_list, name};
-    use crate::decide::lacking::{LackingImage, NearMiss};
+    use crate::decide::followers::{LackingImage, NearMiss};
     use crate::decide::plan::ClusterPlan;
     use crate::model::version::Version;
 
@@ -119,9 +119,9 @@ mod tests {
 
     #[test]
     fn an_image_is_missing_once_for_a_line() {
-        let plan = |cluster: &str, lacking: Vec<LackingImage>| ClusterPlan {
+        let plan = |cluster: &str, to_build: Vec<LackingImage>| ClusterPlan {
             cluster: cluster.into(),
-            lacking,
+            to_build,
             ..ClusterPlan::default()
         };
         let (first, later) = (

@@ -4,9 +4,9 @@
 pub mod bound_content;
 pub mod build_list;
 pub mod component_choice;
+pub mod followers;
 pub mod identity;
 pub mod image_server;
-pub mod lacking;
 pub mod matching;
 pub mod object_changes;
 pub mod plan;

@@ -13,15 +13,13 @@ use capi::image::{Image, ImageKey, Images, fact};
 use capi::labels::Labels;
 use serde::Serialize;
 
+use super::followers::{Followers, LackingImage, PoolImages, Versioned, images_to_build};
 use super::image_server::{Artifact, Boots, BootsAfter};
-use super::lacking::{LackingImage, PoolImages, lacking_images};
 use super::proof;
 use super::removals::find_removed;
-use super::replacement::obstacles;
 use crate::model::cluster::{Pool, PoolName};
 use crate::model::cluster_view::{ClusterView, SelectedPool};
-use crate::model::date::Date;
-use crate::model::date::build_day;
+use crate::model::date::{Date, build_day};
 use crate::model::judgment::Grade;
 use crate::model::selection::Outcome;
 use crate::model::version::Version;
@@ -94,9 +92,9 @@ pub struct ClusterPlan {
     pub steps: Vec<PlanStep>,
     /// What stops it before the goal.
     pub blocked: Option<Blocked>,
-    /// What it lacks for the minor that it stops before, and for those behind it.
+    /// What is to be built for the minor that it stops before, and for those behind it.
     #[serde(skip)]
-    pub lacking: Vec<LackingImage>,
+    pub to_build: Vec<LackingImage>,
 }
 
 /// All pools of a cluster go to one version.
@@ -192,10 +190,16 @@ pub fn for_cluster(view: &ClusterView, images: Result<&Images, String>, goal: Go
     } else {
         version.minor + 1
     };
-    let whole = images.values().filter_map(|it| Some((version_of(it)?, it)));
-    let whole: Vec<(Version, &Image)> = whole.collect();
+    let images = images.values();
+    let images = images.filter_map(|it| Some((held_version(it)?, it)));
+    let images: Vec<Versioned<'_>> = images.collect();
     for minor in first..=last {
-        match step(&whole, &booted, (version.major, minor), goal.earliest_day()) {
+        match step(
+            &images,
+            &booted,
+            (version.major, minor),
+            goal.earliest_day(),
+        ) {
             Ok((next, chosen)) if next != version || differ(&booted, &chosen) => {
                 let named = chosen
                     .iter()
@@ -217,11 +221,9 @@ pub fn for_cluster(view: &ClusterView, images: Result<&Images, String>, goal: Go
             Ok(_) => {}
             Err(blocked) => {
                 plan.blocked = Some(blocked);
-                let lacking = (minor..=last).flat_map(|minor| {
-                    let minor = (version.major, minor);
-                    lacking_images(images, &booted, minor, goal.earliest_day())
-                });
-                plan.lacking = lacking.collect();
+                let since = goal.earliest_day();
+                plan.to_build =
+                    images_to_build(&images, &booted, version.major, minor..=last, since);
                 break;
             }
         }
@@ -323,40 +325,17 @@ fn is_required(view: &ClusterView, pool: &Pool, version: &Version) -> bool {
 
 /// The newest version of a minor that every pool has an image for, and these images.
 fn step<'v>(
-    images: &[(Version, &'v Image)],
+    images: &'v [Versioned<'v>],
     booted: &PoolImages<'v>,
     minor: (u32, u32),
     since: Option<Date>,
 ) -> Result<(Version, PoolImages<'v>), Blocked> {
-    let is_candidate = |(version, image): &&(Version, &Image)| {
-        let is_of_minor = (version.major, version.minor) == minor;
-        let is_new = |day| build_day(image).is_some_and(|built| built >= day);
-        is_of_minor && version.prerelease.is_none() && since.is_none_or(is_new)
-    };
-    let candidates: Vec<&(Version, &Image)> = images.iter().filter(is_candidate).collect();
-    // Pools of a cluster often boot one image.
-    let mut followers: BTreeMap<&ImageKey, Vec<&(Version, &Image)>> = BTreeMap::new();
-    let mut by_version: BTreeMap<&Version, PoolImages<'v>> = BTreeMap::new();
-    let mut lacking = BTreeMap::new();
-    for (pool, image) in booted {
-        let followers = followers.entry(&image.key).or_insert_with(|| {
-            let follows = |it: &&(Version, &Image)| obstacles(image, it.1).is_empty();
-            candidates.iter().copied().filter(follows).collect()
-        });
-        for (version, candidate) in followers.iter() {
-            // Of several images of one version the first by key.
-            let of_version = by_version.entry(version).or_default();
-            of_version.entry(pool).or_insert(candidate);
-        }
-        if followers.is_empty() {
-            lacking.insert(pool.to_string(), Arc::clone(&image.key));
-        }
+    let followers = Followers::find(images, booted, minor, since);
+    if let Some((version, chosen)) = followers.newest() {
+        return Ok((version.clone(), chosen));
     }
-    let of_all = by_version
-        .into_iter()
-        .rfind(|(_, images)| images.len() == booted.len())
-        .map(|(version, images)| (version.clone(), images));
-    of_all.ok_or_else(|| Blocked {
+    let lacking = followers.ends();
+    Err(Blocked {
         before: Some(format!("{}.{}", minor.0, minor.1)),
         reason: if lacking.is_empty() {
             "no version has an image for every node pool".to_owned()
@@ -389,8 +368,12 @@ fn differ(booted: &PoolImages<'_>, chosen: &PoolImages<'_>) -> bool {
     booted.values().zip(chosen.values()).any(is_other)
 }
 
-/// The whole version that an image holds.
+/// The version that an image holds.
+fn held_version(image: &Image) -> Option<Version> {
+    Version::parse(image.facts.text(fact::K8S_VERSION)?)
+}
+
+/// The same where it is whole.
 fn version_of(image: &Image) -> Option<Version> {
-    let version = Version::parse(image.facts.text(fact::K8S_VERSION)?)?;
-    (!version.is_partial()).then_some(version)
+    held_version(image).filter(|version| !version.is_partial())
 }

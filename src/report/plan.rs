@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use super::{CommentFormat, quantity};
 use crate::decide::build_list::{MissingImage, build_list};
+use crate::decide::followers::NearMiss;
 use crate::decide::image_server::{NeedTime, NeededImage, ServerPlan, ServerStage};
-use crate::decide::lacking::NearMiss;
 use crate::decide::plan::{Blocked, ClusterPlan, Goal, RemovedName};
 use crate::decide::waves::Wave;
 use crate::printer::{Printer, Safe};

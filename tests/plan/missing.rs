@@ -165,3 +165,91 @@ fn an_image_that_was_built_too_early_nearly_fits() {
         "2026-07-22"
     );
 }
+
+#[test]
+fn an_image_that_was_built_late_enough_follows_itself() {
+    let image = |flavor: &str, built: &str| {
+        let image = listed(flavor, flavor, "kubeadm", "1.30.2");
+        format!("{image} build-timestamp={built}")
+    };
+    let images = [
+        image("plain", "2026-08-01"),
+        image("hardened", "2026-01-01"),
+    ];
+    let images: Vec<&str> = images.iter().map(String::as_str).collect();
+    let boots = ["plain".to_owned(), "hardened".to_owned()];
+    let stage = project()
+        .catalog(&images)
+        .cluster("edge", &values("kubeadm", "1.30.2", &boots));
+    stage
+        .run("plan --security-before 2026-07-22")
+        .exit(1)
+        .stdout(str![[r#"
+edge: 1.30.2, blocked before 1.30: an image is missing
+  no successor of `hardened`: md0
+
+missing: an image of 1.30.2 built on 2026-07-22 or later in the line of `hardened`, for 1 cluster
+1 cluster: 0 to upgrade in 0 steps, 0 at images built since 2026-07-22, 1 blocked
+
+"#]]);
+}
+
+#[test]
+fn nothing_is_missing_for_a_minor_of_which_all_pools_have_one_version() {
+    let images = [
+        (0, 30, 2),
+        (1, 30, 2),
+        (0, 31, 2),
+        (0, 32, 2),
+        (0, 32, 5),
+        (1, 32, 2),
+    ];
+    let stage = edge(images, "1.30.2", &[(0, 30, 2), (1, 30, 2)]);
+    assert_text(
+        &missing(&stage, "plan --to 1.32").join("\n"),
+        str![
+            "`ubuntu-noble-hardened-kubeadm-1-31-2`, an image of 1.31.2 in the line of `ubuntu-noble-hardened-kubeadm-1-30-2`, for 1 cluster"
+        ],
+    );
+}
+
+#[test]
+fn an_image_of_another_build_is_none_that_fits_a_later_minor() {
+    let image = |key: &str, version: &str| {
+        format!("{key} - {version} os=ubuntu os-release=noble hardened=false")
+    };
+    let images = [
+        image("own-image", "1.30.2+rke2r1"),
+        image("other", "1.32.3+k3s1"),
+    ];
+    let images: Vec<&str> = images.iter().map(String::as_str).collect();
+    let values = values("rke2", "1.30.2+rke2r1", &["own-image".to_owned()])
+        .replace("  machine_deployments:\n", "");
+    let stage = project().catalog(&images).cluster("edge", &values);
+    // The facts do not say for which distribution they are.
+    let catalog = stage.read("catalog.yaml").replace("k8s-flavor: -, ", "");
+    stage.write("catalog.yaml", catalog);
+    assert_text(
+        &missing(&stage, "plan --to 1.32").join("\n"),
+        str![[r#"
+an image of 1.31 in the line of `own-image`, for 1 cluster
+an image of 1.32 in the line of `own-image`, for 1 cluster; `other` has not the same kind of build
+"#]],
+    );
+}
+
+#[test]
+fn a_cluster_that_runs_a_prerelease_goes_to_none() {
+    let images = [
+        listed("own-image", "plain", "kubeadm", "1.30.2-rc1"),
+        listed("next", "plain", "kubeadm", "1.31.0-rc1"),
+    ];
+    let images: Vec<&str> = images.iter().map(String::as_str).collect();
+    let values = values("kubeadm", "1.30.2-rc1", &["own-image".to_owned()])
+        .replace("  machine_deployments:\n", "");
+    let stage = project().catalog(&images).cluster("edge", &values);
+    assert_text(
+        &missing(&stage, "plan --to 1.31").join("\n"),
+        str!["an image of 1.31 in the line of `own-image`, for 1 cluster; `next` is a prerelease"],
+    );
+}
