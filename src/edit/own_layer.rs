@@ -59,7 +59,12 @@ pub(crate) fn write_value(fix: &Fix, text: &str, engine: Engine) -> Option<Strin
         value,
         position: Position::Last,
     };
-    apply_edits(text, engine, &[edit]).ok()
+    let mut text = apply_edits(text, engine, &[edit]).ok()?;
+    // It may have had no line of values that shows how one ends.
+    if !text.ends_with('\n') {
+        text.push('\n');
+    }
+    Some(text)
 }
 
 /// The keys that lead to the value that begins at a byte; none where it is in a list.

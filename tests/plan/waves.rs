@@ -333,6 +333,7 @@ edited site.yaml
 # The site.
 cluster:
   k8s_version: v1.31.4
+
 "#]],
     );
 }
@@ -380,6 +381,31 @@ k8s_version_short: "1.31"
     );
     assert!(stage.read(chart).contains("k8s_version_short: \"1.30\""));
     stage.run("check").exit(0);
+}
+
+#[test]
+fn no_wave_is_applied_while_a_pattern_of_the_clusters_that_go_first_is_none() {
+    let stage = fleet("plan: {most: 1, first: ['[b']}\n", &[("a", 30), ("b", 30)]);
+    let before = stage.read(&file("a"));
+    let run = stage.run("plan --to 1.31 --apply 1").exit(1);
+    assert!(run.outcome.stderr.contains("error[project-file]"));
+    assert_eq!(stage.read(&file("a")), before);
+}
+
+#[test]
+fn a_values_file_without_keys_ends_with_a_line_break_after_a_wave() {
+    let stage = fleet("plan: {most: 1}\n", &[("a", 30), ("b", 30)]);
+    stage.write("catalog.yaml", stage.read("catalog.yaml") + &values(30));
+    let comment = "# All of it is shared.\n";
+    for name in ["a", "b"] {
+        stage.write(&file(name), comment);
+    }
+    stage.run("plan --to 1.31 --apply 1").exit(0);
+    let image = key((0, 31, 4));
+    assert_eq!(
+        stage.read(&file("a")),
+        format!("{comment}cluster:\n  k8s_version: v1.31.4\n  capm3:\n    image_key: {image}\n")
+    );
 }
 
 #[test]

@@ -129,7 +129,12 @@ pub fn plan(
         None => read::workspace(request)?,
     };
     let fleet = Fleet::open(workspace, today)?;
-    let goal = find_goal(options, &fleet)?;
+    let goal = find_goal(options, &fleet);
+    if goal.is_err() {
+        // Its goal may be written wrongly.
+        has_unread(&fleet, terminal)?;
+    }
+    let goal = goal?;
     let builder = options.to_builder.as_deref();
     if builder.is_none() && options.offer.is_given() {
         let message = "a list of images says what a version of the builder offers\nhelp: type `--to-builder VERSION` too";
@@ -152,6 +157,10 @@ pub fn plan(
         None => waves::waves(&plans.plans, &fleet.workspace.settings.waves),
     };
     if let Some(number) = options.apply {
+        // What is not read may be what keeps clusters out of the wave.
+        if has_unread(&fleet, terminal)? {
+            return Ok(Verdict::Findings);
+        }
         let wave = apply::Apply {
             request,
             fleet: &fleet,
@@ -181,18 +190,23 @@ pub fn plan(
             upgrade::upgrade(&upgrade, options.format, &mut terminal.out)?;
         }
     }
-    // Of a project that is not read whole, no plan is.
+    let has_unread = has_unread(&fleet, terminal)?;
+    let is_blocked = plans.iter().any(|plan| plan.blocked.is_some());
+    Ok(Verdict::from_errors(is_blocked || has_unread))
+}
+
+/// Whether a project is not read whole, so that no plan of it is; prints why.
+fn has_unread(fleet: &Fleet, terminal: &mut Terminal) -> Result<bool, Error> {
     let workspace = &fleet.workspace;
     let found = workspace.findings.clone();
-    let unread = check::findings(found, &workspace.settings, today).findings;
+    let unread = check::findings(found, &workspace.settings, fleet.today).findings;
     let is_error = |judged: &Judged| judged.level == Level::Error;
     let unread: Vec<Judged> = unread.into_iter().filter(is_error).collect();
     if !unread.is_empty() {
         let count = workspace.clusters.len();
         print_findings(&mut terminal.err, &unread, count, Format::Human)?;
     }
-    let is_blocked = plans.iter().any(|plan| plan.blocked.is_some());
-    Ok(Verdict::from_errors(is_blocked || !unread.is_empty()))
+    Ok(!unread.is_empty())
 }
 
 /// What the clusters are to run: as typed, else as the project file says.
