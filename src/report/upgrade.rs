@@ -19,7 +19,7 @@ pub struct UpgradeHistory {
     pub begun: Option<DatedCommit>,
     /// Those that changed what clusters run, newest first.
     pub merged: Vec<MergedStep>,
-    /// The day from which the next wave is due; none where nothing was merged yet.
+    /// The day from which the next wave is due, as far as it is known; none where nothing was merged yet.
     pub due: Option<Date>,
 }
 

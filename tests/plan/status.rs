@@ -178,6 +178,38 @@ missing: `ubuntu-noble-plain-kubeadm-1-33-*`, an image of 1.33 in the line of `u
 }
 
 #[test]
+fn a_shallow_clone_takes_its_first_commit_for_one_that_merged_a_wave() {
+    let Some(stage) = begin() else { return };
+    merge_wave(&stage, "2026-11-20");
+    let from = format!("file://{}", stage.path().display());
+    let clone = |depth: &str| {
+        let clone = project();
+        let depth = format!("--depth={depth}");
+        git(clone.path(), &["clone", "--quiet", &depth, &from, "clone"]);
+        let status = read_json(&clone, "-C clone plan --status");
+        let merged = list(&status, "merged").count();
+        json!([status["due"], status["waves"][0]["state"], merged])
+    };
+    assert_eq!(clone("1"), json!(["2026-11-22", "soaking", 0]));
+    assert_eq!(clone("2"), json!(["2026-11-22", "soaking", 1]));
+}
+
+#[test]
+fn a_slip_in_the_project_file_does_not_begin_an_upgrade_again() {
+    let Some(stage) = begin() else { return };
+    let begun = git(stage.path(), &["rev-parse", "HEAD"]);
+    merge_wave(&stage, "2026-11-20");
+    stage.edit("metalmark.yaml", "'1.31'", "1.31");
+    commit(&stage, "2026-11-20");
+    stage.edit("metalmark.yaml", "to: 1.31", "to: '1.31'");
+    commit(&stage, "2026-11-20");
+    let status = read_json(&stage, "plan --status");
+    assert_eq!(status["begun"]["commit"], begun);
+    assert_eq!(list(&status, "merged").count(), 1);
+    assert_eq!(status["waves"][0]["state"], "soaking");
+}
+
+#[test]
 fn a_status_needs_a_goal_that_is_committed() {
     let Some(stage) = begin() else { return };
     let cases = [
@@ -185,14 +217,18 @@ fn a_status_needs_a_goal_that_is_committed() {
             "a goal beside that of the project file",
             "plan --to 1.31 --status",
         ),
+        ("a goal that is a number", "plan"),
         ("no goal", "plan --status"),
         ("no goal of a plan", "plan"),
         ("no project file", "plan --status"),
     ];
     let errors = table(cases.iter().map(|(name, _)| name), |name| {
         match **name {
+            "a goal that is a number" => {
+                stage.edit("metalmark.yaml", "'1.31'", "1.31");
+            }
             "no goal" => {
-                stage.edit("metalmark.yaml", "to: '1.31', ", "");
+                stage.edit("metalmark.yaml", "to: 1.31, ", "");
                 commit(&stage, "2026-11-13");
             }
             "no project file" => {
@@ -217,6 +253,18 @@ a goal beside that of the project file
     Usage: metalmark plan --to <MINOR> [CLUSTER]...
     
     For more information, try '--help'.
+a goal that is a number
+    error[project-file]: `plan.to` is a string, and this is a number
+     --> metalmark.yaml:3:12
+      |
+    3 | plan: {to: 1.31, most: 1, soak: 2, owners: {a: lab}, windows: {c: Sunday}}
+      |            ^^^^
+      |
+      = help: quote it
+    
+    1 error
+    error: no goal is given
+    help: type `--to MINOR` or `--patch-only`, or write `plan: {to: "1.33"}` to the project file
 no goal
     error: no goal is given
     help: type `--to MINOR` or `--patch-only`, or write `plan: {to: "1.33"}` to the project file

@@ -9,6 +9,7 @@ use crate::decide::plan;
 use crate::error::Error;
 use crate::files::{Files, HistoryCommit, Repository, Revision};
 use crate::model::date::Date;
+use crate::model::rule::RuleId;
 use crate::pipeline::fleet::Fleet;
 use crate::read::{self, ClusterEntry, Location, Request, Workspace};
 use crate::report::upgrade::{DatedCommit, MergedStep, UpgradeHistory, moves};
@@ -69,6 +70,8 @@ impl<'a> Commits<'a> {
     /// A commit cannot be read.
     pub(super) fn history(&self, fleet: &Fleet) -> Result<UpgradeHistory, Error> {
         let mut history = UpgradeHistory::default();
+        let soak = u64::from(fleet.workspace.settings.waves.soak) * 86_400;
+        let due = |commit: &HistoryCommit| Date::from_unix(commit.seconds.saturating_add(soak));
         let mut versions = self::versions(fleet)?;
         let mut later = &self.commits[0];
         for earlier in &self.commits[1..] {
@@ -77,13 +80,15 @@ impl<'a> Commits<'a> {
                 break;
             };
             let is_goal = workspace.settings.waves.to == fleet.workspace.settings.waves.to;
+            let mut findings = workspace.findings.iter();
+            if !is_goal && findings.any(|it| it.rule == RuleId::ProjectFile) {
+                // A slip in the project file does not begin the upgrade again.
+                continue;
+            }
             let before = self::versions(&Fleet::open(workspace, self.today)?)?;
             let moves = moves(&before, &versions);
             if !moves.is_empty() {
-                let soak = u64::from(fleet.workspace.settings.waves.soak) * 86_400;
-                history
-                    .due
-                    .get_or_insert(Date::from_unix(later.seconds + soak));
+                history.due.get_or_insert(due(later));
                 let at = to_dated_commit(later);
                 history.merged.push(MergedStep { at, moves });
             }
@@ -93,8 +98,13 @@ impl<'a> Commits<'a> {
             }
             (later, versions) = (earlier, before);
         }
-        if history.begun.is_none() && !self.repository.is_shallow() {
-            history.begun = Some(to_dated_commit(later));
+        if history.begun.is_none() {
+            if self.repository.is_shallow() {
+                // It may have merged a wave.
+                history.due.get_or_insert(due(later));
+            } else {
+                history.begun = Some(to_dated_commit(later));
+            }
         }
         Ok(history)
     }
