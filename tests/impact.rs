@@ -390,6 +390,24 @@ fn another_choice_of_an_image_that_nobody_knows_is_not_denied() {
             "beside one of the workers",
             [["one", "noble-30"], ["one", "noble-31"]].map(pools),
         ),
+        (
+            "of an image that is known then",
+            [values("edge", NEW, "one"), values("edge", NEW, "noble-31")],
+        ),
+        (
+            "of all workers",
+            ["one", "two"].map(|key| {
+                pools(["noble-31", "''"])
+                    + &format!("  machine_deployment_default: {{capm3: {{image_key: {key}}}}}\n")
+            }),
+        ),
+        (
+            "by a selector",
+            ["one", "two"].map(|os| {
+                values("edge", NEW, "''")
+                    .replace("image_key: ''", &format!("os_image_selector: {{os: {os}}}"))
+            }),
+        ),
     ];
     let mut all = String::new();
     for (name, [before, after]) in cases {
@@ -429,6 +447,132 @@ beside one of the workers
     edge
       md0  2 machines re-provisioned, by roll
              image       noble-30 → noble-31
+of an image that is known then
+    edge
+      control-plane  3 machines re-provisioned, by roll
+                       image       none → noble-31
+of all workers
+    edge
+      whole cluster  not known: what the charts make of these values is not compared
+                       values cluster.machine_deployment_default.capm3.image_key  one → two
+    not known of 1 whole cluster, 0 clusters as before
+by a selector
+    edge
+      whole cluster  not known: what the charts make of these values is not compared
+                       values cluster.capm3.os_image_selector.os  one → two
+    not known of 1 whole cluster, 0 clusters as before
+
+"#]],
+    );
+}
+
+/// What `impact` says of the cluster `edge` of one image, of what its settings and the catalog become.
+fn moved(provider: &str, settings: [&str; 2], images: [&str; 2]) -> Vec<String> {
+    let values = settings.map(|settings| {
+        format!(
+            "cluster: {{k8s_version: {NEW}, control_plane_replicas: 3, capi_providers: {{infra_provider: {provider}, \
+             bootstrap_provider: cabpr}}, {settings}}}"
+        )
+    });
+    let catalogs =
+        images.map(|image| format!("os_images: {{noble: {{k8s-version: 1.31.8, {image}}}}}\n"));
+    let stage = project()
+        .settings("values: [catalog.yaml]")
+        .file("catalog.yaml", &catalogs[0])
+        .cluster("edge", &values[0]);
+    let Some(stage) = stage.commit("before") else {
+        return Vec::new();
+    };
+    stage.write("edge.yaml", &values[1]);
+    stage.write("catalog.yaml", &catalogs[1]);
+    let shown = stage.run("impact --against HEAD").outcome.stdout;
+    let lines = shown.lines().skip(2).filter(|line| !line.is_empty());
+    lines.map(str::to_owned).collect()
+}
+
+#[test]
+fn settings_count_where_the_provider_has_no_place_for_the_image() {
+    let image = "uri: 'https://images.example/noble.raw', image-format: raw, sha256: ".to_owned()
+        + &"a".repeat(64);
+    let cases = [
+        ["capa", "instanceType: m5.large", "instanceType: m5.xlarge"],
+        ["capa", "region: eu-west-1", "region: eu-west-2"],
+        ["capg", "instanceType: n1", "instanceType: n2"],
+        ["proxmox", "memoryMiB: 1024", "memoryMiB: 2048"],
+        // Nobody knows what this one's templates are made of.
+        ["other", "hostSelector: {a: b}", "hostSelector: {a: c}"],
+    ];
+    let names = cases
+        .each_ref()
+        .map(|[provider, from, _]| format!("{provider} {from}"));
+    let shown = table(names.each_ref().map(String::as_str), |name| {
+        let at = names.iter().position(|other| other == name).expect("it");
+        let [provider, from, to] = cases[at];
+        let key = if provider == "other" {
+            "capm3"
+        } else {
+            provider
+        };
+        let settings = [from, to].map(|own| format!("{key}: {{image_key: noble, {own}}}"));
+        moved(
+            provider,
+            settings.each_ref().map(String::as_str),
+            [&image, &image],
+        )
+    });
+    assert_text(
+        &shown,
+        str![[r#"
+capa instanceType: m5.large
+    edge
+      control-plane  3 machines re-provisioned, by roll: its machine template changes
+                       machine template template.spec.instanceType  m5.large → m5.xlarge
+    3 machines in 1 cluster re-provisioned, 0 clusters as before
+capa region: eu-west-1
+    edge
+      control-plane  3 machines re-provisioned, by roll: its machine template changes
+                       machine template region  eu-west-1 → eu-west-2
+    3 machines in 1 cluster re-provisioned, 0 clusters as before
+capg instanceType: n1
+    edge
+      control-plane  3 machines re-provisioned, by roll: its machine template changes
+                       machine template template.spec.instanceType  n1 → n2
+    3 machines in 1 cluster re-provisioned, 0 clusters as before
+proxmox memoryMiB: 1024
+    edge
+      control-plane  3 machines re-provisioned, by roll: its machine template changes
+                       machine template template.spec.memoryMiB  1024 → 2048
+    3 machines in 1 cluster re-provisioned, 0 clusters as before
+other hostSelector: {a: b}
+    edge
+      whole cluster  not known: what the charts make of these values is not compared
+                       values cluster.capm3.hostSelector.a  b → c
+    not known of 1 whole cluster, 0 clusters as before
+
+"#]],
+    );
+}
+
+#[test]
+fn null_is_content_of_a_machine_template_too() {
+    let image = "uri: 'https://images.example/noble.raw', image-format: raw, sha256: ".to_owned()
+        + &"a".repeat(64);
+    let labels = ["{a: b}", "{a: b}, matchExpressions: null"];
+    let settings = labels.map(|labels| {
+        format!("capm3: {{image_key: noble, hostSelector: {{matchLabels: {labels}}}}}")
+    });
+    let shown = moved(
+        "capm3",
+        settings.each_ref().map(String::as_str),
+        [&image, &image],
+    );
+    assert_text(
+        &table(["null"], |_| shown.clone()),
+        str![[r#"
+null
+    edge
+      control-plane  3 machines re-provisioned, by roll: its machine template changes
+    3 machines in 1 cluster re-provisioned, 0 clusters as before
 
 "#]],
     );

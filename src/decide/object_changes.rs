@@ -269,6 +269,14 @@ fn pairs<'a>(before: &'a [ClusterObject], after: &'a [ClusterObject]) -> Vec<Pai
     pairs
 }
 
+/// Whether there is the same on both sides: an equal value, or none. Null is a value.
+pub fn is_same(values: Values<'_>) -> bool {
+    match values {
+        [Some(from), Some(to)] => from.value.same(&to.value),
+        [from, to] => from.is_none() && to.is_none(),
+    }
+}
+
 /// Every field that differs, and every secret.
 pub fn differences<'n>(old: Option<&'n Node>, new: Option<&'n Node>) -> Vec<Difference<'n>> {
     let mut found = Vec::new();
@@ -277,7 +285,7 @@ pub fn differences<'n>(old: Option<&'n Node>, new: Option<&'n Node>) -> Vec<Diff
 }
 
 /// A value on both sides.
-type Values<'n> = [Option<&'n Node>; 2];
+pub type Values<'n> = [Option<&'n Node>; 2];
 
 fn compare<'n>(values: Values<'n>, path: &mut Vec<String>, found: &mut Vec<Difference<'n>>) {
     // For the API server, null is as good as nothing.
@@ -291,10 +299,7 @@ fn compare<'n>(values: Values<'n>, path: &mut Vec<String>, found: &mut Vec<Diffe
         return;
     }
     let [from, to] = values;
-    let is_same = match values {
-        [Some(from), Some(to)] => from.value.same(&to.value),
-        [from, to] => from.is_none() && to.is_none(),
-    };
+    let is_same = is_same(values);
     let is_secret = is_same && to.is_some_and(|to| to.opaque().is_some());
     if !is_same || is_secret {
         found.push(Difference {

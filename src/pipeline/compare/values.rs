@@ -64,6 +64,12 @@ impl ValuesSide<'_> {
         let open = pools.filter(|(_, stamp)| stamp.is_none());
         open.map(|(pool, _)| &pool.name).collect()
     }
+
+    /// Whether it is known what machine templates are made of its settings.
+    fn has_templates(&self) -> bool {
+        let provider = self.view.cluster.infra_provider.as_ref();
+        provider.is_none_or(|provider| providers::find(&provider.value).is_some())
+    }
 }
 
 /// The values of a cluster that change, but for those that are compared otherwise.
@@ -90,9 +96,10 @@ pub(super) fn changes(
     let open: BTreeSet<&PoolName> = open_before.intersection(&open_after).copied().collect();
     let is_whole = was.is_whole && is.is_whole;
     let found = differences(was.node.as_ref(), is.node.as_ref()).into_iter();
+    let has_templates = before.has_templates() && after.has_templates();
     let is_reported = |path: &[&str]| match path {
         ["machine_deployments", name, ..] if !has_pool(name) => true,
-        path => is_compared(path, &open),
+        path => is_compared(path, &open, has_templates),
     };
     let own = found.filter_map(|found| {
         let path: Vec<&str> = found.path.iter().map(String::as_str).collect();
@@ -153,8 +160,8 @@ fn evaluate(side: &ValuesSide<'_>, values: &ClusterValues) -> Result<Evaluated, 
 }
 
 /// Whether a value below `cluster` is compared by what it makes of the node pools. Nobody knows which image a choice for an `open` one
-/// selects.
-fn is_compared(path: &[&str], open: &BTreeSet<&PoolName>) -> bool {
+/// selects, and settings make no template of a provider that nobody knows.
+fn is_compared(path: &[&str], open: &BTreeSet<&PoolName>, has_templates: bool) -> bool {
     let (pool, below) = match path {
         ["control_plane", below @ ..] => (Some(PoolName::ControlPlane), below),
         ["machine_deployments", name, below @ ..] => {
@@ -175,7 +182,8 @@ fn is_compared(path: &[&str], open: &BTreeSet<&PoolName>) -> bool {
         )
         | (["machine_deployments", _, "replicas"], _) => true,
         (_, [infra, key, ..]) => providers::find(infra).is_some_and(|provider| {
-            CHOICES.contains(key) && is_known() || provider.data().settings.contains(key)
+            let is_setting = provider.data().settings.contains(key);
+            CHOICES.contains(key) && is_known() || is_setting && has_templates
         }),
         _ => false,
     }

@@ -423,9 +423,10 @@ fn pool_change(
         PoolName::MachineDeployment(_) => Vec::new(),
     };
     let fields = fields.iter().map(|field| FieldChange::from_object(field));
-    let rolls = Rollout::from_effect(made);
-    let moved = { moved.iter() }
-        .map(|field| FieldChange::from_difference("machine template", field, rolls));
+    let effect = Rollout::from_effect(made);
+    let moved = moved
+        .iter()
+        .map(|moved| FieldChange::from_difference("machine template", moved, effect));
     Some(PoolChange {
         image: because.contains(&Cause::Image).then_some(image),
         kubernetes: because.contains(&Cause::Kubernetes).then_some(kubernetes),
@@ -566,7 +567,7 @@ impl PartialEq for MadeTemplate {
 
 impl MadeTemplate {
     /// The template as it would be rendered, in this version of the provider's API where it has that; none of a provider that is not
-    /// known, and of an image that it cannot boot.
+    /// known.
     fn make(
         cluster: &Cluster,
         pool: &Pool,
@@ -584,7 +585,17 @@ impl MadeTemplate {
             kind,
             version,
         };
-        let spec = providers::template_spec(template, stamp, &pool.settings).ok()?;
+        let settings = &pool.settings;
+        // Where the provider cannot place the image, its settings still make another template.
+        let spec = providers::template_spec(template, stamp, settings).or_else(|_| {
+            let mut spec = providers::template_spec(template, None, settings)?;
+            // It says only which image that is.
+            if let Some(region) = settings.get_path(&["region"]) {
+                spec.insert(Entry::holding("region", region.clone()));
+            }
+            Ok::<_, String>(spec)
+        });
+        let spec = spec.ok()?;
         let object = Map::from_iter([Entry::holding("spec", Node::from_value(spec))]);
         Some(Self {
             kind,
