@@ -1113,6 +1113,40 @@ fn what_no_longer_holds_machines_back_is_not_denied() {
     }
 }
 
+#[test]
+fn what_only_looks_like_a_reference_leaves_a_new_name_open() {
+    let data = object(
+        &format!("{INFRASTRUCTURE} Metal3DataTemplate edge"),
+        "spec: {clusterName: edge}",
+    );
+    let before = edge("OpenStackMachineTemplate")
+        .replace("{name: edge-md}", "{name: edge-md, annotations: {x: edge}}")
+        + &data;
+    let renamed = before.replace(&data, &data.replace("{name: edge}", "{name: new}"));
+    let control_plane = "infrastructureRef: {apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: OpenStackMachineTemplate, name: ";
+    let mut changes = edits(
+        &renamed,
+        &[
+            ("an annotation", "{x: edge}", "{x: new}"),
+            ("another value in place", "verbosity: 1", "verbosity: new"),
+            (
+                "another reference",
+                &format!("{control_plane}edge}}"),
+                &format!("{control_plane}new}}"),
+            ),
+        ],
+    );
+    changes[2].1 += &template("OpenStackMachineTemplate", "new", &format!("image: {GOOD}"));
+    for change in changes {
+        let Some(shown) = impacts(&before, std::slice::from_ref(&change)) else {
+            return;
+        };
+        let name = "Metal3DataTemplate/new metadata.name  edge → new";
+        assert!(shown.contains(name), "{shown}");
+        assert!(shown.contains("not known of 1 whole cluster"), "{shown}");
+    }
+}
+
 /// No object refers to a health check: it names its cluster. Which machines it replaces depends on how they are.
 #[test]
 fn an_object_that_only_names_its_cluster_belongs_to_it() {

@@ -127,11 +127,23 @@ pub fn object_changes<'a>(before: &'a Cluster, after: &'a Cluster) -> Vec<Object
         }));
     }
     // What refers to an object by its name says itself that it refers to another one.
-    let others = changes.iter().filter(|change| change.path != NAME);
-    let others: Vec<&Node> = others.filter_map(|change| change.to).collect();
-    let is_there = |name: &Node| others.iter().any(|other| other.value.same(&name.value));
-    changes.retain(|change| change.path != NAME || !change.to.is_some_and(is_there));
+    let is_told = |name: &ObjectChange<'_>| {
+        name.path == NAME && changes.iter().any(|change| follows(change, name))
+    };
+    let told: Vec<bool> = changes.iter().map(is_told).collect();
+    let mut told = told.into_iter();
+    changes.retain(|_| told.next() != Some(true));
     changes
+}
+
+/// Whether a change leads from an object's old name to its new one, in a field that reaches machines, of its pool or of the cluster.
+fn follows(change: &ObjectChange<'_>, name: &ObjectChange<'_>) -> bool {
+    let path: Vec<&str> = change.path.iter().map(String::as_str).collect();
+    let reaches = changes::answer(&change.object.object, &path).effect != Effect::NoEffect;
+    let pool = change.object.pool.as_ref();
+    let is_of_pool = pool.is_none() || pool == name.object.pool.as_ref();
+    let is_name = is_same([change.from, name.from]) && is_same([change.to, name.to]);
+    reaches && is_of_pool && is_name
 }
 
 /// An object that comes or goes under what refers to it.
