@@ -53,7 +53,10 @@ pub fn build_list(plans: &[ClusterPlan], since: Option<Date>) -> Vec<MissingImag
         let of_line = exact
             .iter()
             .filter(|other| (other.0, other.1) == (it.minor, line));
-        let version = it.version.as_ref().or(of_line.map(|other| other.2).last());
+        let version = it
+            .version
+            .as_ref()
+            .or(of_line.map(|other| other.2).next_back());
         let image = missing
             .entry((it.minor, line, version))
             .or_insert_with(|| MissingImage {
