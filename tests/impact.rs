@@ -594,8 +594,8 @@ fn what_moves_in_a_machine_template_is_named() {
 Against 768482e6f2, `HEAD`
 
 edge
-  control-plane  3 machines re-provisioned, by roll: its machine template changes
-                   machine template template.spec.image.filter.name  one → two
+  control-plane  3 machines re-provisioned, by roll
+                   image       one → two
 
 3 machines in 1 cluster re-provisioned, 0 clusters as before
 

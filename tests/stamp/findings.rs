@@ -440,7 +440,15 @@ a.yaml:5
 link.yaml:5
 -spec: {template: {spec: {image: {url: 'https://images.example.org/old.raw', checksum: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa, checksumType: sha256, format: raw}}}}
 +spec: {template: {spec: {image: {url: 'https://images.example.org/noble-kubeadm.raw', checksum: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa, checksumType: sha256, format: raw}}}}
-stamped  a.yaml
+stamped  link.yaml
+1 file of manifests, 1 stamped
+a.yaml:5
+-spec: {template: {spec: {image: {url: 'https://images.example.org/old.raw', checksum: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa, checksumType: sha256, format: raw}}}}
++spec: {template: {spec: {image: {url: 'https://images.example.org/noble-kubeadm.raw', checksum: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa, checksumType: sha256, format: raw}}}}
+link.yaml:5
+-spec: {template: {spec: {image: {url: 'https://images.example.org/old.raw', checksum: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa, checksumType: sha256, format: raw}}}}
++spec: {template: {spec: {image: {url: 'https://images.example.org/noble-kubeadm.raw', checksum: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa, checksumType: sha256, format: raw}}}}
+stamped  link.yaml
 1 file of manifests, 1 stamped
 a.yaml:5
 -spec: {template: {spec: {image: {url: 'https://images.example.org/old.raw', checksum: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa, checksumType: sha256, format: raw}}}}

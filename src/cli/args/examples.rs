@@ -86,7 +86,7 @@ pub(super) const PLAN: &str = "Examples:
   metalmark plan --to 1.32      the steps of each cluster, and what is missing
   metalmark plan --to 1.32 --apply 1
                                 edit the first wave
-  metalmark plan --status       what is merged and what is next, to `plan.to` of metalmark.yaml
+  metalmark plan --status       what is merged, and what is next
   metalmark plan --patch-only   to the newest patch of the minor that runs";
 
 pub(super) const EXPLAIN: &str = "Examples:

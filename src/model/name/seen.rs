@@ -408,6 +408,7 @@ mod tests {
             ("http://i/image-builder/v1.32.2/ubuntu.raw", "1.32.2"),
             ("golden-v1.32.2+build7", "1.32.2+build7"),
             ("custom/u2204-k1-32-2", "1.32.2"),
+            ("k8s-ami-1.32.2", "1.32.2"),
         ] {
             assert_eq!(seen(text), ["", version], "{text}");
         }
@@ -452,7 +453,6 @@ mod tests {
             "kube-1.32.2-kube-1.31.2",
             "dev1.32.2",
             "bk1-32-2",
-            "k8s-ami-1.32.2",
             "notk8s1.32.2",
             "eks-d-1-32-9",
             "talos-x-1.12.2",
