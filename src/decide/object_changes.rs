@@ -127,12 +127,12 @@ pub fn object_changes<'a>(before: &'a Cluster, after: &'a Cluster) -> Vec<Object
         }));
     }
     // What refers to an object by its name says itself that it refers to another one.
-    let is_told = |name: &ObjectChange<'_>| {
+    let is_known = |name: &ObjectChange<'_>| {
         name.path == NAME && changes.iter().any(|change| follows(change, name))
     };
-    let told: Vec<bool> = changes.iter().map(is_told).collect();
-    let mut told = told.into_iter();
-    changes.retain(|_| told.next() != Some(true));
+    let known: Vec<bool> = changes.iter().map(is_known).collect();
+    let mut known = known.into_iter();
+    changes.retain(|_| known.next() != Some(true));
     changes
 }
 

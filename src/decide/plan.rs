@@ -191,7 +191,7 @@ pub fn for_cluster(view: &ClusterView, images: Result<&Images, String>, goal: Go
         version.minor + 1
     };
     let images = images.values();
-    let images = images.filter_map(|it| Some((held_version(it)?, it)));
+    let images = images.filter_map(|it| Some((any_version(it)?, it)));
     let images: Vec<Versioned<'_>> = images.collect();
     for minor in first..=last {
         match step(
@@ -369,11 +369,11 @@ fn differ(booted: &PoolImages<'_>, chosen: &PoolImages<'_>) -> bool {
 }
 
 /// The version that an image holds.
-fn held_version(image: &Image) -> Option<Version> {
+fn any_version(image: &Image) -> Option<Version> {
     Version::parse(image.facts.text(fact::K8S_VERSION)?)
 }
 
 /// The same where it is whole.
 fn version_of(image: &Image) -> Option<Version> {
-    held_version(image).filter(|version| !version.is_partial())
+    any_version(image).filter(|version| !version.is_partial())
 }

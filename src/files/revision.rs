@@ -18,7 +18,7 @@ use crate::error::Error;
 /// The most links that are followed for one path, as in Linux.
 const LINKS: usize = 40;
 
-/// How many bytes of contents are kept, so that git is asked for them once: it answers one question after the other.
+/// How many bytes of contents are kept, so that git has to read them once: it answers one query after the other.
 const KEPT: usize = 32 << 20;
 
 /// The files of one commit, relative to a folder in it. Cloning is cheap.

@@ -85,7 +85,7 @@ fn a_file_of_a_commit_is_as_long_as_is_stated() {
 }
 
 #[test]
-fn git_is_asked_once_for_32_mib_of_contents() {
+fn git_reads_32_mib_of_contents_once() {
     let Some(scratch) = repository() else { return };
     let files = ["one", "two", "more"].map(|name| scratch.path().join(name));
     let limit = usize::try_from(FILE_LIMIT).expect("a length");
