@@ -14,6 +14,7 @@ use generator::write_fleet;
 use manifests::{write_folders, write_overlays};
 
 use super::programs;
+use super::support::is_long;
 use super::support::stage::project;
 
 /// What a cluster of the benchmark's fleet took when it was counted last, in the static binary of a release for x86_64. Who
@@ -88,22 +89,22 @@ const INPUTS: [Input; 4] = [
     },
 ];
 
-/// Clusters, doubled twice.
-const DOUBLED: [usize; 3] = [50, 100, 200];
+/// Clusters, doubled twice, in the short form and the long one.
+const DOUBLED: [[usize; 3]; 2] = [[15, 30, 60], [50, 100, 200]];
 
 /// What the second doubling may add, by what the first one adds, in percent: 200 where each cluster takes the same, 400 where it
 /// takes as much as there are clusters. What a run takes once is in neither.
 const ADDED: u64 = 220;
 
 #[test]
-#[ignore = "valgrind takes some minutes for it"]
 fn twice_the_clusters_take_twice_the_instructions() {
     let Some(counter) = Counter::find() else {
         return;
     };
+    let doubled = DOUBLED[usize::from(is_long())];
     let mut slow = Vec::new();
     for input in INPUTS {
-        let folders = DOUBLED.map(|clusters| {
+        let folders = doubled.map(|clusters| {
             let folder = project();
             (input.write)(folder.path(), clusters);
             folder

@@ -62,7 +62,7 @@ const CASES: [&str; 29] = [
     "releaseName: R",
     "releaseName: a-.b",
     "releaseName: a.b-c",
-    // Kustomize merges words of YAML 1.1 as texts, and loses what an alias stands for.
+    // Kustomize merges words of YAML 1.1 as texts, and drops the value behind an alias.
     "releaseName: r, valuesFile: words.yaml, valuesInline: {other: a}",
     "releaseName: r, valuesFile: alias.yaml, valuesInline: {other: a}",
     "releaseName: r, valuesFile: old.yaml, additionalValuesFiles: [image.yaml]",
@@ -369,7 +369,7 @@ fn a_real_kustomize_with_helm_agrees() {
     let mut wrong = Vec::new();
     for fields in CASES {
         let stage = stage(fields);
-        // Kustomize asks for a version as only Helm 3 says it.
+        // Kustomize reads `helm version` as only Helm 3 prints it.
         let script = format!(
             "#!/bin/sh\nif [ \"$1\" = version ]; then echo v3.17.0; else exec '{}' \"$@\"; fi\n",
             helm.display()

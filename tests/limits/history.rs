@@ -18,7 +18,7 @@ fn revision(folder: &Path) -> Revision {
 }
 
 /// What a path of the only commit of a repository leads to.
-fn found(folder: &Path, path: &str) -> Result<Found, String> {
+fn find(folder: &Path, path: &str) -> Result<Found, String> {
     let found = revision(folder).file(Path::new(path));
     found.map_err(|error| error.to_string())
 }
@@ -36,7 +36,7 @@ fn as_many_links_of_a_commit_are_followed_as_is_stated() {
     }
     commit(scratch.path(), "links");
     most(40, "nothing", |links| {
-        match found(scratch.path(), &links.to_string()) {
+        match find(scratch.path(), &links.to_string()) {
             Ok(Found::File(bytes)) => {
                 assert_eq!(bytes.raw_bytes(), b"text");
                 Ok(())
@@ -64,7 +64,7 @@ fn a_link_of_a_commit_leads_out_of_no_repository() {
     .expect("linked");
     commit(scratch.path(), "links");
     for path in ["absolute", "relative", "folder/secret"] {
-        assert_eq!(found(scratch.path(), path), Ok(Found::Outside), "{path}");
+        assert_eq!(find(scratch.path(), path), Ok(Found::Outside), "{path}");
     }
 }
 
@@ -76,11 +76,11 @@ fn a_file_of_a_commit_is_as_long_as_is_stated() {
         file.set_len(length).expect("a sparse file");
     }
     commit(scratch.path(), "long");
-    match found(scratch.path(), "fits") {
+    match find(scratch.path(), "fits") {
         Ok(Found::File(bytes)) => assert_eq!(bytes.raw_bytes().len() as u64, FILE_LIMIT),
         other => panic!("{other:?}"),
     }
-    let refused = found(scratch.path(), "more").expect_err("one more is refused");
+    let refused = find(scratch.path(), "more").expect_err("one more is refused");
     assert!(refused.contains("it is larger than 16 MiB"), "{refused}");
 }
 
