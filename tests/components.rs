@@ -429,7 +429,7 @@ elemental-cluster  elemental-cluster-md-0  elemental  v1.31.8+rke2r1  –      u
         "rke2",
     );
     other.run("check").exit(1).screen(str![[r#"
-error[component-mismatch]: `component_bundles` has no `rke2`
+error[component-mismatch]: `rke2` is not the reference of a component bundle
   --> elemental.yaml:26:25
    |
 26 |       componentsBundle: rke2

@@ -55,12 +55,15 @@ fn no_such_bundle(
     name: &str,
     finding_of: impl Fn(String) -> Finding,
 ) -> Finding {
+    if input.view.cluster.origin == ClusterOrigin::Manifests {
+        return finding_of(format!(
+            "`{name}` is not the reference of a component bundle"
+        ))
+        .help("name it by a tag or a digest: `REGISTRY/REPOSITORY:v1.34.1`");
+    }
     let known = input.view.bundles.keys().map(|key| &**key);
     let help = match did_you_mean(name, known) {
         Some(near) => format!("did you mean `{near}`?"),
-        None if input.view.cluster.origin == ClusterOrigin::Manifests => {
-            "name it by a tag or a digest: `REGISTRY/REPOSITORY:v1.34.1`".to_owned()
-        }
         None => format!("describe it: `component_bundles: {{{name}: {{uri: oci://…}}}}`"),
     };
     finding_of(format!("`component_bundles` has no `{name}`")).help(help)

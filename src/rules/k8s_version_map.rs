@@ -98,6 +98,13 @@ fn compare_all(input: &ClusterInput<'_>, entries: &[MappedVersion], findings: &m
         for it in images_of(input, flavor, entry) {
             held.entry(&it.fact.value).or_default().push(it);
         }
+        let current = Version::parse(&entry.version.value);
+        // Where all agree, no release has to be looked up.
+        if held.keys().any(|held| Version::parse(held) != current) {
+            held.values_mut()
+                .for_each(|images| images.retain(|it| !input.is_superseded(it.image)));
+            held.retain(|_, images| !images.is_empty());
+        }
         let mut versions = held.iter();
         match (versions.next(), versions.next()) {
             (Some((version, images)), None) => {
@@ -123,8 +130,7 @@ fn images_of<'a>(
         let (minor, current) = (minor.as_ref()?, current.as_ref()?);
         // What is less than a version agrees with the entry, or with nothing.
         let is_less = version != *current && version.admits(current);
-        let is_of_map = minor.admits(&version) && !is_less && !input.is_superseded(image);
-        is_of_map.then_some(held)
+        (minor.admits(&version) && !is_less).then_some(held)
     };
     input.view.images.values().filter_map(held)
 }
