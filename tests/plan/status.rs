@@ -195,6 +195,30 @@ fn a_shallow_clone_takes_its_first_commit_for_one_that_merged_a_wave() {
 }
 
 #[test]
+fn an_upgrade_begins_with_the_project_file_also_in_a_shallow_clone() {
+    let stage = fleet("plan: {to: '1.31', most: 1}\n", &[("a", 30)]);
+    let file = stage.read("metalmark.yaml");
+    stage.remove("metalmark.yaml");
+    let Some(stage) = stage.commit("before") else {
+        return;
+    };
+    stage.write("notes.md", "nothing of metalmark yet");
+    commit(&stage, "2026-11-11");
+    stage.write("metalmark.yaml", file);
+    commit(&stage, "2026-11-12");
+    let begun = git(stage.path(), &["rev-parse", "HEAD"]);
+    let from = format!("file://{}", stage.path().display());
+    let clone = project();
+    git(
+        clone.path(),
+        &["clone", "--quiet", "--depth=2", &from, "clone"],
+    );
+    let status = read_json(&clone, "-C clone plan --status");
+    assert_eq!(status["begun"]["commit"], begun);
+    assert_eq!(status["due"], json!(null));
+}
+
+#[test]
 fn a_slip_in_the_project_file_does_not_begin_an_upgrade_again() {
     let Some(stage) = begin() else { return };
     let begun = git(stage.path(), &["rev-parse", "HEAD"]);

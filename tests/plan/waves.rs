@@ -409,6 +409,23 @@ fn a_values_file_without_keys_ends_with_a_line_break_after_a_wave() {
 }
 
 #[test]
+fn a_map_that_is_an_alias_holds_no_value_of_a_wave() {
+    let stage = fleet("plan: {most: 1}\n", &[("a", 30), ("b", 30)]);
+    stage.write("catalog.yaml", stage.read("catalog.yaml") + &values(30));
+    for name in ["a", "b"] {
+        let own = "x: &own {control_plane_replicas: 1}\ncluster: *own\n";
+        stage.write(&file(name), own);
+    }
+    assert_text(
+        &apply(&stage).join("\n"),
+        str![[r#"
+not applied: a: `k8s_version: v1.31.4` at catalog.yaml:7:16 is for clusters of other waves too, and no values file of its own can hold it
+not applied: a: `image_key: ubuntu-noble-plain-kubeadm-1-31-4` at catalog.yaml:10:22 is for clusters of other waves too, and no values file of its own can hold it
+"#]],
+    );
+}
+
+#[test]
 fn clusters_that_have_no_file_of_their_own_are_in_one_wave_or_none() {
     let stage = fleet("plan: {most: 1}\n", &[("both", 30)]);
     stage.edit(

@@ -74,9 +74,10 @@ impl<'a> Commits<'a> {
         let due = |commit: &HistoryCommit| Date::from_unix(commit.seconds.saturating_add(soak));
         let mut versions = self::versions(fleet)?;
         let mut later = &self.commits[0];
+        let mut is_whole = !self.repository.is_shallow();
         for earlier in &self.commits[1..] {
             let Some(workspace) = self.workspace(&earlier.commit)? else {
-                history.begun = Some(to_dated_commit(later));
+                is_whole = true;
                 break;
             };
             let is_goal = workspace.settings.waves.to == fleet.workspace.settings.waves.to;
@@ -93,18 +94,16 @@ impl<'a> Commits<'a> {
                 history.merged.push(MergedStep { at, moves });
             }
             if !is_goal {
-                history.begun = Some(to_dated_commit(later));
+                is_whole = true;
                 break;
             }
             (later, versions) = (earlier, before);
         }
-        if history.begun.is_none() {
-            if self.repository.is_shallow() {
-                // It may have merged a wave.
-                history.due.get_or_insert(due(later));
-            } else {
-                history.begun = Some(to_dated_commit(later));
-            }
+        if is_whole {
+            history.begun = Some(to_dated_commit(later));
+        } else {
+            // It may have merged a wave.
+            history.due.get_or_insert(due(later));
         }
         Ok(history)
     }
