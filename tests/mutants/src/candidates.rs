@@ -199,7 +199,8 @@ pub fn by_rule(
     Ok(candidates)
 }
 
-/// An even choice over the modules, in a random order: by a hash of what the mutant does, so that it depends on no other file.
+/// An even choice over the modules, and all of lines that changed, in a random order: by a hash of what the mutant does, so that it
+/// depends on no other file.
 pub fn sample(candidates: Vec<Candidate>, most: usize, seed: u64) -> Vec<Candidate> {
     let total = candidates.len();
     let mut modules: BTreeMap<String, Vec<(u64, Candidate)>> = BTreeMap::new();
@@ -211,9 +212,10 @@ pub fn sample(candidates: Vec<Candidate>, most: usize, seed: u64) -> Vec<Candida
     }
     let mut chosen = Vec::new();
     for mut of in modules.into_values() {
-        of.sort_by_key(|(hash, _)| *hash);
+        of.sort_by_key(|(hash, candidate)| (!candidate.is_changed, *hash));
+        let changed = of.iter().filter(|(_, candidate)| candidate.is_changed);
         // By size, rounded up: at least one of each.
-        let share = (of.len() * most).div_ceil(total);
+        let share = (of.len() * most).div_ceil(total).max(changed.count());
         chosen.extend(of.into_iter().take(if most == 0 { total } else { share }));
     }
     chosen.sort_by_key(|(hash, _)| *hash);
@@ -401,5 +403,19 @@ pub mod tests {
         assert_eq!(chosen, keys(20, 1));
         assert_ne!(chosen, keys(20, 2));
         assert_eq!(keys(0, 1).len(), 100);
+    }
+
+    #[test]
+    fn all_of_lines_that_changed_are_in_a_sample() {
+        let of = |at: usize| Candidate {
+            is_changed: at.is_multiple_of(2),
+            ..manual("src/a.rs", at..at + 1, &at.to_string())
+        };
+        let count = |most| {
+            let chosen = sample((0..100).map(of).collect(), most, 1);
+            let changed = chosen.iter().filter(|one| one.is_changed).count();
+            (changed, chosen.len())
+        };
+        assert_eq!([count(20), count(60)], [(50, 50), (50, 60)]);
     }
 }

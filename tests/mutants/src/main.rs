@@ -32,7 +32,7 @@ use run::Test;
 
 #[derive(Parser)]
 struct Options {
-    /// About so many mutants made by rule, chosen evenly over the modules, instead of 600; 0: all.
+    /// About so many mutants made by rule, chosen evenly over the modules, instead of 600, and all of lines that changed; 0: all.
     #[arg(long)]
     most: Option<usize>,
     /// The number that a choice of mutants is repeated with.
