@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs fuzz targets in libFuzzer, from the repository's seeds: those named, or all. What fails is printed as base64, with the
-# command that repeats it. Writes to target/fuzz only.
+# command that repeats it. Writes to target only.
 #
 #     fuzz/run.sh [--seconds 300] [--seed 1] [TARGET]...
 #
@@ -20,18 +20,12 @@ while [ $# -gt 0 ]; do
 done
 [ ${#targets[@]} -gt 0 ] || mapfile -t targets < <(ls fuzz/seeds)
 
-# What cargo-fuzz gives to the compiler: libFuzzer sees which code runs, and what it compares. A stable compiler has it too.
-# Behind --target, so that scripts and macros that run while building go without.
-host=$(rustc -vV | sed -n 's/^host: //p')
-export CARGO_TARGET_DIR=$PWD/target/fuzz
-RUSTFLAGS="--cfg fuzzing -Cpasses=sancov-module -Ccodegen-units=16 -Cllvm-args=-sanitizer-coverage-level=4
-  -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table
-  -Cllvm-args=-sanitizer-coverage-trace-compares"
-export RUSTFLAGS
+# Our own crates are instrumented; of the others it takes what was built for tests.
+export CARGO_TARGET_DIR=$PWD/target/fuzz CARGO_BUILD_BUILD_DIR=$PWD/target CARGO_INCREMENTAL=0 RUSTC_WRAPPER=$PWD/fuzz/instrument
 profile=dev folder=debug
 if [ "$seconds" -ge 600 ]; then profile=release folder=release; fi
-cargo build --quiet --locked --manifest-path fuzz/Cargo.toml --target "$host" --profile "$profile"
-program=$CARGO_TARGET_DIR/$host/$folder/fuzz
+cargo build --quiet --locked --manifest-path fuzz/Cargo.toml --profile "$profile"
+program=$CARGO_TARGET_DIR/$folder/fuzz
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
