@@ -720,6 +720,10 @@ fn a_password_before_a_host_is_not_printed_without_its_scheme_either() {
         "//user:SEKRET@host/a.raw",
         "https:/u:SEKRET@host/a.raw",
         "https://u:SEKRET @host/a.raw",
+        "user:a SEKRET@host/a.raw",
+        "user:a''SEKRET@host/a.raw",
+        "//user:a\"SEKRET@host/a.raw",
+        "oci//user:a`SEKRET@host/a.raw",
     ] {
         let stage = project().cluster(
             "edge",

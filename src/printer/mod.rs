@@ -19,6 +19,7 @@ use yaml_tree::value::Value;
 pub use data::display_value;
 pub use safe::{Safe, fence};
 pub use text::{display, is_unsafe, plain};
+pub use url::may_name_user;
 
 /// Whether a stream supports terminal colors, which the command line decides (a terminal, and no `NO_COLOR`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,91 +1,123 @@
-//! What nobody may see of a URL: `user:password` and what follows `?`, which sign requests; of what follows `#` too, where it has
-//! the form of a query. Where people forget the scheme, or a part of it, `user:password` is not shown either. That is a law about
-//! the form of a text, and needs to know no secret.
+//! What nobody may see of a URL: `user:password`, and what follows `?`, which signs requests; of what follows `#` too, where it has
+//! the form of a query. People forget schemes, and passwords hold blanks, quotes and slashes, so nobody knows where one ends: in a
+//! line, all is hidden from the first word that may be `user:password` to the last `@`. That is a law about the form of a text,
+//! and needs to know no secret.
 
 use std::borrow::Cow;
 
-/// What is printed in place of a part that is not shown.
-const HIDDEN: &str = "…";
+use yaml_tree::place::HIDDEN;
 
 const SCHEME_END: &str = "://";
 
 /// A text whose URLs show neither users nor queries.
 pub(super) fn hide_secrets(text: &str) -> Cow<'_, str> {
-    let (mut shown, mut rest) = (String::new(), text);
-    while let Some(at) = mark(rest) {
-        let has_scheme = rest[at..].starts_with(SCHEME_END);
-        let begin = if has_scheme {
-            at + SCHEME_END.len()
-        } else {
-            let word = rest[..at].rfind(is_end);
-            let word = word.map_or(0, |end| rest.ceil_char_boundary(end + 1));
-            word + slashes_end(&rest[word..at])
-        };
-        shown += &rest[..begin];
-        rest = &rest[begin..];
-        let word = start(rest, is_end);
-        let user = if has_scheme {
-            user_length(word).or_else(|| length_with_blanks(rest, word))
-        } else {
-            user_length(word).filter(|length| word[..*length].contains(':'))
-        };
-        if let Some(length) = user {
-            shown += HIDDEN;
-            rest = &rest[length..];
-        }
-        let url = start(rest, is_end);
-        let query = query_start(url).filter(|_| has_scheme || user.is_some());
-        if let Some(start) = query {
-            shown += &url[..start];
-            shown += HIDDEN;
-            // A stop or bracket behind a URL belongs to the sentence.
-            let end = url.trim_end_matches(['.', ',', ';', ':', ')']).len();
-            rest = &rest[end.max(start)..];
-        } else {
-            shown += url;
-            rest = &rest[url.len()..];
-        }
-    }
-    if shown.is_empty() {
+    if !text.contains('@') && !text.contains(SCHEME_END) {
         return Cow::Borrowed(text);
     }
-    Cow::Owned(shown + rest)
+    let mut shown = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        let user = last_sign(line).and_then(|end| Some(user_start(&line[..=end])?..end));
+        if let Some(user) = user {
+            hide_in_urls(&line[..user.start], &mut shown);
+            shown += HIDDEN;
+            hide_in_urls(&line[user.end..], &mut shown);
+        } else {
+            hide_in_urls(line, &mut shown);
+        }
+    }
+    Cow::Owned(shown)
 }
 
-/// Where the first `://` or `@` is.
-fn mark(text: &str) -> Option<usize> {
-    let mut marks = text.match_indices([':', '@']);
-    let (at, _) = marks.find(|(at, mark)| *mark == "@" || text[*at..].starts_with(SCHEME_END))?;
-    Some(at)
+/// Whether a text has an `@` that a user may be before.
+pub fn may_name_user(text: &str) -> bool {
+    last_sign(text).is_some()
 }
 
-/// The start of a text, until a letter ends it, or another URL begins.
-fn start(text: &str, is_end: fn(char) -> bool) -> &str {
-    let mut letters = text.char_indices();
-    let end = letters.find(|(at, letter)| is_end(*letter) || text[*at..].starts_with(SCHEME_END));
-    &text[..end.map_or(text.len(), |(at, _)| at)]
+/// Where the last `@` is that a user may be before. `git` is everybody's user.
+fn last_sign(text: &str) -> Option<usize> {
+    let mut signs = text.rmatch_indices('@').map(|(at, _)| at);
+    signs.find(|at| {
+        let (before, behind) = (&text[..*at], &text[at + 1..]);
+        let is_start = |before: &str| before.is_empty() || before.ends_with(['/', ' ', '`']);
+        let is_git = before.strip_suffix("git").is_some_and(is_start);
+        let is_digest = behind.starts_with("sha256:") || behind.starts_with("sha512:");
+        !is_git && !is_digest && !before.ends_with(HIDDEN)
+    })
+}
+
+/// Where the first `user:password` starts in a text that ends with an `@`.
+fn user_start(text: &str) -> Option<usize> {
+    let mut start = 0;
+    for word in text.split_inclusive(is_end) {
+        let sign = start + last_sign(word).unwrap_or(0);
+        for part in word.split_inclusive("//") {
+            if has_password(part, sign.saturating_sub(start)) {
+                return Some(start);
+            }
+            start += part.len();
+        }
+    }
+    None
+}
+
+/// Whether a part of a word has a password. Behind the `@` of the word, if it has one, there is none after a slash, a digest's name or
+/// a second colon, and a number is a port, a line or a tag.
+fn has_password(part: &str, sign: usize) -> bool {
+    let part = part.trim_end_matches('/');
+    let slash = part.find('/').unwrap_or(part.len());
+    part.match_indices(':').any(|(at, _)| {
+        let (user, password) = (&part[..at], &part[at + 1..]);
+        let is_other = || {
+            at > slash
+                || ["sha256", "sha512", ":"]
+                    .iter()
+                    .any(|end| user.ends_with(end))
+                || user.starts_with("git@")
+                || password.starts_with(':')
+                || is_number(password)
+        };
+        !user.is_empty()
+            && !password.is_empty()
+            && !password.starts_with(char::is_whitespace)
+            && (at < sign || !is_other())
+    })
+}
+
+fn is_number(text: &str) -> bool {
+    let rest = text.trim_start_matches(|letter: char| letter.is_ascii_digit());
+    rest.len() < text.len() && !rest.starts_with(char::is_alphanumeric)
 }
 
 /// Whether a letter ends a URL in a text.
 fn is_end(letter: char) -> bool {
-    letter.is_whitespace() || is_quote(letter)
+    letter.is_whitespace() || "\"'`<>|\\".contains(letter)
 }
 
-fn is_quote(letter: char) -> bool {
-    "\"'`<>|\\".contains(letter)
-}
-
-/// Where what people write of `https://` ends: `https:/`, `https//`, `//`.
-fn slashes_end(word: &str) -> usize {
-    let is_scheme_end = |at: &usize| {
-        let (scheme, slashes) = word.split_at(*at);
-        // What has a colon of its own is a user with the beginning of a password.
-        !scheme.trim_end_matches(':').contains(':')
-            && (slashes.starts_with("//") || !scheme.ends_with(char::is_alphanumeric))
-    };
-    word.find('/').filter(is_scheme_end).map_or(0, |at| {
-        word.len() - word[at..].trim_start_matches('/').len()
-    })
+/// Adds a text without the queries of its URLs, and without users that have no password. The first URL may begin with the `@` behind
+/// its user.
+fn hide_in_urls(text: &str, shown: &mut String) {
+    for (index, part) in text.split(SCHEME_END).enumerate() {
+        let has_scheme = index > 0;
+        if has_scheme {
+            *shown += SCHEME_END;
+        }
+        let url = &part[..part.find(is_end).unwrap_or(part.len())];
+        let authority = &url[..url.find(['/', '?', '#']).unwrap_or(url.len())];
+        let user = last_sign(authority).filter(|length| has_scheme && *length > 0);
+        if user.is_some() {
+            *shown += HIDDEN;
+        }
+        let (host, is_url) = (user.unwrap_or(0), has_scheme || part.starts_with('@'));
+        let Some(query) = query_start(url).filter(|_| is_url) else {
+            *shown += &part[host..];
+            continue;
+        };
+        *shown += &part[host..query];
+        *shown += HIDDEN;
+        // A stop or bracket behind a URL belongs to the sentence.
+        let end = url.trim_end_matches(['.', ',', ';', ':', ')']).len();
+        *shown += &part[end.max(query)..];
+    }
 }
 
 /// Where the query of a URL starts, behind its `?` or `#`; none if it has none.
@@ -100,50 +132,6 @@ fn query_start(url: &str) -> Option<usize> {
     (start < url.len()).then_some(start)
 }
 
-/// The length of `user:password` in a URL (RFC 3986, section 3.2.1), given what follows `://`. `git` is everybody's user.
-fn user_length(url: &str) -> Option<usize> {
-    const DIGESTS: [&str; 2] = ["sha256:", "sha512:"];
-    let last = |text: &str| {
-        let mut ends = text.rmatch_indices('@').map(|(at, _)| at);
-        ends.find(|at| {
-            !DIGESTS
-                .iter()
-                .any(|digest| url[at + 1..].starts_with(digest))
-        })
-    };
-    let authority = authority(url);
-    // People write passwords with a slash.
-    let end = last(authority).or_else(|| has_password(authority).then(|| last(url)).flatten())?;
-    (end > 0 && &url[..end] != "git").then_some(end)
-}
-
-/// The same where a password has a blank, or what else ends a word, given all that follows and the first word of it.
-fn length_with_blanks(rest: &str, word: &str) -> Option<usize> {
-    let line = start(rest, |letter| "\n`\"".contains(letter));
-    let is_quoted = rest[word.len()..].starts_with(is_quote);
-    let first = if is_quoted {
-        word
-    } else {
-        word.trim_end_matches([':', ',', ';'])
-    };
-    has_password(authority(first))
-        .then(|| user_length(line))
-        .flatten()
-}
-
-fn authority(url: &str) -> &str {
-    &url[..url.find(['/', '?', '#']).unwrap_or(url.len())]
-}
-
-/// Whether what is behind the colon is no port.
-fn has_password(authority: &str) -> bool {
-    let is_port = |port: &str| !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
-    let behind = authority
-        .split_once(':')
-        .filter(|_| !authority.starts_with('['));
-    behind.is_some_and(|(_, port)| !is_port(port))
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::proptest;
@@ -153,7 +141,8 @@ mod tests {
     #[test]
     fn users_and_queries_are_not_shown() {
         for (text, expected) in [
-            ("at https://me:pass@host/x@y", "at https://…@host/x@y"),
+            ("at https://me:pass@host/x", "at https://…@host/x"),
+            ("at https://me:pass@host/x@y", "at https://…@y"),
             ("`oci://token@host/x`", "`oci://…@host/x`"),
             ("http://me:pa/ss@host/x", "http://…@host/x"),
             ("http://me:p@ss@host/x", "http://…@host/x"),
@@ -164,10 +153,18 @@ mod tests {
             ("oci://[::1]:5000/x@sha256:0", "oci://[::1]:5000/x@sha256:0"),
             ("https:// @", "https:// @"),
             ("x: user:pw@host/x?a=b", "x: …@host/x?…"),
-            ("- //user:pw@host, a:b@c", "- //…@host, …@c"),
-            ("https:/u:p@host", "https:/…@host"),
+            ("- //user:pw@host", "- //…@host"),
+            ("https://u:p@a/x and https://v:q@b/y", "https://…@b/y"),
+            ("oci://a@h/x, oci://b@h/y", "oci://…@h/x, oci://…@h/y"),
+            ("https:/u:p@host", "…@host"),
             ("oci//u:p@host/x:1", "oci//…@host/x:1"),
-            ("u:p//w@host u:p$/w@host", "…@host …@host"),
+            ("u:p//w@host", "…@host"),
+            ("u:p$/w@host", "…@host"),
+            ("u:hun'ter2@host", "…@host"),
+            ("//u:hun\"ter 2@host", "//…@host"),
+            ("\"u:hun`ter2@host\"", "\"…@host\""),
+            ("u: me, v:w x@host\nu:p x@host", "u: me, …@host\n…@host"),
+            ("D/u:p@host", "…@host"),
             ("oci://u:p'w@host/x:1", "oci://…@host/x:1"),
             ("oci://u:p<w|v@host/x:1", "oci://…@host/x:1"),
             ("oci://u:'p'@host/x:1", "oci://…@host/x:1"),
@@ -178,10 +175,11 @@ mod tests {
                 "https://h: gone, `https://h:1` @x me@x",
             ),
             ("http://a/,http://u:p@b", "http://a/,http://…@b"),
-            ("user:p/w@host é:ü@x", "…@host …@x"),
+            ("user:p/w@host", "…@host"),
+            ("é:ü@x", "…@x"),
             (
-                "r:5000/x:1@sha256:0 x:1@sha512:0 me@x git@h:x a/b@c.yaml:1:2 h:5000/x@y",
-                "r:5000/x:1@sha256:0 x:1@sha512:0 me@x git@h:x a/b@c.yaml:1:2 h:5000/x@y",
+                "r:5000/x:1@sha256:0 a/b:v1@sha512:ab me@x git@h:x a::b a/b@c.yaml:1:2 me@x",
+                "r:5000/x:1@sha256:0 a/b:v1@sha512:ab me@x git@h:x a::b a/b@c.yaml:1:2 me@x",
             ),
             ("u:p@h/x@sha256:0", "…@h/x@sha256:0"),
             (

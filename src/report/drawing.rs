@@ -11,7 +11,7 @@ use super::Run;
 use super::issue::path_in_repository;
 use super::lines::{Lined, Lines};
 use crate::model::finding::Label;
-use crate::printer::plain;
+use crate::printer::{may_name_user, plain};
 
 /// A line is shown up to here, in bytes; a place further right is named but not drawn.
 const LONGEST_LINE: usize = 1000;
@@ -76,8 +76,8 @@ fn same_file(a: &Label, b: &Label) -> bool {
     Arc::ptr_eq(a, b) || (a.path == b.path && a.text == b.text)
 }
 
-/// Files of secrets are not drawn, nor files outside the repository, lines with a secret, places far to the right, and files that
-/// were not read.
+/// Files of secrets are not drawn, nor files outside the repository, lines with a secret, lines that may name a user, which are cut
+/// before the printer sees them whole, places far to the right, and files that were not read.
 fn drawable(label: &Label, folder: &str, lined: &Lined<'_>) -> bool {
     let source = &label.spot.source;
     if source.is_hidden || path_in_repository(folder, &source.path).is_none() {
@@ -94,6 +94,7 @@ fn has_secret(one: &Label, other: &Label, lined: &Lined<'_>) -> bool {
     let (from, to) = (line(one), line(other));
     let lines = from.start.min(to.start)..from.end.max(to.end);
     one.spot.source.hides(lines.start as u32..lines.end as u32)
+        || may_name_user(&lined.text()[lines])
 }
 
 /// A file's path as people type it where the run started.
@@ -269,6 +270,23 @@ mod tests {
             far.contains("--> a:1:900001") && far.contains("note: here"),
             "{far}"
         );
+    }
+
+    #[test]
+    fn a_line_with_a_user_is_named_and_not_drawn() {
+        let password = "x".repeat(300);
+        for (line, is_drawn) in [
+            (format!("a: https://u:{password}@host"), false),
+            (format!("a: oci://{password}@host"), false),
+            (format!("a: oci://host/{password}@sha256:0"), true),
+            (format!("a: ssh://git@host/{password}"), true),
+        ] {
+            let source = Arc::new(Source::new("a", &*line));
+            let text =
+                human(Finding::new(RuleId::ValueType, "m").with_label(at(&source, 0, 1), ""));
+            assert!(text.contains("--> a:1:1\n"), "{text}");
+            assert_eq!(text.contains("xxx"), is_drawn, "{text}");
+        }
     }
 
     #[test]
