@@ -181,6 +181,14 @@ impl Meter {
 #[cfg(target_os = "linux")]
 pub(super) fn cgroup_memory() -> Option<u64> {
     let groups = std::fs::read_to_string("/proc/self/cgroup").ok()?;
+    let most = least_limit(&groups, |file| std::fs::read_to_string(file).ok());
+    most.map(|most| most / 4 * 3)
+}
+
+/// The least limit of the control groups in a text as of `/proc/PID/cgroup`, in bytes
+/// (<https://man7.org/linux/man-pages/man7/cgroups.7.html>).
+#[cfg(target_os = "linux")]
+fn least_limit(groups: &str, read: impl Fn(&Path) -> Option<String>) -> Option<u64> {
     let limits = groups.lines().filter_map(|line| {
         let mut parts = line.splitn(3, ':');
         let (_, controllers, path) = (parts.next()?, parts.next()?, parts.next()?);
@@ -191,16 +199,60 @@ pub(super) fn cgroup_memory() -> Option<u64> {
         };
         let folders = Path::new(path.trim_start_matches('/')).ancestors();
         let limits = folders.filter_map(|folder| {
-            let text = std::fs::read_to_string(Path::new(top).join(folder).join(name)).ok()?;
+            let text = read(&Path::new(top).join(folder).join(name))?;
             text.trim().parse::<u64>().ok()
         });
         limits.min()
     });
-    limits.min().map(|most| most / 4 * 3)
+    limits.min()
 }
 
 /// Other systems have no control groups.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn cgroup_memory() -> Option<u64> {
     None
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::path::Path;
+
+    use super::least_limit;
+
+    #[test]
+    fn the_least_limit_of_a_group_and_those_around_it_counts() {
+        let files = [
+            ("/sys/fs/cgroup/memory.max", "9000\n"),
+            ("/sys/fs/cgroup/pod/memory.max", "4000\n"),
+            ("/sys/fs/cgroup/pod/step/memory.max", "max\n"),
+            (
+                "/sys/fs/cgroup/memory/docker/a:b/memory.limit_in_bytes",
+                "3000\n",
+            ),
+            (
+                "/sys/fs/cgroup/memory/memory.limit_in_bytes",
+                "9223372036854771712\n",
+            ),
+            ("/sys/fs/cgroup/cpu/small/memory.limit_in_bytes", "1\n"),
+        ];
+        let read = |path: &Path| {
+            let file = files.iter().find(|(file, _)| Path::new(file) == path)?;
+            Some(file.1.to_owned())
+        };
+        for (groups, expected) in [
+            ("0::/pod/step\n", Some(4000)),
+            ("0::/pod/other\n", Some(4000)),
+            ("0::/\n", Some(9000)),
+            // What is mounted inside a container begins at its own group.
+            ("0::/../../elsewhere\n", Some(9000)),
+            ("12:cpu,cpuacct:/small\n5:memory:/docker/a:b\n", Some(3000)),
+            ("5:memory:/docker/a:b\n0::/pod\n", Some(3000)),
+            ("5:memory:/docker\n", Some(9_223_372_036_854_771_712)),
+            ("1:name=systemd:/x\n", None),
+            ("", None),
+            ("0:\n", None),
+        ] {
+            assert_eq!(least_limit(groups, read), expected, "{groups}");
+        }
+    }
 }
