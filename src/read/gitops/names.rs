@@ -105,7 +105,7 @@ pub(super) fn finish(objects: &mut [Object], references: &[Reference]) {
     }
     let mut changed = Vec::new();
     for reference in references {
-        let known = objects_by_name(objects, reference);
+        let known = targets_by_name(objects, reference);
         for field in &reference.fields {
             for (index, object) in objects.iter().enumerate() {
                 if !field.is_of(object) {
@@ -117,17 +117,9 @@ pub(super) fn finish(objects: &mut [Object], references: &[Reference]) {
                         return;
                     };
                     let is_other = kind.is_some_and(|kind| *kind != *reference.kind);
-                    let group = reference.group.as_deref();
-                    let like = known.get(old).into_iter().flatten();
-                    let mut like = candidates(
-                        like.map(|index| &objects[*index]),
-                        object,
-                        &reference.kind,
-                        group,
-                    );
-                    let target = like.next();
+                    let target = known.get(old).and_then(|known| known.first_from(object));
                     if let Some(target) = target.filter(|_| !is_other) {
-                        name.value = target.name().into();
+                        name.value = objects[target].name().into();
                     }
                 };
                 each_name(&mut tree, None, &field.path, &mut follow);
@@ -141,18 +133,41 @@ pub(super) fn finish(objects: &mut [Object], references: &[Reference]) {
 }
 
 /// The objects that a reference may lead to, by each name that they have had.
-fn objects_by_name(objects: &[Object], reference: &Reference) -> HashMap<Arc<str>, Vec<usize>> {
-    let mut known: HashMap<Arc<str>, Vec<usize>> = HashMap::new();
-    let meant = objects.iter().enumerate();
-    for (index, object) in meant.filter(|(_, object)| object.kind() == &*reference.kind) {
+fn targets_by_name(objects: &[Object], reference: &Reference) -> HashMap<Arc<str>, Targets> {
+    let mut known: HashMap<Arc<str>, Targets> = HashMap::new();
+    let group = reference.group.as_deref();
+    for (index, object) in objects.iter().enumerate() {
+        if object.kind() != &*reference.kind || group.is_some_and(|group| group != object.group()) {
+            continue;
+        }
         for named in object.names() {
-            let like = known.entry(named.name).or_default();
-            if like.last() != Some(&index) {
-                like.push(index);
-            }
+            let targets = known.entry(named.name).or_default();
+            targets.first.get_or_insert(index);
+            let namespace = object.namespace().to_owned();
+            targets.by_namespace.entry(namespace).or_insert(index);
         }
     }
     known
+}
+
+/// The first object of a name, of all and in each namespace: every cluster may have one of this name in its own.
+#[derive(Default)]
+struct Targets {
+    first: Option<usize>,
+    by_namespace: HashMap<String, usize>,
+}
+
+impl Targets {
+    /// The first one in an object's namespace, or without one, which is set when it is applied.
+    fn first_from(&self, from: &Object) -> Option<usize> {
+        if from.namespace().is_empty() {
+            return self.first;
+        }
+        let namespaces = [from.namespace(), ""].into_iter();
+        namespaces
+            .filter_map(|namespace| self.by_namespace.get(namespace).copied())
+            .min()
+    }
 }
 
 /// What is done with a name, and the `kind` beside it.
@@ -299,14 +314,52 @@ fn find_by_any_name<'o>(
 /// The objects of a kind and group in an object's namespace, and those without one, whose namespace is set when they are
 /// applied.
 fn candidates<'o>(
-    objects: impl IntoIterator<Item = &'o Object>,
+    objects: &'o [Object],
     from: &'o Object,
     kind: &'o str,
     group: Option<&'o str>,
 ) -> impl Iterator<Item = &'o Object> {
-    objects.into_iter().filter(move |object| {
+    objects.iter().filter(move |object| {
         let (one, other) = (object.namespace(), from.namespace());
         let meet = one == other || one.is_empty() || other.is_empty();
         object.kind() == kind && group.is_none_or(|group| group == object.group()) && meet
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use yaml_tree::engine::Engine;
+    use yaml_tree::place::FileId;
+
+    use super::{Object, Reference, targets_by_name};
+
+    /// Every cluster may have an object of one name in its own namespace.
+    #[test]
+    fn a_reference_leads_to_the_first_object_of_its_namespace_or_of_none() {
+        let text = "{apiVersion: g/v1, kind: K, metadata: {name: a, namespace: n}}\n---\n\
+                    {apiVersion: g/v1, kind: K, metadata: {name: a}}\n---\n\
+                    {apiVersion: g/v1, kind: K, metadata: {name: a, namespace: m}}\n---\n\
+                    {apiVersion: g/v1, kind: K, metadata: {name: a, namespace: n}}\n---\n\
+                    {apiVersion: h/v1, kind: K, metadata: {name: b}}\n---\n\
+                    {apiVersion: g/v1, kind: L, metadata: {name: a, namespace: l}}\n";
+        let read = yaml_tree::read(text, FileId(0), Engine::Kubectl).expect("it is YAML");
+        let objects: Vec<Object> = read.documents.into_iter().map(Object::new).collect();
+        let [n, none, m, _, _, l] = &*objects else {
+            panic!("six objects are written");
+        };
+        let reference = |group: Option<&str>| Reference {
+            kind: "K".into(),
+            group: group.map(Into::into),
+            fields: Vec::new(),
+        };
+        let known = targets_by_name(&objects, &reference(Some("g")));
+        let first = |from: &Object| known["a"].first_from(from);
+        assert_eq!(
+            [n, none, m, l].map(first),
+            [Some(0), Some(0), Some(1), Some(1)]
+        );
+        assert!(!known.contains_key("b"));
+        let known = targets_by_name(&objects, &reference(None));
+        assert_eq!(known["b"].first_from(n), Some(4));
+    }
 }

@@ -19,7 +19,8 @@ pub(super) struct Selector {
 /// What a part of a name is compared with.
 struct Part {
     text: String,
-    pattern: Regexp,
+    /// Nearly all are words, which match themselves, and it takes a while to compile a pattern.
+    pattern: Option<Regexp>,
 }
 
 /// How parts are compared.
@@ -30,10 +31,26 @@ pub(super) enum By {
 }
 
 impl Part {
+    /// Parses a field; none where it is empty.
+    fn parse(text: &str) -> Result<Option<Self>, String> {
+        let is_word = |letter: u8| letter.is_ascii_alphanumeric() || letter == b'-';
+        let pattern = if text.bytes().all(is_word) {
+            None
+        } else {
+            let pattern = Regexp::new(&format!("^(?:{text})$"));
+            Some(pattern.map_err(|_| format!("`{text}` is not a regular expression"))?)
+        };
+        let part = Self {
+            text: text.to_owned(),
+            pattern,
+        };
+        Ok((!text.is_empty()).then_some(part))
+    }
+
     fn fits(part: &Option<Self>, text: &str, by: By) -> bool {
         part.as_ref().is_none_or(|part| match by {
-            By::Text => part.text == text,
-            By::Pattern => part.pattern.is_match(text),
+            By::Pattern if let Some(pattern) = &part.pattern => pattern.is_match(text),
+            By::Text | By::Pattern => part.text == text,
         })
     }
 }
@@ -41,15 +58,7 @@ impl Part {
 impl Selector {
     /// Parses a `target`; the error describes what is wrong.
     pub(super) fn new(target: &Node) -> Result<Self, String> {
-        let part = |field: &str| match target.text(&[field]) {
-            None | Some("") => Ok(None),
-            Some(text) => Regexp::new(&format!("^(?:{text})$"))
-                .map(|pattern| {
-                    let text = text.to_owned();
-                    Some(Part { text, pattern })
-                })
-                .map_err(|_| format!("`{text}` is not a regular expression")),
-        };
+        let part = |field: &str| Part::parse(target.text(&[field]).unwrap_or_default());
         let marks = |field: &str| requirements(target.text(&[field]).unwrap_or_default());
         Ok(Self {
             group: part("group")?,
@@ -216,7 +225,19 @@ fn requirement(part: &str) -> Option<Requirement> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Condition, requirements};
+    use super::{Condition, Part, requirements};
+
+    #[test]
+    fn only_what_is_no_word_is_compiled() {
+        let is_compiled = |text| {
+            let part = Part::parse(text).expect("it is a pattern");
+            part.map(|part| part.pattern.is_some())
+        };
+        assert_eq!(is_compiled(""), None);
+        assert_eq!(is_compiled("Cluster"), Some(false));
+        assert_eq!(is_compiled("edge-1"), Some(false));
+        assert_eq!(is_compiled("edge.1"), Some(true));
+    }
 
     #[test]
     fn label_selectors_have_six_forms() {

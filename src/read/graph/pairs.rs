@@ -5,7 +5,7 @@
 //! version; without one, the image is in the same document. The first `*` of the image's path mean the same keys as those of
 //! the version's path.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -286,6 +286,9 @@ fn find_values<'n>(document: &'n Node, path: &str, bound: &[String]) -> Vec<At<'
     }];
     for part in path.split('.') {
         let mut next = Vec::new();
+        // Several `**` reach one value in more ways than there are values.
+        let place = |value: &At<'_>| (value.keys.clone(), value.bound.clone());
+        let mut passed: BTreeSet<_> = found.iter().map(place).collect();
         while let Some(value) = found.pop() {
             let is_open = part == "*" && value.bound.len() >= bound.len();
             let key = match part {
@@ -305,7 +308,8 @@ fn find_values<'n>(document: &'n Node, path: &str, bound: &[String]) -> Vec<At<'
                 let below = At { bound, keys, node };
                 // `**` goes on below; what it has passed is a value of its own.
                 match part {
-                    "**" => found.push(below),
+                    "**" if passed.insert(place(&below)) => found.push(below),
+                    "**" => {}
                     _ => next.push(below),
                 }
             }
@@ -313,9 +317,7 @@ fn find_values<'n>(document: &'n Node, path: &str, bound: &[String]) -> Vec<At<'
                 next.push(value);
             }
         }
-        // Several `**` reach one value in more ways than there are values.
         next.sort_by(|a, b| (&a.keys, &a.bound).cmp(&(&b.keys, &b.bound)));
-        next.dedup_by(|a, b| a.keys == b.keys && a.bound == b.bound);
         found = next;
     }
     found
