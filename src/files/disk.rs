@@ -10,7 +10,7 @@ use parking_lot::{Mutex, MutexGuard};
 
 use super::left_out::LeftOut;
 use super::scope::is_outside;
-use super::{Content, Files, Found, Scope, plain_path};
+use super::{Below, Content, Files, Found, Scope, plain_path};
 use crate::error::Error;
 use crate::model::manifest::STAGED;
 
@@ -221,16 +221,16 @@ impl Files for Disk {
         found
     }
 
-    fn list_recursive(&self, folder: &Path) -> Result<Vec<PathBuf>, Error> {
+    fn list(&self, folder: &Path) -> Result<Below, Error> {
         let full = plain_path(&self.real.join(folder));
         self.left_out.look_below(&full);
         let root = match self.scope.open_folder(&full) {
             Err(cause) if is_no_file(&cause) && self.left_out.is_folder(&full) => {
-                return Ok(Vec::new());
+                return Ok(Below::default());
             }
             root => root.map_err(self.unreadable(folder))?,
         };
-        let (mut found, mut open) = (Vec::new(), vec![PathBuf::new()]);
+        let (mut found, mut open) = (Below::default(), vec![PathBuf::new()]);
         while let Some(inner) = open.pop() {
             let inside = if inner.as_os_str().is_empty() {
                 root.entries().and_then(names)
@@ -240,12 +240,14 @@ impl Files for Disk {
             for (name, kind) in inside.map_err(self.unreadable(&folder.join(&inner)))? {
                 match kind {
                     kind if kind.is_dir() => open.push(inner.join(name)),
-                    kind if kind.is_file() => found.push(inner.join(name)),
+                    kind if kind.is_file() => found.files.push(inner.join(name)),
+                    kind if kind.is_symlink() => found.links.push(inner.join(name)),
                     _ => {}
                 }
             }
         }
-        found.sort();
+        found.files.sort();
+        found.links.sort();
         Ok(found)
     }
 }

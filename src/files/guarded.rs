@@ -9,7 +9,7 @@ use yaml_tree::engine::Engine;
 use yaml_tree::place::FileId;
 use yaml_tree::value::Node;
 
-use super::{Content, Files, Found, plain_path};
+use super::{Below, Content, Files, Found, plain_path};
 use crate::error::Error;
 
 /// The file names of a kustomization.
@@ -87,8 +87,8 @@ impl Files for Guarded {
         self.files.is_folder(path)
     }
 
-    fn list_recursive(&self, folder: &Path) -> Result<Vec<PathBuf>, Error> {
-        self.files.list_recursive(folder)
+    fn list(&self, folder: &Path) -> Result<Below, Error> {
+        self.files.list(folder)
     }
 
     fn leads_to(&self, path: &Path) -> Option<PathBuf> {

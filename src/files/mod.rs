@@ -71,6 +71,15 @@ pub fn plain_path(path: &Path) -> PathBuf {
     plain
 }
 
+/// What is below a folder, sorted, with paths relative to it.
+#[derive(Debug, Default)]
+pub struct Below {
+    /// The files.
+    pub files: Vec<PathBuf>,
+    /// The links, wherever they lead.
+    pub links: Vec<PathBuf>,
+}
+
 /// Read access to a folder of files. Paths are relative to its root.
 pub trait Files: Send + Sync {
     /// The bytes of a file below the root. The path contains no `..`, and a link must not lead out of the root.
@@ -122,12 +131,19 @@ pub trait Files: Send + Sync {
         matches!(self.folder(path), Ok(Some(_)))
     }
 
-    /// All files below a folder, sorted, with paths relative to that folder. The folder may be outside the root. Links are not
-    /// followed.
+    /// All files below a folder, as of [`list`](Self::list).
+    ///
+    /// # Errors
+    /// As there.
+    fn list_recursive(&self, folder: &Path) -> Result<Vec<PathBuf>, Error> {
+        Ok(self.list(folder)?.files)
+    }
+
+    /// What is below a folder, which may be outside the root. Links are not followed.
     ///
     /// # Errors
     /// There is no such folder, or one in it cannot be read.
-    fn list_recursive(&self, folder: &Path) -> Result<Vec<PathBuf>, Error> {
+    fn list(&self, folder: &Path) -> Result<Below, Error> {
         let (mut found, mut open) = (Vec::new(), vec![PathBuf::new()]);
         while let Some(inner) = open.pop() {
             let path = folder.join(&inner);
@@ -140,7 +156,10 @@ pub trait Files: Send + Sync {
                 None => found.push(inner),
             }
         }
-        Ok(found)
+        Ok(Below {
+            files: found,
+            links: Vec::new(),
+        })
     }
 
     /// The paths of all files below the root with one of these names, links among them included. What cannot be read has none.

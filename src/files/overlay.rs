@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 
 use crate::error::Error;
 
-use super::{Content, Files, Found, SecretPaths, plain_path};
+use super::{Below, Content, Files, Found, SecretPaths, plain_path};
 
 /// Other files with some added or replaced.
 pub struct Overlay {
@@ -71,8 +71,8 @@ impl Files for Overlay {
         self.files.is_folder(path)
     }
 
-    fn list_recursive(&self, folder: &Path) -> Result<Vec<PathBuf>, Error> {
-        self.files.list_recursive(folder)
+    fn list(&self, folder: &Path) -> Result<Below, Error> {
+        self.files.list(folder)
     }
 
     fn paths_named(&self, names: &[&str]) -> Vec<PathBuf> {
@@ -196,9 +196,11 @@ impl Files for Tracked {
         !self.is_new(path) && self.files.is_folder(path)
     }
 
-    fn list_recursive(&self, folder: &Path) -> Result<Vec<PathBuf>, Error> {
-        let mut below = self.files.list_recursive(folder)?;
-        below.retain(|path| !self.is_new(&folder.join(path)));
+    fn list(&self, folder: &Path) -> Result<Below, Error> {
+        let mut below = self.files.list(folder)?;
+        for paths in [&mut below.files, &mut below.links] {
+            paths.retain(|path| !self.is_new(&folder.join(path)));
+        }
         Ok(below)
     }
 

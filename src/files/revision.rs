@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 
 use super::disk::LFS_POINTER;
 use super::git::{self, Failure, Objects, Repository};
-use super::{Content, Disk, Files, Found, Scope, plain_path};
+use super::{Below, Content, Disk, Files, Found, Scope, plain_path};
 use crate::error::Error;
 
 /// The most links that are followed for one path, as in Linux.
@@ -456,9 +456,9 @@ impl Files for Revision {
         below.filter(is_named).map(Path::to_owned).collect()
     }
 
-    fn list_recursive(&self, folder: &Path) -> Result<Vec<PathBuf>, Error> {
+    fn list(&self, folder: &Path) -> Result<Below, Error> {
         match self.resolve(folder)? {
-            Target::Outside(on_disk) => self.outside.list_recursive(&on_disk),
+            Target::Outside(on_disk) => self.outside.list(&on_disk),
             Target::Submodule(submodule) => Err(self.submodule_error(folder, &submodule)),
             Target::Folder(real) => {
                 let start = match &*real {
@@ -472,8 +472,15 @@ impl Files for Revision {
                 let files = self.entries.range::<str, _>(from);
                 let below =
                     files.map_while(|(path, entry)| Some((path.strip_prefix(&start)?, entry)));
-                let below = below.filter(|(_, entry)| matches!(entry, Entry::File(_)));
-                Ok(below.map(|(path, _)| PathBuf::from(path)).collect())
+                let mut found = Below::default();
+                for (path, entry) in below {
+                    match entry {
+                        Entry::File(_) => found.files.push(path.into()),
+                        Entry::Link(_) => found.links.push(path.into()),
+                        Entry::Submodule => {}
+                    }
+                }
+                Ok(found)
             }
             _ => {
                 let shown = folder.to_string_lossy().replace('\\', "/");

@@ -77,9 +77,18 @@ pub(super) fn install_refusal(metadata: &Node, engine: Engine) -> Option<String>
     if metadata.text(&["type"]) == Some("library") {
         return Some("it is a library, and no chart to install".to_owned());
     }
-    let range = metadata_text(metadata, "kubeVersion").filter(|range| !range.is_empty())?;
+    let range = kube_version(metadata)?;
     let is_range = compare(&range, "1.0.0", engine).is_some();
     (!is_range).then(|| format!("its `kubeVersion: {range}` is not a range of versions"))
+}
+
+/// Whether the range of Kubernetes versions that a chart may be installed in, if it is one, has this version.
+pub(super) fn may_run_in(metadata: &Node, version: &str, engine: Engine) -> bool {
+    kube_version(metadata).is_none_or(|range| compare(&range, version, engine) != Some(false))
+}
+
+fn kube_version(metadata: &Node) -> Option<Arc<str>> {
+    metadata_text(metadata, "kubeVersion").filter(|range| !range.is_empty())
 }
 
 fn is_null(node: &Node) -> bool {

@@ -17,7 +17,7 @@ use capi::secrets;
 
 use crate::budget;
 use crate::error::Error;
-use crate::files::{Files, KUSTOMIZATIONS, real};
+use crate::files::{Below, Content, Files, KUSTOMIZATIONS, real};
 use crate::model::finding::Finding;
 use crate::model::rule::{Level, RuleId};
 
@@ -51,6 +51,7 @@ mod unread {
     pub(super) const POINTER: &str = "a pointer of Git LFS";
     pub(super) const ENCRYPTED: &str = "encrypted by git-crypt";
     pub(super) const SECRET: &str = "named after secrets";
+    pub(super) const LINK: &str = "a link to what is not read";
 }
 
 /// The ends of the names of templates for programs that are not run here.
@@ -117,16 +118,19 @@ fn has_object(text: &str) -> bool {
     })
 }
 
-/// Whether a text is YAML only once the variables in it are filled in, as `[${KEYS}]` is.
+/// Whether a text is YAML only once the variables in it are filled in, as `[${KEYS}]` is. One that begins a line may make it a comment.
 fn has_open_variables(text: &str) -> bool {
-    let mut parts = text.split("${");
-    let mut filled = parts.next().unwrap_or_default().to_owned();
-    let before = filled.len();
-    for part in parts {
-        filled += "x";
-        filled += part.split_once('}').map_or("", |(_, rest)| rest);
-    }
-    before < text.len() && yaml_tree::read(&filled, FileId(0), Engine::Kubectl).is_ok()
+    let is_yaml = |first: &str| {
+        let mut parts = text.split("${");
+        let mut filled = parts.next().unwrap_or_default().to_owned();
+        for part in parts {
+            let begins_line = filled.is_empty() || filled.ends_with('\n');
+            filled += if begins_line { first } else { "x" };
+            filled += part.split_once('}').map_or("", |(_, rest)| rest);
+        }
+        yaml_tree::read(&filled, FileId(0), Engine::Kubectl).is_ok()
+    };
+    text.contains("${") && ["x", "#"].into_iter().any(is_yaml)
 }
 
 /// A template's text with a word for each expression and nothing for a line of expressions alone, each as long as what it
@@ -189,6 +193,7 @@ pub(super) fn collect(
     is_meant: impl Fn(&str) -> bool,
 ) -> Result<ManifestFiles, Error> {
     let (mut found, mut known) = (ManifestFiles::default(), BTreeSet::new());
+    let mut links = Vec::new();
     for path in named {
         let is_folder = tree.is_folder(path);
         let inside = if is_folder {
@@ -196,19 +201,25 @@ pub(super) fn collect(
                 |path: &Path| is_yaml(path) || is_kustomization(path) || has_end(path, &TEMPLATES);
             folder_files(tree, path, own_output, is_read)?
         } else {
-            vec![path.clone()]
+            Below {
+                files: vec![path.clone()],
+                ..Below::default()
+            }
         };
-        for file in inside {
+        for file in inside.files.iter().chain(&inside.links) {
             let folder = || file.parent().unwrap_or(Path::new("")).to_owned();
-            if is_kustomization(&file) {
+            if is_kustomization(file) {
                 found.kustomizations.insert(folder());
             } else if file.file_name().is_some_and(|name| name == "Chart.yaml") {
                 found.charts.insert(folder());
             }
+        }
+        for file in inside.files {
             if known.insert(files::display(&file)) {
                 read_file(tree, file, is_folder, &is_meant, &mut found)?;
             }
         }
+        links.extend(inside.links);
     }
     // What kustomizations name is read, whatever it is called, also where a link leads to it.
     loop {
@@ -220,6 +231,13 @@ pub(super) fn collect(
         let odd: Vec<PathBuf> = odd.cloned().collect();
         if odd.is_empty() {
             patches.mark(&mut found.objects);
+            let unread = links.into_iter().filter(|link| {
+                let is_read = |path: PathBuf| known.contains(&files::display(&path));
+                !is_read(link.clone())
+                    && !tree.leads_to(link).is_some_and(is_read)
+                    && may_hold(tree, link, &is_meant)
+            });
+            found.unread.extend(unread.map(|link| (link, unread::LINK)));
             return Ok(found);
         }
         for path in odd {
@@ -233,6 +251,12 @@ pub(super) fn collect(
             }
         }
     }
+}
+
+/// Whether a link leads to a text that is meant, or to nothing that can be read.
+fn may_hold(tree: &dyn Files, link: &Path, is_meant: impl Fn(&str) -> bool) -> bool {
+    let is_text = |content: Content| is_meant(&String::from_utf8_lossy(content.raw_bytes()));
+    !tree.is_folder(link) && tree.content(link).map_or(true, is_text)
 }
 
 /// Reads a file of manifests, or says why not. One that nobody has typed may be something else.
@@ -300,7 +324,8 @@ pub(super) fn texts(
     let is_text = |path: &Path| is_yaml(path) || has_end(path, &["gotmpl"]);
     let mut found = BTreeSet::new();
     for path in named.iter().filter(|path| tree.is_folder(path)) {
-        let files = folder_files(tree, path, own_output, is_text)?.into_iter();
+        let inside = folder_files(tree, path, own_output, is_text)?;
+        let files = inside.files.into_iter();
         found.extend(files.filter(|file| !secrets::is_named_secret(file)));
     }
     Ok(found)
@@ -310,26 +335,35 @@ fn is_yaml(path: &Path) -> bool {
     has_end(path, &["yaml", "yml", "json"])
 }
 
-/// The files below a folder that are wanted and somebody's own: what metalmark rendered is not.
+/// What is below a folder, wanted and somebody's own: what metalmark rendered is not.
 fn folder_files(
     tree: &dyn Files,
     folder: &Path,
     own_output: &OwnOutput,
     is_wanted: impl Fn(&Path) -> bool,
-) -> Result<Vec<PathBuf>, Error> {
+) -> Result<Below, Error> {
+    let wanted = |below: Vec<PathBuf>| {
+        let visible = below.into_iter().filter(|below| !is_hidden(below));
+        let paths = visible.map(|below| {
+            if folder.as_os_str() == "." {
+                below
+            } else {
+                folder.join(&below)
+            }
+        });
+        paths.filter(|path| is_wanted(path)).collect::<Vec<_>>()
+    };
+    let below = tree.list(folder)?;
     let mut own = Vec::new();
-    for below in tree.list_recursive(folder)? {
-        let is_hidden = is_hidden(&below);
-        let path = if folder.as_os_str() == "." {
-            below
-        } else {
-            folder.join(&below)
-        };
-        if is_wanted(&path) && !is_hidden && !is_rendered(tree, &path, own_output)? {
+    for path in wanted(below.files) {
+        if !is_rendered(tree, &path, own_output)? {
             own.push(path);
         }
     }
-    Ok(own)
+    Ok(Below {
+        files: own,
+        links: wanted(below.links),
+    })
 }
 
 fn has_end(path: &Path, ends: &[&str]) -> bool {

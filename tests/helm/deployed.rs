@@ -279,6 +279,7 @@ fn a_chart_that_a_file_names_is_not_checked_with_its_own_values() {
         "set.yaml apiVersion: argoproj.io/v1alpha1\nkind: ApplicationSet\nmetadata: {name: s}\nspec:\n  generators: [{clusters: {}}]\n  template:\n    metadata: {name: '{{name}}'}\n    spec: {source: {path: '{{values.path}}'}}\n",
         "of-apps/templates/a.yaml kind: Application\nspec: {source: {path: charts/edge, targetRevision: {{ .Values.revision }}}}\n",
         "config.json {\"path\": \"charts/edge\"}",
+        "flux.yaml {apiVersion: source.toolkit.fluxcd.io/v1, kind: HelmChart, metadata: {name: edge}, spec: {chart: ./charts/edge, sourceRef: {kind: GitRepository, name: fleet}}}\n---\n{apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, metadata: {name: paris}, spec: {chartRef: {kind: HelmChart, name: edge}, values: {version: v1.29.1}}}\n",
         // These name another one.
         "apps/helmfile.yaml releases: [{name: a, chart: edge}, {name: b, chart: other/edge}]",
         "set.yaml # path: charts/edge\nname: '{{name}}'\npath: ''\n",
@@ -343,6 +344,12 @@ spec: {source: {path: charts/edge, targetRevision: {{ .Values.revision }}}}
     edge/edge: unknown (the values of its chart are not known)
 config.json {"path": "charts/edge"}
     warning[composition-unsupported]: the chart `charts/edge` is not checked as `config.json` deploys it: what names it is not composed here
+    edge/edge: unknown (the values of its chart are not known)
+flux.yaml {apiVersion: source.toolkit.fluxcd.io/v1, kind: HelmChart, metadata: {name: edge}, spec: {chart: ./charts/edge, sourceRef: {kind: GitRepository, name: fleet}}}
+---
+{apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, metadata: {name: paris}, spec: {chartRef: {kind: HelmChart, name: edge}, values: {version: v1.29.1}}}
+
+    warning[composition-unsupported]: the chart `charts/edge` is not checked as `flux.yaml` deploys it: what names it is not composed here
     edge/edge: unknown (the values of its chart are not known)
 apps/helmfile.yaml releases: [{name: a, chart: edge}, {name: b, chart: other/edge}]
     edge/control-plane v1.30.2 (charts/edge/values.yaml:1:10): by_name, ubuntu-2204-kube-v1.30.2 (charts/edge/values.yaml:2:15) holds 1.30.2
@@ -610,6 +617,49 @@ v1.30.2
 {{ if eq (get . "Capabilities").KubeVersion.Minor "31" }}v1.29.1{{ else }}v1.30.2{{ end }}
     warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: what it renders depends on the cluster that it is in (`.Capabilities`)
     paris/control-plane v1.30.2 (charts/edge/templates/cluster.yaml:7:86): unknown (what its chart renders depends on the cluster)
+
+"#]],
+    );
+}
+
+/// What it would make there counts for nothing.
+#[test]
+fn a_chart_is_in_no_cluster_that_its_kube_version_leaves_out() {
+    let version = "{{ if semverCompare \"<1.33-0\" .Capabilities.KubeVersion.Version }}v1.29.1{{ else }}v1.30.2{{ end }}";
+    let cases = [
+        ">=1.25.0-0",
+        ">=1.33.0-0",
+        "<1.33.0-0",
+        ">=1.33.0",
+        "<1.20.0-0",
+        ">=1.99.0-0",
+    ];
+    let table = table(cases, |range| {
+        let stage = with_chart(RIGHT, &[("paris.yaml", RELEASE)]);
+        let file = "charts/edge/templates/cluster.yaml";
+        stage.edit(file, "{{ .Values.version | quote }}", version);
+        let metadata = format!("{METADATA}kubeVersion: '{range}'\n");
+        stage.write("charts/edge/Chart.yaml", metadata);
+        said(&stage)
+    });
+    assert_text(
+        &table,
+        str![[r#"
+>=1.25.0-0
+    warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: what it renders depends on the cluster that it is in (`.Capabilities`)
+    paris/control-plane v1.30.2 (charts/edge/templates/cluster.yaml:7:95): unknown (what its chart renders depends on the cluster)
+>=1.33.0-0
+    paris/control-plane v1.30.2 (charts/edge/templates/cluster.yaml:7:95): by_name, ubuntu-2204-kube-v1.30.2 (paris.yaml:8:19) holds 1.30.2
+<1.33.0-0
+    paris/control-plane v1.29.1 (charts/edge/templates/cluster.yaml:7:78): mismatched, ubuntu-2204-kube-v1.30.2 (paris.yaml:8:19) holds 1.30.2
+>=1.33.0
+    paris/control-plane v1.30.2 (charts/edge/templates/cluster.yaml:7:95): by_name, ubuntu-2204-kube-v1.30.2 (paris.yaml:8:19) holds 1.30.2
+<1.20.0-0
+    warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: Helm refuses it: its `kubeVersion` has no Kubernetes from 1.28 to 1.36
+    paris/edge: unknown (its chart does not render)
+>=1.99.0-0
+    warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: Helm refuses it: its `kubeVersion` has no Kubernetes from 1.28 to 1.36
+    paris/edge: unknown (its chart does not render)
 
 "#]],
     );

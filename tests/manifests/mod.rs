@@ -8,6 +8,7 @@ mod fields;
 mod folders;
 mod kustomizations;
 mod kustomize;
+mod lists;
 mod names;
 mod pairs;
 mod plain;

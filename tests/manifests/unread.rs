@@ -72,6 +72,102 @@ all of them: no findings in 1 cluster; 2 node pools checked: 2 by name only; 1 f
     );
 }
 
+/// A link that leads to a manifest which is read is none that is passed over.
+#[test]
+fn a_link_is_counted_where_nothing_reads_what_it_leads_to() {
+    let named = "resources: [link.yaml]\n";
+    let cases = [
+        ("to another name", "link.yaml", "../texts/a.txt", None),
+        ("to a hidden folder", "link.yml", "../.hidden/a.yaml", None),
+        ("of a template", "link.yaml.j2", "../texts/a.txt", None),
+        ("to nothing", "link.yaml", "none.yaml", None),
+        ("out of the repository", "link.yaml", "/etc/hostname", None),
+        ("to a file that is read", "link.yaml", "../whole.yaml", None),
+        (
+            "to a text of something else",
+            "link.yaml",
+            "../texts/b.txt",
+            None,
+        ),
+        ("to a folder", "link.yaml", "../texts", None),
+        ("of another name", "link.txt", "../texts/a.txt", None),
+        ("of a hidden name", ".link.yaml", "../texts/a.txt", None),
+        ("that is named", "link.yaml", "../texts/a.txt", Some(named)),
+    ];
+    let edge = cluster("v1.30.2", GOOD);
+    let lines = cases.map(|(name, link, target, kustomization)| {
+        let stage = stage_beside("texts/a.txt", &edge)
+            .file("texts/b.txt", "a: b\n")
+            .file(".hidden/a.yaml", &edge)
+            .file("in/a.yaml", "a: b\n");
+        if let Some(text) = kustomization {
+            stage.write("in/kustomization.yaml", text);
+        }
+        let link = stage.path().join("in").join(link);
+        std::os::unix::fs::symlink(target, link).expect("linked");
+        let shown = stage.run("check").outcome.stdout;
+        format!("{name}: {}\n", shown.lines().last().unwrap_or_default())
+    });
+    assert_text(
+        &lines.concat(),
+        str![[r#"
+to another name: no findings in 1 cluster; 2 node pools checked: 2 by name only; 1 file not read: a link to what is not read
+to a hidden folder: no findings in 1 cluster; 2 node pools checked: 2 by name only; 1 file not read: a link to what is not read
+of a template: no findings in 1 cluster; 2 node pools checked: 2 by name only; 1 file not read: a link to what is not read
+to nothing: no findings in 1 cluster; 2 node pools checked: 2 by name only; 1 file not read: a link to what is not read
+out of the repository: no findings in 1 cluster; 2 node pools checked: 2 by name only; 1 file not read: a link to what is not read
+to a file that is read: no findings in 1 cluster; 2 node pools checked: 2 by name only
+to a text of something else: no findings in 1 cluster; 2 node pools checked: 2 by name only
+to a folder: no findings in 1 cluster; 2 node pools checked: 2 by name only
+of another name: no findings in 1 cluster; 2 node pools checked: 2 by name only
+of a hidden name: no findings in 1 cluster; 2 node pools checked: 2 by name only
+that is named: 1 error in 1 cluster; 4 node pools checked: 2 by name only, 2 mismatched
+
+"#]],
+    );
+}
+
+/// Kustomize and Helm read it where the link is.
+#[test]
+fn a_kustomization_that_is_a_link_is_built() {
+    let patch = "- {op: replace, path: /spec/version, value: v1.30.2}";
+    let text = format!(
+        "resources: [all.yaml]\npatches: [{{target: {{kind: KubeadmControlPlane}}, patch: '{patch}'}}]\n"
+    );
+    let stage =
+        stage_beside("shared/overlay.txt", text).file("over/all.yaml", cluster("v1.31.8", GOOD));
+    let link = stage.path().join("over/kustomization.yaml");
+    std::os::unix::fs::symlink("../shared/overlay.txt", link).expect("linked");
+    let expected = str![[r#"
+edge/control-plane v1.30.2 (over/kustomization.yaml:2:101): mismatched, ubuntu-2204-kube-v1.31.8 (over/all.yaml:29:49) holds 1.31.8
+edge/edge-md v1.31.8 (over/all.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (over/all.yaml:29:49) holds 1.31.8
+whole/control-plane v1.31.8 (whole.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (whole.yaml:29:49) holds 1.31.8
+whole/whole-md v1.31.8 (whole.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (whole.yaml:29:49) holds 1.31.8
+
+"#]];
+    stage.check().pools(expected);
+    let stage = stage.commit("Link");
+    if let Some(stage) = stage {
+        stage.remove("over/kustomization.yaml");
+        let shown = stage.run("impact --against HEAD").outcome.stdout;
+        assert_text(
+            &shown,
+            str![[r#"
+Against c2ddce40b4, `HEAD`
+
+edge
+  control-plane  3 machines re-provisioned, by roll
+                   kubernetes  v1.30.2 → v1.31.8
+  whole cluster  not known: its objects are deployed by something else, or by nothing
+                   deployed by  a kustomization → nothing
+
+3 machines in 1 cluster re-provisioned, not known of 1 whole cluster, 1 cluster as before
+
+"#]],
+        );
+    }
+}
+
 /// Also where nothing else is there.
 #[test]
 fn a_repository_of_files_that_are_not_read_says_so() {
@@ -174,9 +270,16 @@ fn a_file_that_is_yaml_once_it_is_filled_in_is_no_error() {
         "spec:\n  controlPlaneRef",
         "spec: {${KEYS}\n  controlPlaneRef",
     );
+    let whole = cluster("v1.31.8", GOOD);
+    let switched_off = format!("{whole}${{OFF}}  # a note\n${{OFF}}  - [b\n");
     for (stage, status, said) in [
         (
             stage_beside("a.yaml", open),
+            0,
+            "1 file not read: a template of another program",
+        ),
+        (
+            stage_beside("a.yaml", switched_off),
             0,
             "1 file not read: a template of another program",
         ),

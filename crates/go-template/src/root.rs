@@ -406,13 +406,30 @@ impl Object for Metadata {
     }
 }
 
+/// The version of Kubernetes that an engine takes for the newest.
+fn newest_kubernetes(engine: Engine) -> &'static str {
+    match engine {
+        Engine::Helm4 => "v1.35.0",
+        Engine::Helm3_18 => "v1.32.0",
+        _ => "v1.34.0",
+    }
+}
+
+impl Served {
+    /// The Kubernetes version that an engine renders for.
+    pub fn kubernetes(&self, engine: Engine) -> &str {
+        let version = self.version.as_deref();
+        version.unwrap_or_else(|| newest_kubernetes(engine))
+    }
+}
+
 fn capabilities(engine: Engine, cluster: &Served, budget: &Rc<Budget>) -> Value {
-    let (newest, helm) = match engine {
-        Engine::Helm4 => ("v1.35.0", "v4.1.4"),
-        Engine::Helm3_18 => ("v1.32.0", "v3.17.2"),
-        _ => ("v1.34.0", "v3.19.4"),
+    let helm = match engine {
+        Engine::Helm4 => "v4.1.4",
+        Engine::Helm3_18 => "v3.17.2",
+        _ => "v3.19.4",
     };
-    let kubernetes = KubeVersion::new(cluster.version.as_deref().unwrap_or(newest));
+    let kubernetes = KubeVersion::new(cluster.kubernetes(engine));
     let fields = vec![
         (
             "KubeVersion",

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use yaml_tree::merge;
 use yaml_tree::place::Place;
-use yaml_tree::value::Node;
+use yaml_tree::value::{Node, Value};
 
 use crate::evaluate::{Release, Served};
 
@@ -15,6 +15,7 @@ use super::super::files::display;
 use super::super::helm_charts::load;
 use super::super::helm_charts::releases::namespace;
 use super::files::resolve_path;
+use super::object::{map_mut, set};
 use super::reader::LayerReader;
 use super::{UNSUPPORTED, strategic};
 use crate::read::error::ReadError;
@@ -29,6 +30,25 @@ pub(in crate::read) struct Inflation {
     pub(in crate::read) file: Arc<str>,
     /// The folder of the chart.
     pub(in crate::read) chart: PathBuf,
+}
+
+/// The kustomization whose one chart a generator renders that is a file; none of another generator.
+pub(super) fn read_file(file: &Node) -> Option<Node> {
+    let text = |key: &str| file.text(&[key]).unwrap_or_default();
+    if (text("apiVersion"), text("kind")) != ("builtin", "HelmChartInflationGenerator") {
+        return None;
+    }
+    let mut kustomization = Node::from_value(Value::empty_map());
+    let mut chart = file.clone();
+    for key in ["apiVersion", "kind", "metadata", "configHome", "chartHome"] {
+        let entry = map_mut(&mut chart).remove(key);
+        if let Some(entry) = entry.filter(|_| key == "chartHome") {
+            set(&mut kustomization, &["helmGlobals", key], entry.node.value);
+        }
+    }
+    let charts = Value::from(vec![chart]);
+    set(&mut kustomization, &["helmCharts"], charts);
+    Some(kustomization)
 }
 
 /// The objects that the charts of a kustomization in `folder` make.
@@ -46,20 +66,36 @@ pub(super) fn inflate_all(
     Ok(objects)
 }
 
-/// The charts of a kustomization, whether they are there or not.
+/// The charts of a kustomization and of the generators that it names as files or texts, whether they are there or not.
 pub(super) fn inflations(
-    reader: &LayerReader<'_>,
+    reader: &mut LayerReader<'_>,
     folder: &Path,
     kustomization: &Node,
 ) -> Vec<Inflation> {
-    let inflation = |item: &Node| {
+    let mut all = vec![kustomization.clone()];
+    for item in kustomization.items(&["generators"]) {
+        let text = item.value.as_str().map_or("", |text| text);
+        let file = resolve_path(folder, text).map(|path| reader.objects(&path));
+        let documents = match file {
+            // What cannot be read is said where it is built.
+            _ if text.contains('\n') => reader.inline(text, item.place).unwrap_or_default(),
+            Some(Ok(Some(documents))) => documents.to_vec(),
+            _ => Vec::new(),
+        };
+        all.extend(documents.iter().filter_map(read_file));
+    }
+    let inflation = |kustomization: &Node, item: &Node| {
         Some(Inflation {
             file: Arc::clone(&reader.source(item.place.file).path),
             chart: chart_folder(folder, kustomization, item)?,
         })
     };
-    let items = kustomization.items(&["helmCharts"]).iter();
-    items.filter_map(inflation).collect()
+    let of_one = |kustomization: &Node| {
+        let items = kustomization.items(&["helmCharts"]).iter();
+        let found = items.filter_map(|item| inflation(kustomization, item));
+        found.collect::<Vec<Inflation>>()
+    };
+    all.iter().flat_map(of_one).collect()
 }
 
 fn chart_folder(folder: &Path, kustomization: &Node, item: &Node) -> Option<PathBuf> {

@@ -6,6 +6,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
+use capi::objects::unpack_lists;
 use yaml_tree::place::Place;
 use yaml_tree::value::Node;
 
@@ -167,14 +168,14 @@ impl Build<'_, '_> {
         self.check_names(&made.objects)?;
         self.configurations(folder, kustomization, &mut made.configuration)?;
         generator::generate_all(self.reader, folder, kustomization, &mut made.objects)?;
-        for document in inflation::inflate_all(self.reader, folder, kustomization)? {
-            add(self.reader, &mut made.objects, &document);
-        }
-        let inflations = inflation::inflations(self.reader, folder, kustomization);
-        self.inflations.extend(inflations);
+        self.inflate(folder, kustomization, &mut made.objects)?;
         for file in self.plugins(folder, kustomization.items(&["generators"]))? {
             let objects = &mut made.objects;
-            if !generator::generate_of_file(self.reader, folder, &file, objects)? {
+            if let Some(charts) = inflation::read_file(&file) {
+                let title = "a HelmChartInflationGenerator";
+                self.reader.check_fields(&KUSTOMIZATION, title, &charts)?;
+                self.inflate(folder, &charts, objects)?;
+            } else if !generator::generate_of_file(self.reader, folder, &file, objects)? {
                 return Err(self.plugin_error(&file));
             }
         }
@@ -199,6 +200,21 @@ impl Build<'_, '_> {
         self.check_names(&made.objects)?;
         self.within.pop();
         Ok(made)
+    }
+
+    /// Adds what the charts of a kustomization make.
+    fn inflate(
+        &mut self,
+        folder: &Path,
+        kustomization: &Node,
+        objects: &mut Vec<Object>,
+    ) -> Result<(), ReadError> {
+        for document in inflation::inflate_all(self.reader, folder, kustomization)? {
+            add(self.reader, objects, &document);
+        }
+        let inflations = inflation::inflations(self.reader, folder, kustomization);
+        self.inflations.extend(inflations);
+        Ok(())
     }
 
     /// Refuses what kustomize refuses, and fields that are not carried out here.
@@ -407,7 +423,7 @@ impl Build<'_, '_> {
     }
 }
 
-/// Adds a document: an object, or each item of a List.
+/// Adds a document: an object, or those of a list.
 pub(super) fn add(reader: &LayerReader<'_>, objects: &mut Vec<Object>, document: &Node) {
     let object = |tree: &Node| {
         let mut object = Object::new(if has_flags(tree) {
@@ -418,13 +434,7 @@ pub(super) fn add(reader: &LayerReader<'_>, objects: &mut Vec<Object>, document:
         object.spell_marks(|node| reader.spelling(node));
         object
     };
-    let is_list = document
-        .text(&["kind"])
-        .is_some_and(|kind| kind.ends_with("List"));
-    match is_list.then(|| document.get_path(&["items"])).flatten() {
-        Some(list) => objects.extend(list.items(&[]).iter().map(object)),
-        None => objects.push(object(document)),
-    }
+    objects.extend(unpack_lists(document).iter().map(object));
 }
 
 /// The text of a kustomization that looks at an annotation of `buildMetadata`.

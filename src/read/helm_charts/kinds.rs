@@ -47,15 +47,17 @@ pub(super) fn has_pools(object: &Node) -> bool {
         && (POOLS.contains(&kind) || kind.ends_with("ControlPlane") || is_cluster)
 }
 
-/// Whether a template makes Cluster API objects: an `apiVersion` of one that is in no other object, or where that is computed, a
-/// `kind` of one.
+/// Whether a template makes Cluster API objects: an `apiVersion` of one that is in no other object but a list, or where that is
+/// computed, a `kind` of one.
 pub(super) fn makes_clusters(text: &str) -> bool {
     text.split("\n---").any(|document| {
         let versions = values(document, "apiVersion");
         let kinds = values(document, "kind");
         let has_kind = || kinds.iter().any(|kind| is_kind(kind.text));
+        let is_list = kinds.iter().any(|kind| kind.text.ends_with("List"));
         let outermost = versions.iter().map(|version| version.column).min();
-        let mut outermost = { versions.iter() }.filter(|one| Some(one.column) == outermost);
+        let is_outermost = |one: &&Value<'_>| is_list || Some(one.column) == outermost;
+        let mut outermost = versions.iter().filter(is_outermost);
         let is_ours = |version: &Value<'_>| match version.text.split_once('/') {
             Some((group, _)) if !group.contains("{{") => GROUPS.contains(&group),
             _ => version.text.contains("{{") && has_kind(),
@@ -79,8 +81,7 @@ fn values<'t>(document: &'t str, key: &str) -> Vec<Value<'t>> {
     let lines = document
         .lines()
         .filter(|line| !line.trim_start().starts_with('#'));
-    let value = |line: &'t str| {
-        let column = line.find(key)?;
+    let value = |line: &'t str, column: usize| {
         let rest = line[column + key.len()..].trim_start_matches([':', ' ', '"', '\'']);
         let end = match rest.strip_prefix("{{") {
             Some(_) => rest.len(),
@@ -89,5 +90,9 @@ fn values<'t>(document: &'t str, key: &str) -> Vec<Value<'t>> {
         let text = &rest[..end];
         (!text.is_empty()).then_some(Value { text, column })
     };
-    lines.filter_map(value).collect()
+    let of_line = |line: &'t str| {
+        let columns = line.match_indices(key);
+        columns.filter_map(move |(column, _)| value(line, column))
+    };
+    lines.flat_map(of_line).collect()
 }

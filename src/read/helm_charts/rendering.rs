@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use capi::changes::machine_parts;
-use capi::objects::{ManifestObject, Text};
+use capi::objects::{ManifestObject, Text, unpack_lists};
 use capi::secrets;
 use capi::unknown::Unknown;
 use go_template::{Budget, ErrorClass, Limits, Reads};
@@ -18,6 +18,7 @@ use crate::error::Error;
 use crate::evaluate::{ChartRelease, ChartTree, Dependency, Release, RenderedFile, Served};
 use crate::model::finding::Finding;
 
+use super::super::chart_metadata::may_run_in;
 use super::super::files::display;
 use super::kinds::{is_of_cluster_api, makes_clusters};
 use super::load::Chart;
@@ -126,6 +127,19 @@ impl Chart {
         input: &mut Input,
         mut make: impl FnMut(&Input) -> Result<MadeObjects, Error>,
     ) -> Result<MadeObjects, Error> {
+        let newest = [input.release.cluster.clone()].into_iter();
+        let Some(cluster) = newest.chain(clusters()).find(|one| self.runs_in(one)) else {
+            let (first, last) = (MINORS.start(), MINORS.end());
+            let why = format!(
+                "Helm refuses it: its `kubeVersion` has no Kubernetes from 1.{first} to 1.{last}"
+            );
+            return Ok(MadeObjects {
+                unknown: Some(Unknown::ChartRefused),
+                refusal: Some(self.cannot_check(why, self.place())),
+                ..MadeObjects::default()
+            });
+        };
+        input.release.cluster = cluster;
         let mut made = make(input)?;
         if input.is_own || made.unknown.is_some() {
             return Ok(made);
@@ -134,7 +148,8 @@ impl Chart {
         let mut open = VecDeque::from(other_releases(&input.release, made.reads));
         while let Some(release) = open.pop_front() {
             let Served { version, has_all } = &release.cluster;
-            if !known.insert((release.revision, version.clone(), *has_all)) {
+            let is_new = known.insert((release.revision, version.clone(), *has_all));
+            if !is_new || !self.runs_in(&release.cluster) {
                 continue;
             }
             input.release = release;
@@ -154,6 +169,12 @@ impl Chart {
             }
         }
         Ok(made)
+    }
+
+    /// Whether Helm installs it in a cluster, by the `kubeVersion` in Chart.yaml.
+    fn runs_in(&self, cluster: &Served) -> bool {
+        let version = cluster.kubernetes(self.engine);
+        may_run_in(&self.tree.chart.metadata, version, self.engine)
     }
 
     /// The objects of a release, in the files that are wanted.
@@ -356,9 +377,9 @@ impl Chart {
             Vec::new()
         } else {
             let made = secrets::output_source(Arc::clone(&file.template.name), &*rendered.text);
-            secrets::documents(&made, FileId(0), Engine::Kubectl)
-                .map_err(|error| failure(error.message, error.place))?
-                .documents
+            let read = secrets::documents(&made, FileId(0), Engine::Kubectl)
+                .map_err(|error| failure(error.message, error.place))?;
+            read.documents.iter().flat_map(unpack_lists).collect()
         };
         let is_object = |node: &Node| {
             let has = |key| node.text(&[key]).is_some();
@@ -423,20 +444,25 @@ fn other_releases(release: &Release, reads: Reads) -> Vec<Release> {
             ..release.clone()
         });
     }
-    if reads.cluster && release.cluster.version.is_none() {
-        for minor in MINORS {
-            for patch in PATCHES {
-                others.extend([false, true].map(|has_all| Release {
-                    cluster: Served {
-                        version: Some(format!("v1.{minor}{patch}").into()),
-                        has_all,
-                    },
-                    ..release.clone()
-                }));
-            }
-        }
+    if reads.cluster {
+        others.extend(clusters().map(|cluster| Release {
+            cluster,
+            ..release.clone()
+        }));
     }
     others
+}
+
+/// The clusters that a release may be in.
+fn clusters() -> impl Iterator<Item = Served> {
+    let of_minor = |minor| PATCHES.map(|patch| format!("v1.{minor}{patch}"));
+    let versions = MINORS.flat_map(of_minor).map(Arc::<str>::from);
+    versions.flat_map(|version| {
+        [false, true].map(|has_all| Served {
+            version: Some(Arc::clone(&version)),
+            has_all,
+        })
+    })
 }
 
 /// Whether a template may change values, which affects the templates after it.

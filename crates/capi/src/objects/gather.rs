@@ -8,7 +8,7 @@ use yaml_tree::edit::Step;
 use yaml_tree::engine::Engine;
 use yaml_tree::place::hide_quotes;
 use yaml_tree::place::{FileId, Place, Source, Spot};
-use yaml_tree::value::{Map, Node, Value};
+use yaml_tree::value::{Entry, Map, Node, Value};
 use yaml_tree::{Notice, SyntaxError};
 
 use super::text::Inner;
@@ -118,6 +118,13 @@ struct Walk<'a> {
 impl Walk<'_> {
     fn node(&mut self, node: &Node) {
         match &node.value {
+            Value::Map(_) if let Some(items) = list_items(node) => {
+                self.steps.push(Step::from("items"));
+                for (index, item) in items.iter().enumerate() {
+                    self.visit_child(Step::from(index), &complete_item(node, item));
+                }
+                self.steps.pop();
+            }
             Value::Map(map) => {
                 let around = self.secret;
                 if self.is_object(node) && self.is_first(node.place) {
@@ -153,7 +160,7 @@ impl Walk<'_> {
         let is_item =
             matches!(&self.steps[..], [.., Step::Key(items), Step::Index(_)] if items == "items");
         let is_own = self.steps.is_empty() || is_item || is_map("metadata") || is_map("spec");
-        has_kind(node) && !is_list(node) && is_own
+        has_kind(node) && is_own
     }
 
     /// Whether the place is met for the first time: an alias shows the same node again.
@@ -260,13 +267,44 @@ fn has_reference(node: &Node) -> bool {
     is_text("kind") && is_text("name") || node.children().any(has_reference)
 }
 
-/// A `kind: List`, whose items are the objects.
-fn is_list(node: &Node) -> bool {
-    let kind = node
-        .get_path(&["kind"])
-        .and_then(|kind| kind.value.as_str());
+/// The items of a `kind: List`, which are the objects; none of another document. One without content has no items.
+fn list_items(node: &Node) -> Option<&[Node]> {
+    let kind = node.text(&["kind"])?;
     let items = node
         .get_path(&["items"])
-        .and_then(|items| items.value.as_list());
-    kind.is_some_and(|kind| kind.ends_with("List")) && items.is_some()
+        .filter(|_| kind.ends_with("List"))?;
+    match &items.value {
+        Value::Null => Some(&[]),
+        items => items.as_list(),
+    }
+}
+
+/// The objects that are applied of a document: itself, or the items of a list, which may be lists again.
+pub fn unpack_lists(document: &Node) -> Vec<Node> {
+    match list_items(document) {
+        Some(items) => items.iter().flat_map(unpack_lists).collect(),
+        None => vec![document.clone()],
+    }
+}
+
+/// An item of a list of one kind, which may leave out what kubectl takes from the list.
+fn complete_item(list: &Node, item: &Node) -> Node {
+    let Some(map) = item.value.as_map() else {
+        return item.clone();
+    };
+    let mut map = Map::clone(map);
+    let text = |key: &str| list.text(&[key]).unwrap_or_default();
+    let missing = [
+        ("apiVersion", text("apiVersion")),
+        ("kind", text("kind").trim_end_matches("List")),
+    ];
+    for (key, text) in missing {
+        if map.get(key).is_none() {
+            map.insert(Entry::from_value(key, text));
+        }
+    }
+    Node {
+        value: map.into(),
+        place: item.place,
+    }
 }

@@ -18,7 +18,7 @@ use crate::providers::cluster_api::{ANY_CONTROL_PLANE, REPEATED_VERSIONS, VERSIO
 use crate::providers::{Kind, PROVIDERS};
 use crate::unknown::Unknown;
 
-pub use gather::{Found, MARKER, Unread, objects};
+pub use gather::{Found, MARKER, Unread, objects, unpack_lists};
 pub use nearest::{Name, Names};
 pub use references::{Reference, references};
 pub use text::{Host, Text};
