@@ -147,6 +147,72 @@ fn said(files: &[(&str, &str)]) -> Vec<String> {
     lines
 }
 
+/// As a generator that is a file: the fields of the chart and its home are beside each other.
+#[test]
+fn a_chart_of_a_generator_is_one_of_the_kustomization() {
+    let generator = |fields: &str| {
+        let head = "apiVersion: builtin, kind: HelmChartInflationGenerator, metadata: {name: g}";
+        format!("{{{head}, configHome: /tmp/helm, {fields}}}\n")
+    };
+    let cases = [
+        "name: edge, chartHome: ../charts, releaseName: r, valuesInline: {version: v1.31.8}",
+        "name: edge, chartHome: ../charts, valuesFile: old.yaml, valuesInline: {image: {name: ubuntu-2204-kube-v1.28.9}}",
+        "name: edge, releaseName: r",
+        "name: edge, chartHome: ../charts, kubeVersion: '1.27.0'",
+        "name: edge, chartHome: ../charts, other: field",
+    ];
+    let kustomization = "generators: [chart.yaml]\npatches:\n- target: {kind: KubeadmControlPlane}\n  patch: '- {op: replace, path: /spec/replicas, value: 5}'\n";
+    let table = table(cases, |fields| {
+        said(&[
+            ("apps/kustomization.yaml", kustomization),
+            ("apps/chart.yaml", &generator(fields)),
+            ("apps/old.yaml", "version: v1.29.1\nimage: null\n"),
+        ])
+    });
+    let inline = format!(
+        "generators:\n- |\n  {}",
+        generator("name: edge, chartHome: ../charts, releaseName: i")
+    );
+    let flux = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: apps}\nspec: {path: ./apps, sourceRef: {kind: GitRepository, name: fleet}}\n";
+    let chart = generator(cases[0]);
+    let of_text = said(&[("apps/kustomization.yaml", &inline)]);
+    let files = [
+        ("apps/kustomization.yaml", kustomization),
+        ("apps/chart.yaml", &*chart),
+        ("flux.yaml", flux),
+    ];
+    let of_flux = said(&files);
+    assert_text(
+        &[table, of_text.join("\n"), of_flux.join("\n")].join("\n"),
+        str![[r#"
+name: edge, chartHome: ../charts, releaseName: r, valuesInline: {version: v1.31.8}
+    error[k8s-version-mismatch]: image `ubuntu-2204-kube-v1.30.2` holds Kubernetes `1.30.2`, not `v1.31.8`
+    r/control-plane v1.31.8 (apps/chart.yaml:1:176): mismatched, ubuntu-2204-kube-v1.30.2 (charts/edge/values.yaml:2:15) holds 1.30.2
+name: edge, chartHome: ../charts, valuesFile: old.yaml, valuesInline: {image: {name: ubuntu-2204-kube-v1.28.9}}
+    error[k8s-version-mismatch]: image `ubuntu-2204-kube-v1.28.9` holds Kubernetes `1.28.9`, not `v1.29.1`
+    release-name/control-plane v1.29.1 (apps/old.yaml:1:10): mismatched, ubuntu-2204-kube-v1.28.9 (apps/chart.yaml:1:187) holds 1.28.9
+name: edge, releaseName: r
+    edge/control-plane v1.30.2 (charts/edge/values.yaml:1:10): by_name, ubuntu-2204-kube-v1.30.2 (charts/edge/values.yaml:2:15) holds 1.30.2
+name: edge, chartHome: ../charts, kubeVersion: '1.27.0'
+    warning[composition-unsupported]: the chart `charts/edge` is not checked as `apps/chart.yaml` deploys it: what names it is not composed here
+    warning[composition-unsupported]: `apps` does not build: a HelmChartInflationGenerator has the field `helmCharts[].kubeVersion`, which is not carried out here
+    error[nothing-checked]: 0 node pools checked; 1 skipped: the values of its chart are not known
+    edge/edge: unknown (the values of its chart are not known)
+name: edge, chartHome: ../charts, other: field
+    warning[composition-unsupported]: the chart `charts/edge` is not checked as `apps/chart.yaml` deploys it: what names it is not composed here
+    warning[composition-unsupported]: `apps` does not build: a HelmChartInflationGenerator has the field `helmCharts[].other`, which is not carried out here
+    error[nothing-checked]: 0 node pools checked; 1 skipped: the values of its chart are not known
+    edge/edge: unknown (the values of its chart are not known)
+
+i/control-plane v1.30.2 (charts/edge/values.yaml:1:10): by_name, ubuntu-2204-kube-v1.30.2 (charts/edge/values.yaml:2:15) holds 1.30.2
+warning[composition-unsupported]: the chart `charts/edge` is not checked as `apps/chart.yaml` deploys it: what names it is not composed here
+warning[composition-failed]: `apps` does not build: Flux renders no `helmCharts`: it runs kustomize without Helm
+error[nothing-checked]: 0 node pools checked; 1 skipped: the values of its chart are not known
+edge/edge: unknown (the values of its chart are not known)
+"#]],
+    );
+}
+
 #[test]
 fn a_chart_of_a_kustomization_is_a_part_of_what_it_builds() {
     let chart = inflated("releaseName: r");
