@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use capi::image::ImageKey;
+use capi::image::{ImageKey, fact};
 
 use super::selector::Selector;
+use super::version::Version;
 
 /// The result of one pool's selection, with its details.
 #[derive(Clone, Debug)]
@@ -122,6 +123,44 @@ pub struct Candidate {
     pub key: ImageKey,
     /// The facts that differ; empty for a match.
     pub differs: Vec<Difference>,
+}
+
+/// How far an image is from what a selector wants. The least is the nearest: the fewest facts differ; of those, its Kubernetes version
+/// is the nearest, by minors, then by patches; of two that are equally far, the newer one. What says no exact version comes last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Distance {
+    facts: usize,
+    minors: u32,
+    patches: u32,
+    is_older: bool,
+}
+
+impl Candidate {
+    /// How far it is from what was wanted.
+    pub fn distance(&self) -> Distance {
+        let versions = self.differs.iter().find_map(|differs| {
+            let is_version = differs.fact == fact::K8S_VERSION;
+            // The dots of a pattern are escaped.
+            let wanted = Version::parse(&differs.wanted.replace('\\', ""));
+            let has = Version::parse(differs.has.as_deref()?);
+            wanted.zip(has).filter(|_| is_version)
+        });
+        let patch = |version: &Version| version.patch.unwrap_or_default();
+        let (minors, patches, is_older) = match &versions {
+            Some((wanted, has)) => (
+                wanted.minor.abs_diff(has.minor),
+                patch(wanted).abs_diff(patch(has)),
+                has < wanted,
+            ),
+            None => (u32::MAX, 0, false),
+        };
+        Distance {
+            facts: self.differs.len(),
+            minors,
+            patches,
+            is_older,
+        }
+    }
 }
 
 /// One fact that keeps an image from matching.

@@ -56,7 +56,7 @@ fn check_additional_selectors(input: &ClusterInput<'_>, findings: &mut Vec<Findi
                 it.fact == IMAGE_KEY || fact.is_some_and(|fact| fact.origin > Origin::Name)
             })
         };
-        let nearest = candidates.iter().min_by_key(|it| it.differs.len());
+        let nearest = candidates.iter().min_by_key(|it| it.distance());
         let Some(nearest) = nearest.filter(|_| candidates.iter().all(is_known)) else {
             continue;
         };

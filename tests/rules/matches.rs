@@ -22,7 +22,7 @@ cluster: {capm3: {os_image_selector: {os: ubuntu}}, machine_deployments: {md0: {
     error md0 [{hardened: true}, true] => noble-31 | hardened: false | true | suse-hard-31 | os: opensuse | ubuntu
 # The version is the cluster's: it is edited there, unless the pool or the selector has its own.
 cluster: {k8s_version: v1.31.9+rke2r1, capm3: {os_image_selector: {os: ubuntu}}}
-    error control-plane [{os: ubuntu}, v1.31.9+rke2r1] => noble-30 | k8s-version: 1.30.12+rke2r1 | 1.31.9\+rke2r1 | noble-31 | k8s-version: 1.31.8+rke2r1 | 1.31.9\+rke2r1
+    error control-plane [{os: ubuntu}, v1.31.9+rke2r1] => noble-31 | k8s-version: 1.31.8+rke2r1 | 1.31.9\+rke2r1 | noble-30 | k8s-version: 1.30.12+rke2r1 | 1.31.9\+rke2r1
 cluster: {k8s_version: 1.31.9+rke2r1, capm3: {os_image_selector: {os: ubuntu, _os_images_key_: noble-31}}}
     error control-plane [{os: ubuntu, _os_images_key_: noble-31}, 1.31.9+rke2r1] => noble-31 | k8s-version: 1.31.8+rke2r1 | 1.31.9\+rke2r1
 cluster: {capm3: {os_image_selector: {os: ubuntu, k8s-version: '1.29.*'}}}

@@ -102,7 +102,6 @@ fn the_bot_says_which_version_came_before() {
             "two that come from other versions",
             vec![from("0.4.10"), from("0.4.11")],
         ),
-        ("none", vec![]),
     ];
     let titles = table(cases.iter().map(|(name, _)| name), |name| {
         let (_, upgrades) = cases.iter().find(|case| case.0 == **name).expect("it");
@@ -128,11 +127,28 @@ nobody knows
     OS images: 0.4.13
 two that come from other versions
     OS images: 0.4.13
-none
-    OS images: 0.4.13
 
 "#]],
     );
+}
+
+/// Of which builder an update was meant is not known, and all of them would be.
+#[test]
+fn a_data_file_without_an_upgrade_updates_nothing() {
+    let Some(stage) = clone() else { return };
+    raise(&stage);
+    let before = stage.texts();
+    for data in [data(&[]), String::new(), data(&[(BUILDER, "0.4.12", "")])] {
+        let run = run(&stage, Some(&data)).exit(2);
+        assert!(
+            run.outcome.stderr.contains(
+                "names, has no upgrade, so nothing is updated\nhelp: take `dataFileTemplate` as the preset has it"
+            ),
+            "{}",
+            run.outcome.stderr
+        );
+    }
+    assert_eq!(stage.texts(), before);
 }
 
 #[test]
@@ -200,7 +216,7 @@ changed values.yaml
     );
     // Once more, and with the file gone: nothing is left to do, and nothing is written.
     let once = stage.texts();
-    for data in [Some(&*data), None, Some("")] {
+    for data in [Some(&*data), None] {
         run(&stage, data).exit(0).stdout("");
         assert_eq!(stage.texts(), once);
     }

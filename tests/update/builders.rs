@@ -60,7 +60,7 @@ fn one_builder_alone_fails_with_the_reason_first() {
         str![[r#"
 a Kubernetes version stays: images of Kubernetes 1.33 for `rke2` hold `1.33.5+rke2r1` (kiwi) and `1.33.7+rke2r3` (sylva), and `_internal.k8s_version_map.1.33` is `v1.33.5+rke2r1`; raise the versions of the builders together, to releases with one version of Kubernetes
 rke.yaml:4:30: error[no-image-matches]: no image matches the selector
-  help: `ubuntu-noble-hardened-rke2-1-32` is near: it has `k8s-version: 1.32.9+rke2r1`, not `1.33.5\+rke2r1`
+  help: `ubuntu-noble-hardened-rke2-1-33` is near: it has `k8s-version: 1.33.7+rke2r3`, not `1.33.5\+rke2r1`
 the catalog lists what 0.7.6 offers
 OS images: 0.7.4 → 0.7.6
 Nothing is written, because of errors. It would do this:

@@ -169,12 +169,12 @@ values.yaml:22
 ## April: a patch, of one alone
 a Kubernetes version stays: images of Kubernetes 1.33 for `rke2` hold `1.33.6+rke2r2` (kiwi) and `1.33.7+rke2r1` (sylva), and `_internal.k8s_version_map.1.33` is `v1.33.6+rke2r2`; raise the versions of the builders together, to releases with one version of Kubernetes
 rke.yaml:4:30: error[no-image-matches]: no image matches the selector
-  help: `ubuntu-noble-hardened-rke2-1-32` is near: it has `k8s-version: 1.32.9+rke2r1`, not `1.33.6\+rke2r2`
+  help: `ubuntu-noble-hardened-rke2-1-33` is near: it has `k8s-version: 1.33.7+rke2r1`, not `1.33.6\+rke2r2`
 
 ## April: the other has another build
 a Kubernetes version stays: images of Kubernetes 1.33 for `rke2` hold `1.33.7+rke2r1` (sylva) and `1.33.7+rke2r3` (kiwi), and `_internal.k8s_version_map.1.33` is `v1.33.6+rke2r2`; raise the versions of the builders together, to releases with one version of Kubernetes
 leap.yaml:4:30: error[no-image-matches]: no image matches the selector
-  help: `leapmicro-6-0-plain-rke2-1-32` is near: it has `k8s-version: 1.32.9+rke2r1`, not `1.33.6\+rke2r2`
+  help: `leapmicro-6-0-plain-rke2-1-33` is near: it has `k8s-version: 1.33.7+rke2r3`, not `1.33.6\+rke2r2`
 
 ## April: both agree
 the catalog lists what 0.7.8 and 0.4.5 offer

@@ -131,7 +131,8 @@ impl Builder {
                 } else {
                     &mut sites.foreign
                 };
-                of.extend(resolve::registry_prefix(entry, catalog));
+                let prefix = resolve::registry_prefix(entry, catalog);
+                of.extend(prefix.map(|prefix| lower_host(&prefix)));
             }
         }
         let Sites { own, foreign, .. } = &mut sites;
@@ -194,6 +195,14 @@ fn path_below<'r>(reference: &'r str, site: &str) -> Option<&'r str> {
     below.strip_prefix('/')
 }
 
+/// An address with its host in small letters: each spelling of a host is one.
+pub(super) fn lower_host(address: &str) -> String {
+    let bare = strip_scheme(address);
+    let host = bare.find('/').unwrap_or(bare.len());
+    let end = address.len() - bare.len() + host;
+    address[..end].to_ascii_lowercase() + &address[end..]
+}
+
 /// An address without its scheme, which notes may leave out.
 pub(super) fn strip_scheme(address: &str) -> &str {
     address.strip_prefix(SCHEME).unwrap_or(address)
@@ -201,4 +210,20 @@ pub(super) fn strip_scheme(address: &str) -> &str {
 
 fn builder_entries(catalog: &Catalog) -> impl Iterator<Item = &CatalogEntry> {
     catalog.entries.iter().filter(|entry| entry.built)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::lower_host;
+
+    #[test]
+    fn the_host_alone_is_spelled_in_small_letters() {
+        for (address, spelled) in [
+            ("oci://R.Example:5000/D/A:V1", "oci://r.example:5000/D/A:V1"),
+            ("R.Example/D", "r.example/D"),
+            ("oci://R.Example", "oci://r.example"),
+        ] {
+            assert_eq!(lower_host(address), spelled);
+        }
+    }
 }

@@ -9,7 +9,7 @@ use crate::model::name::{NameFacts, key_of};
 use crate::model::version::Version;
 
 use super::Sites;
-use super::builder::strip_scheme;
+use super::builder::{lower_host, strip_scheme};
 
 /// The number of a registry's other versions that are reported: the last ones.
 const OTHERS: usize = 5;
@@ -50,7 +50,7 @@ impl Offer {
 /// snapshots, names of files, other builders' images, and what lies at an address without images, as charts do.
 pub fn parse_offer(text: &str, version: &str, sites: &Sites) -> Offer {
     let mut offer = Offer::default();
-    let notes = notes(text);
+    let notes = lower_hosts(&notes(text));
     let lines = lines(&notes);
     let folders = image_folders(lines.iter().flatten().copied(), sites);
     // The image whose checksum may be in the next words.
@@ -111,6 +111,19 @@ fn image_folders<'a>(words: impl Iterator<Item = &'a str>, sites: &'a Sites) -> 
     });
     let own = sites.own.iter().map(|site| strip_scheme(site));
     images.map(folder).chain(own).collect()
+}
+
+/// Notes with the hosts of references in small letters.
+fn lower_hosts(notes: &str) -> String {
+    let words = notes.split_inclusive(is_between);
+    let spell = |word: &str| {
+        if word.contains('/') {
+            lower_host(word)
+        } else {
+            word.to_owned()
+        }
+    };
+    words.map(spell).collect()
 }
 
 /// The address that a reference is directly below.
@@ -342,6 +355,26 @@ and 0.4.13 is here
             read("0.4.0"),
             " beside 0.4 0.4.13 0.4.130 0.5.10 0.5.11 0.6.0"
         );
+    }
+
+    /// A host has no case: neither the builder's own nor another's.
+    #[test]
+    fn a_host_in_capitals_is_the_same_registry() {
+        let notes = "\
+oci://R.Example/d/a-1-30:0.4.13
+R.EXAMPLE/d/b-1-31:0.4.13-RC1 0.4.13
+oci://R.Example/other/c-1-32:0.4.13
+oci://R.Example/d/d-1-32:latest
+";
+        let offer = parse_offer(notes, "0.4.13", &sites());
+        let names: Vec<String> = offer.images.into_keys().collect();
+        assert_eq!(names, ["a-1-30", "b-1-31"]);
+        let unreadable: Vec<String> = offer.unreadable.into_iter().collect();
+        assert_eq!(unreadable, ["oci://r.example/d/d-1-32:latest"]);
+        // A tag has one.
+        let notes = "oci://R.Example/d/a-1-30:0.4.13 0.5.0-RC1";
+        let offer = parse_offer(notes, "0.5.0-RC1", &sites());
+        assert_eq!(offer.images.len(), 1);
     }
 
     #[test]

@@ -141,14 +141,23 @@ pub(in crate::commands) fn parse_target(
     })
 }
 
+/// The upgrades that a file of Renovate describes.
+///
+/// # Errors
+/// It cannot be read, is not what the preset makes, or has none: of which builder an update was meant is not known.
 fn upgrades(file: &Path) -> Result<Vec<Upgrade>, Error> {
-    renovate::upgrades(&read::argument_text(file)?).map_err(|why| {
+    let error = |why: &str| {
         Error::usage(format!(
             "`{}`, which {} names, {why}\nhelp: take `dataFileTemplate` as the preset has it",
             file.display(),
             renovate::DATA_FILE
         ))
-    })
+    };
+    let upgrades = renovate::upgrades(&read::argument_text(file)?).map_err(|why| error(&why))?;
+    if upgrades.is_empty() {
+        return Err(error("has no upgrade, so nothing is updated"));
+    }
+    Ok(upgrades)
 }
 
 const NO_VERSION: &str = "the values name no version of the image builder\n\

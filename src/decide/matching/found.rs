@@ -57,11 +57,13 @@ impl Found {
                     least = differs.len();
                     nearest.clear();
                 }
-                if differs.len() == least && nearest.len() < SHOWN {
+                if differs.len() == least {
                     let key = Arc::clone(&image.key);
                     nearest.push(Candidate { key, differs });
                 }
             }
+            nearest.sort_by_cached_key(Candidate::distance);
+            nearest.truncate(SHOWN);
             let compared = images.len();
             Arc::new(NearMisses { compared, nearest })
         };

@@ -235,6 +235,34 @@ fn no_match_lists_every_candidate_with_all_its_differences() {
     assert_eq!(selection.near_misses.nearest[0].differs[0].has, None);
 }
 
+/// Keys are in the order of their letters, which says nothing of what is near.
+#[test]
+fn of_images_with_as_many_differences_those_of_the_nearest_version_are_named() {
+    let images = images([
+        rke2("a", "false", "1.28.8+rke2r1"),
+        rke2("b", "false", "1.30.7+rke2r1"),
+        rke2("c", "false", "1.32.1+rke2r1"),
+        rke2("d", "false", "1.31.2+rke2r1"),
+        rke2("e", "false", "1.31.6+rke2r1"),
+        rke2("f", "false", "1.31.9+rke2r1"),
+    ]);
+    let nearest = |version: &str| -> String {
+        let facts = cluster(version, "cabpr");
+        let choice = by_selector(&[("os", "ubuntu")]);
+        let selection = chosen(&choice, &facts, &images, Matching::Normalized);
+        let nearest = selection.near_misses.nearest.iter();
+        nearest.map(|candidate| &*candidate.key).collect()
+    };
+    assert_eq!(
+        nearest("v1.31.4+rke2r1"),
+        "edf",
+        "the newer of two that are equally far"
+    );
+    assert_eq!(nearest("v1.31.8+rke2r1"), "fed");
+    assert_eq!(nearest("v1.33.0+rke2r1"), "cde");
+    assert_eq!(nearest("v1.29.7+rke2r1"), "bad");
+}
+
 #[test]
 fn no_images_at_all_match_nothing() {
     let outcome = outcomes(
