@@ -497,7 +497,7 @@ fn the_bundle_of_an_image_without_kubernetes_is_judged_by_its_version() {
             "",
             str![[r#"
 warning[reference-unpinned] edge/control-plane edge.yaml:8:26 `base` edge.yaml:3:3 `base` => metalmark lock
-error[nothing-checked] => cluster.capm3.image_key: … | --allow-empty
+error[nothing-checked] => cluster.elemental.image_key: … | --allow-empty
 edge/control-plane v1.26.7+rke2r1 (edge.yaml:5:16): unknown (its image brings no Kubernetes), base (edge.yaml:8:26)
 
 "#]],

@@ -188,7 +188,7 @@ const COMPONENTS: &[Wish] = &[
         raised,
         "impact --against HEAD",
         0,
-        "v1.31.8+rke2r1 →",
+        "component bundle control-plane",
     ),
     wish(
         "bundles are signed and verified",

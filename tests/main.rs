@@ -3,6 +3,7 @@
 mod apiserver;
 mod architecture;
 mod archive;
+mod authors;
 mod bundle;
 mod catalog;
 mod checkouts;

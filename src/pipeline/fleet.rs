@@ -230,6 +230,13 @@ impl Fleet {
         Ok(fleet_check)
     }
 
+    /// The infrastructure provider of the first cluster that has one. Clusters are read once more for it.
+    fn first_provider(&self) -> Option<Arc<str>> {
+        let views = { self.workspace.entries() }.filter_map(|entry| self.view(entry).ok());
+        let mut providers = views.filter_map(|view| view.cluster.infra_provider);
+        Some(providers.next()?.value)
+    }
+
     /// The endpoints that several clusters have. The first two are read once more, for the places.
     fn endpoint_collisions(&self, uses: &ImageUse) -> Result<Vec<Finding>, Error> {
         let view = |user: &EndpointUser| {
@@ -434,21 +441,26 @@ impl<T> FleetCheck<T> {
             return;
         }
         let is_known = |judged: &Judged| judged.finding.rule == RuleId::NothingChecked;
-        let finding = match self.judged.iter().position(is_known) {
-            Some(known) => Finding {
+        let unused = &workspace.unused_template;
+        let unused = unused.as_ref().filter(|_| workspace.clusters.is_empty());
+        let finding = match (self.judged.iter().position(is_known), unused) {
+            (Some(known), _) => Finding {
                 unless_set: None,
                 ..self.judged.remove(known).finding
             },
-            None => {
+            (None, Some(unused)) => unused.clone(),
+            (None, None) => {
                 let counts = self.counts.text();
                 let message = match &*counts {
                     "" => "no node pool was checked",
                     text => text,
                 };
-                let help = if workspace.has_values() {
-                    "select images in the values, `cluster.capm3.image_key: …`"
-                } else {
-                    "docs/manifests.md says what is read of manifests"
+                let provider = fleet.first_provider();
+                let help = match provider.as_deref().unwrap_or("capm3") {
+                    own if workspace.has_values() => {
+                        format!("select images in the values, `cluster.{own}.image_key: …`")
+                    }
+                    _ => "docs/manifests.md says what is read of manifests".to_owned(),
                 };
                 Finding::new(RuleId::NothingChecked, message).help(help)
             }
@@ -531,7 +543,11 @@ fn image_use(view: &ClusterView, entry: &ClusterEntry) -> ImageUse {
     let selections = view.selections.iter();
     let installed = view.cluster.install_image.as_ref();
     let installed = installed.and_then(|named| find_image(&named.value, &view.images));
-    let booted = selections.flat_map(Selection::all_images).chain(installed);
+    let urls = { view.cluster.pools.iter() }.filter_map(|pool| pool.choice.url.as_ref());
+    let files = urls.filter_map(|url| Some(&view.find_by_file(&url.value)?.key));
+    let booted = { selections.flat_map(Selection::all_images) }
+        .chain(installed)
+        .chain(files);
     let artifacts = || view.images.values().chain(view.bundles.values());
     ImageUse {
         booted: booted.cloned().collect(),

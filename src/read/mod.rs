@@ -167,6 +167,8 @@ pub struct Workspace {
     of_manifests: BTreeMap<Arc<str>, ClusterRead>,
     /// The files that mention clusters of manifests and are not read, with the reason.
     pub unread_files: BTreeMap<PathBuf, &'static str>,
+    /// Where manifests make no cluster: that nothing makes machines of a template.
+    pub unused_template: Option<Finding>,
     /// The project's folder in its repository.
     root: PathBuf,
     /// The part of them that this run looks at.

@@ -53,7 +53,7 @@ pub fn workspace(request: &Request) -> Result<Workspace, Error> {
             .findings
             .extend(new_files_finding(&tracked.misses()));
     }
-    let is_read = workspace.unread_files.is_empty();
+    let is_read = workspace.unread_files.is_empty() && workspace.unused_template.is_none();
     let is_empty = workspace.clusters.is_empty() && workspace.findings.is_empty() && is_read;
     if request.flags.discovers && location.file.is_none() && is_empty {
         Err(super::location::no_project())
@@ -182,6 +182,7 @@ pub fn workspace_in(
         shared,
         of_manifests: fleet.of_manifests,
         unread_files: fleet.unread_files,
+        unused_template: fleet.unused_template,
         root: PathBuf::from(root),
         part,
         clusters: fleet.clusters,
@@ -220,6 +221,7 @@ struct Fleet {
     omissions: BTreeSet<PathBuf>,
     of_manifests: BTreeMap<Arc<str>, ClusterRead>,
     unread_files: BTreeMap<PathBuf, &'static str>,
+    unused_template: Option<Finding>,
     manifests: Vec<PathBuf>,
     stamps: Vec<StampEntry>,
 }
@@ -267,6 +269,7 @@ fn clusters(
         omissions: listed.omissions,
         of_manifests: graph,
         unread_files: read.unread_files,
+        unused_template: read.unused_template,
         manifests,
         stamps,
     })

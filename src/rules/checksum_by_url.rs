@@ -1,7 +1,6 @@
 //! A checksum is fetched from the server that it is to guard against.
 
 use capi::image::fact;
-use capi::location::file_name;
 
 use crate::model::checksum;
 use crate::model::finding::Finding;
@@ -22,10 +21,13 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
             .with_subject(input.subject(Some(pool)))
             .with_label(input.spot(sum.place), "fetched when a node is provisioned");
         let path = input.checksum_path(pool, |it| it.checksum.is_some());
-        findings.push(match digest(input, file_name(&url.value)) {
-            Some(digest) => finding.help(format!("`{path}: {digest}`")),
-            None => finding.help(format!("`{path}: …`, as `sha256sum` prints it")),
-        });
+        let image = input.view.find_by_file(&url.value);
+        findings.push(
+            match image.and_then(|image| image.facts.text(fact::SHA256)) {
+                Some(digest) => finding.help(format!("`{path}: {digest}`")),
+                None => finding.help(format!("`{path}: …`, as `sha256sum` prints it")),
+            },
+        );
     }
     if input.settings.images.checksum == ChecksumStyle::Literal {
         return;
@@ -38,17 +40,6 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
                 .help("`images: {checksum: literal}` in metalmark.yaml"),
         );
     }
-}
-
-/// The sha256 of the catalog's image with that file.
-fn digest<'a>(input: &ClusterInput<'a>, file: &str) -> Option<&'a str> {
-    input
-        .view
-        .images
-        .values()
-        .find(|image| image.facts.text(fact::FILENAME) == Some(file))?
-        .facts
-        .text(fact::SHA256)
 }
 
 #[cfg(test)]

@@ -48,7 +48,7 @@ fn report_unknown_kind(object: &Bundled, definition: &Bundled) -> Finding {
          applies anything"
     );
     Finding::new(RuleId::CrdOrder, message)
-        .help("for RukPak: pack the definition as a bundle of its own")
+        .help("for RukPak: pack the definition as a bundle of its own; an index names that one in `provided:`, not in `bundles:`")
         .help("for Flux and Argo CD, which apply definitions first: `--kind artifact`")
         .help("for `kubectl apply`, file by file: `--order numbered`")
 }

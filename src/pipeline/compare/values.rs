@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 
+use capi::image::fact;
 use capi::providers::{self, Stamp};
 use yaml_tree::value::Node;
 
 use crate::decide::object_changes::differences;
 use crate::error::Error;
 use crate::evaluate::{Evaluator, TemplateCache};
-use crate::model::cluster::PoolName;
+use crate::model::cluster::{Pool, PoolName};
 use crate::model::cluster_view::ClusterView;
 use crate::read::{self, ClusterEntry, ClusterValues, Workspace};
 use crate::report::impact::{FieldChange, Rollout};
@@ -36,8 +37,11 @@ const BESIDE: [&[&str]; 15] = [
     &["units", "cluster"],
 ];
 
-/// How a level selects its image, which is compared as it is resolved.
-const CHOICES: [&str; 8] = [
+/// How a level selects its image and its component bundle, which are compared as they are resolved.
+const CHOICES: [&str; 11] = [
+    "component_bundle_key",
+    "component_bundle_selector",
+    "componentsBundle",
     "image_key",
     "image_name",
     "machine_image_checksum",
@@ -83,8 +87,9 @@ pub(super) fn changes(
     let read = |side: &ValuesSide<'_>| read::values(side.workspace, side.entry);
     let (old, new) = (read(before)?, read(after)?);
     let has_same_secrets = old.sources.has_same_secrets(&new.sources);
+    let bundles = bundle_changes(before, after);
     if has_same_secrets && old.tree.value.same(&new.tree.value) {
-        return Ok(Vec::new());
+        return Ok(bundles);
     }
     let (was, is) = (evaluate(before, &old)?, evaluate(after, &new)?);
     let has_pool = |name: &str| {
@@ -115,7 +120,41 @@ pub(super) fn changes(
     let changes = own.chain(beside);
     let changes = changes.filter(|found| !(found.is_secret && has_same_secrets));
     let changes = changes.map(|found| FieldChange::from_values(&found));
-    Ok(changes.chain(endpoint_change(before, after)).collect())
+    let endpoint = endpoint_change(before, after);
+    Ok(changes.chain(bundles).chain(endpoint).collect())
+}
+
+/// The pools on both sides whose component bundle installs other files, by what the catalog and the lock say: later machines get them.
+fn bundle_changes(before: &ValuesSide<'_>, after: &ValuesSide<'_>) -> Vec<FieldChange> {
+    let describe = |side: &ValuesSide<'_>, pool: &Pool| {
+        let bundle = side.view.bundle(pool)?;
+        let uri = bundle.uri.as_ref().map(|uri| uri.value.text().to_string());
+        let digest = bundle.digest.as_ref();
+        let digest = digest.map(|digest| digest.value.to_string());
+        let sum = bundle.facts.text(fact::SHA256).map(str::to_owned);
+        Some([Some(bundle.key.to_string()), uri, digest.or(sum)])
+    };
+    let change = |pool: &Pool| {
+        let [was, is] = [before, after].map(|side| describe(side, pool).unwrap_or_default());
+        // Another key alone installs nothing else.
+        if was[1..] == is[1..] {
+            return None;
+        }
+        let mut said = was.into_iter().zip(is);
+        let (from, to) = said.find(|(was, is)| was != is)?;
+        Some(FieldChange {
+            object: "component bundle".to_owned(),
+            field: pool.name.to_string(),
+            from,
+            to,
+            rollout: Some(Rollout::InPlace),
+            is_secret: false,
+        })
+    };
+    let old_pools = &before.view.cluster.pools;
+    let is_old = |pool: &&Pool| old_pools.iter().any(|old| old.name == pool.name);
+    let pools = after.view.cluster.pools.iter();
+    pools.filter(is_old).filter_map(change).collect()
 }
 
 /// The control plane endpoint, as it is resolved from the hosts and settings: only later machines have another one.

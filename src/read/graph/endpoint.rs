@@ -3,11 +3,14 @@
 use std::sync::Arc;
 
 use capi::objects::{ManifestObject, Reference};
+use capi::providers::PROVIDERS;
 use yaml_tree::edit::Step;
 use yaml_tree::opaque::is_opaque;
 use yaml_tree::place::Located;
 
 use crate::model::endpoint::{ControlPlaneEndpoint, DEFAULT_PORT, Range, Way};
+use crate::model::finding::{Finding, Subject};
+use crate::model::rule::{Level, RuleId};
 
 use super::pools::{PoolReader, is_variable_text};
 
@@ -18,6 +21,37 @@ const OPERATOR: &str = "operator.cluster.x-k8s.io";
 pub(super) fn is_capm3(object: &&ManifestObject) -> bool {
     let is_provider = &*object.kind == "InfrastructureProvider" && &*object.name == "metal3";
     is_provider && object.group() == OPERATOR
+}
+
+/// That neither a Cluster nor its infrastructure cluster names an endpoint, of a kind whose controller is not known to make one.
+fn find_blank(infrastructure: &ManifestObject, cluster: &ManifestObject) -> Option<Finding> {
+    let mut kinds = PROVIDERS.iter().map(|it| it.data().infra_cluster);
+    let kind =
+        kinds.find(|it| it.kind == &*infrastructure.kind && it.group == infrastructure.group())?;
+    let what = kind.blank_endpoint?;
+    if infrastructure.unknown.is_some() || ![infrastructure, cluster].into_iter().all(is_blank) {
+        return None;
+    }
+    let title = infrastructure.title();
+    let message = format!("{title} has no control plane endpoint: {what}");
+    let finding = Finding::new(RuleId::EndpointMissing, message)
+        .with_subject(Subject::cluster(&cluster.name))
+        .with_label(infrastructure.name_spot(), "")
+        .help("write the address that is to answer for the control plane: `spec.controlPlaneEndpoint: {host: …, port: 6443}`");
+    Some(finding.unless_set(Level::Warning))
+}
+
+/// Whether an object names no host of an endpoint, and no other program fills it in.
+fn is_blank(object: &ManifestObject) -> bool {
+    let endpoint = object.node.get_path(&["spec", "controlPlaneEndpoint"]);
+    let Some(endpoint) = endpoint.filter(|endpoint| !endpoint.value.is_null()) else {
+        return true;
+    };
+    let host = endpoint.get_path(&["host"]);
+    let is_empty = host.is_none_or(|host| {
+        host.value.is_null() || host.value.as_str().is_some_and(|text| text.is_empty())
+    });
+    is_empty && endpoint.value.as_map().is_some()
 }
 
 impl PoolReader<'_, '_> {
@@ -50,6 +84,9 @@ impl PoolReader<'_, '_> {
                 DEFAULT_PORT,
             );
         }
+        let infrastructure = infrastructure.map(|index| &self.graph.objects[index]);
+        let finding = infrastructure.and_then(|infrastructure| find_blank(infrastructure, object));
+        self.findings.extend(finding);
         for (of, key) in [("pod", "pods"), ("service", "services")] {
             let blocks = object
                 .node

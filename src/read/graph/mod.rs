@@ -35,6 +35,7 @@ use crate::model::catalog::Catalog;
 use crate::model::cluster::{Cluster, ClusterOrigin};
 use crate::model::cluster_view::ClusterRead;
 use crate::model::finding::Finding;
+use crate::model::rule::RuleId;
 use crate::model::signing::SigningKeys;
 
 use super::files::display;
@@ -106,6 +107,8 @@ pub(super) fn clusters(
                 || paths.any(|path| files.contains(path) || is_below(selected, path))
         });
     }
+    let unused_template = find_unused_template(&objects, seen.selected.as_deref());
+    let unused_template = unused_template.filter(|_| clusters.is_empty());
     let mut from_root = FromRoot::new(&seen.root);
     findings.extend(found.into_iter().map(|finding| from_root.finding(finding)));
     let unread = unread.into_iter();
@@ -117,6 +120,7 @@ pub(super) fn clusters(
     Ok(Clusters {
         clusters: clusters.map(|read| from_root.read(read)).collect(),
         unread_files: unread_files.collect(),
+        unused_template: unused_template.map(|finding| from_root.finding(finding)),
     })
 }
 
@@ -150,6 +154,27 @@ pub(super) struct Clusters {
     pub(super) clusters: Vec<ClusterRead>,
     /// The files that mention clusters and are not read, with the reason.
     pub(super) unread_files: BTreeMap<PathBuf, &'static str>,
+    /// Where there are none: that nothing makes machines of a template.
+    pub(super) unused_template: Option<Finding>,
+}
+
+/// The first machine template below these paths that says what its machines have, where nothing makes machines of any.
+fn find_unused_template(objects: &[ManifestObject], paths: Option<&[PathBuf]>) -> Option<Finding> {
+    let template = objects.iter().find(|object| {
+        let is_meant = paths.is_none_or(|paths| is_below(paths, &object.file().path));
+        is_meant && object.is_template() && object.machine_kind().is_some()
+    })?;
+    let message = format!(
+        "{} is no node pool yet: nothing makes machines of it",
+        template.title()
+    );
+    let (kind, name) = (&template.kind, &template.name);
+    let finding =
+        Finding::new(RuleId::NothingChecked, message).with_label(template.name_spot(), "");
+    Some(finding.help(format!(
+            "add a MachineDeployment whose `spec.template.spec` has `clusterName`, `version` and `infrastructureRef: {{kind: {kind}, \
+             name: {name}}}`: its version is what the template is compared with"
+        )))
 }
 
 /// What of the repository is read, and which of it is meant.

@@ -83,7 +83,11 @@ const IMAGE_NAMES: &[ImageNames] = &[ImageNames::new(
     )],
 )];
 
-const CLUSTER: InfraCluster = InfraCluster::new("Metal3Cluster", &["v1beta1", V1BETA2], &[]);
+/// Its webhook requires the host of an endpoint (metal3-io/cluster-api-provider-metal3, `Metal3Cluster.validate`).
+const CLUSTER: InfraCluster = InfraCluster {
+    blank_endpoint: Some("its webhook refuses that"),
+    ..InfraCluster::new("Metal3Cluster", &["v1beta1", V1BETA2], &[])
+};
 
 const DATA: ProviderData = ProviderData {
     name: "capm3",

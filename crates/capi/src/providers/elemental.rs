@@ -42,7 +42,12 @@ const IMAGE_NAMES: &[ImageNames] = &[ImageNames::new(
     )],
 )];
 
-const CLUSTER: InfraCluster = InfraCluster::new("ElementalCluster", &["v1beta1"], &[]);
+/// The controller leaves the endpoint as it is (rancher-sandbox/cluster-api-provider-elemental,
+/// internal/controller/elementalcluster_controller.go, step 5).
+const CLUSTER: InfraCluster = InfraCluster {
+    blank_endpoint: Some("no release of its controller is known to fill it in"),
+    ..InfraCluster::new("ElementalCluster", &["v1beta1"], &[])
+};
 
 const DATA: ProviderData = ProviderData {
     name: "elemental",

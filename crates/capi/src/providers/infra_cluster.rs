@@ -18,6 +18,8 @@ pub struct InfraCluster {
     pub required: &'static [&'static str],
     /// Whether a ClusterClass may have a template of it with an endpoint.
     pub has_template: bool,
+    /// What is known to happen where the endpoint is blank; none where the provider makes one, or nobody has looked.
+    pub blank_endpoint: Option<&'static str>,
 }
 
 impl InfraCluster {
@@ -33,6 +35,7 @@ impl InfraCluster {
             versions,
             required,
             has_template: true,
+            blank_endpoint: None,
         }
     }
 

@@ -1,0 +1,480 @@
+//! What the authors of the founding documents wrote themselves, to the letter: it works, or the help that it gets works when it is followed.
+//!
+//! Sources: rancher/elemental, issues 990 and 1011; operator-framework/rukpak, issue 16; sylva-projects/sylva-core, "simplify baremetal OS
+//! images settings". The fifth, kubernetes-sigs/cluster-api 681, has no YAML.
+
+use snapbox::str;
+
+use super::support::stage::{Run, Stage, assert_text, project};
+
+/// The one manifest of rancher/elemental#990.
+const COMPONENTS: &str = "\
+apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
+kind: ElementalMachineTemplate
+metadata:
+  name: elemental-cluster-md-0
+  namespace: default
+spec:
+  template:
+    spec:
+      componentsBundle: registry.suse.com/rancher/elemental/bundles/rke2:v1.26.7+rke2r1
+";
+
+fn said(run: &Run) -> String {
+    format!("{}{}", run.outcome.stdout, run.outcome.stderr)
+}
+
+/// The object that its help asks for.
+fn deployment(version: &str) -> String {
+    format!(
+        "apiVersion: cluster.x-k8s.io/v1beta1\nkind: MachineDeployment\nmetadata: {{name: md-0, namespace: default}}\nspec:\n  \
+         clusterName: elemental-cluster\n  template:\n    spec:\n      clusterName: elemental-cluster\n      version: {version}\n      \
+         infrastructureRef: {{kind: ElementalMachineTemplate, name: elemental-cluster-md-0}}\n"
+    )
+}
+
+#[test]
+fn a_machine_template_alone_says_what_makes_machines_of_it() {
+    let stage = project().file("template.yaml", COMPONENTS);
+    stage.run("check").exit(1).screen(str![[r#"
+error[nothing-checked]: ElementalMachineTemplate `elemental-cluster-md-0` is no node pool yet: nothing makes machines of it
+ --> template.yaml:4:9
+  |
+4 |   name: elemental-cluster-md-0
+  |         ^^^^^^^^^^^^^^^^^^^^^^
+  |
+  = help: add a MachineDeployment whose `spec.template.spec` has `clusterName`, `version` and `infrastructureRef: {kind: ElementalMachineTemplate, name: elemental-cluster-md-0}`: its version is what the template is compared with
+  = help: or type `--allow-empty`
+
+1 error
+
+"#]]);
+    stage.run("clusters").exit(0).screen(str![[r#"
+CLUSTER  POOL  PROVIDER  KUBERNETES  IMAGE  JUDGMENT
+no node pool is listed
+
+"#]]);
+    stage.write("md.yaml", deployment("v1.26.7+rke2r1"));
+    stage.run("check").exit(0).screen(str![[r#"
+warning[component-mismatch]: component bundle `registry.suse.com/rancher/elemental/bundles/rke2:v1.26.7_rke2r1` is not pinned to a digest
+ --> template.yaml:9:25
+  |
+9 |       componentsBundle: registry.suse.com/rancher/elemental/bundles/rke2:v1.26.7+rke2r1
+  |                         ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ selected here
+  |
+  = cluster: elemental-cluster, pool md-0
+  = help: name it by its digest: `…@sha256:…`
+
+warning[component-mismatch]: no release of Elemental has the field: the API server drops it
+ --> template.yaml:9:25
+  |
+9 |       componentsBundle: registry.suse.com/rancher/elemental/bundles/rke2:v1.26.7+rke2r1
+  |                         ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ selected here
+  |
+  = cluster: elemental-cluster, pool md-0
+  = help: docs/components.md says what brings a bundle to machines
+
+2 warnings in 1 cluster; 1 node pool checked: 1 by name only
+
+"#]]);
+    stage.write("md.yaml", deployment("v1.27.3+rke2r1"));
+    stage.run("check").exit(1).screen(str![[r#"
+error[component-mismatch]: component bundle `registry.suse.com/rancher/elemental/bundles/rke2:v1.26.7_rke2r1` holds Kubernetes `1.26.7+rke2r1`, not `v1.27.3+rke2r1`
+ --> template.yaml:9:25
+  |
+9 |       componentsBundle: registry.suse.com/rancher/elemental/bundles/rke2:v1.26.7+rke2r1
+  |                         ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ selected here
+  |
+  = cluster: elemental-cluster, pool md-0
+
+warning[component-mismatch]: component bundle `registry.suse.com/rancher/elemental/bundles/rke2:v1.26.7_rke2r1` is not pinned to a digest
+ --> template.yaml:9:25
+  |
+9 |       componentsBundle: registry.suse.com/rancher/elemental/bundles/rke2:v1.26.7+rke2r1
+  |                         ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ selected here
+  |
+  = cluster: elemental-cluster, pool md-0
+  = help: name it by its digest: `…@sha256:…`
+
+warning[component-mismatch]: no release of Elemental has the field: the API server drops it
+ --> template.yaml:9:25
+  |
+9 |       componentsBundle: registry.suse.com/rancher/elemental/bundles/rke2:v1.26.7+rke2r1
+  |                         ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ selected here
+  |
+  = cluster: elemental-cluster, pool md-0
+  = help: docs/components.md says what brings a bundle to machines
+
+1 error, 2 warnings in 1 cluster; 1 node pool checked: 1 mismatched
+
+"#]]);
+}
+
+/// Of templates elsewhere in the repository, and beside clusters, nothing is said.
+#[test]
+fn a_machine_template_is_no_loose_end_of_another_folder_or_beside_clusters() {
+    let stage = project()
+        .file("templates/template.yaml", COMPONENTS)
+        .file(
+            "other/readme.yaml",
+            "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n",
+        )
+        .file("metalmark.yaml", "version: 1\nmanifests: [other]\n");
+    let run = stage.run("check").exit(1);
+    assert!(
+        !said(&run).contains("elemental-cluster-md-0"),
+        "{}",
+        said(&run)
+    );
+    // Neither what configures machines nor a pool of a provider's own is a machine template.
+    for kind in [
+        "infrastructure.cluster.x-k8s.io/v1beta2\nkind: AWSMachinePool",
+        "bootstrap.cluster.x-k8s.io/v1beta1\nkind: KubeadmConfigTemplate",
+    ] {
+        stage.write(
+            "other/readme.yaml",
+            format!("apiVersion: {kind}\nmetadata: {{name: a}}\n"),
+        );
+        let run = stage.run("check").exit(1);
+        assert!(
+            said(&run).contains("no node pool was checked"),
+            "{}",
+            said(&run)
+        );
+    }
+    stage.write("metalmark.yaml", "version: 1\nmanifests: [templates]\n");
+    let run = stage.run("check").exit(1);
+    assert!(
+        said(&run).contains("elemental-cluster-md-0"),
+        "{}",
+        said(&run)
+    );
+}
+
+/// rancher/elemental#1011: its four steps, in plain manifests, with the endpoint left blank.
+fn endpoint(infrastructure: &str, spec: &str) -> Stage {
+    project().file(
+        "cluster.yaml",
+        format!(
+            "apiVersion: cluster.x-k8s.io/v1beta1\nkind: Cluster\nmetadata: {{name: site, namespace: default}}\nspec:\n  \
+             infrastructureRef: {{kind: {infrastructure}, name: site}}\n  controlPlaneRef: {{kind: RKE2ControlPlane, name: site}}\n---\n\
+             apiVersion: infrastructure.cluster.x-k8s.io/v1beta1\nkind: {infrastructure}\nmetadata: {{name: site, namespace: default}}\n\
+             spec: {spec}\n---\n\
+             apiVersion: controlplane.cluster.x-k8s.io/v1beta1\nkind: RKE2ControlPlane\nmetadata: {{name: site, namespace: default}}\nspec:\n  \
+             replicas: 3\n  version: v1.31.8+rke2r1\n  infrastructureRef: {{kind: ElementalMachineTemplate, name: cp}}\n---\n\
+             apiVersion: infrastructure.cluster.x-k8s.io/v1beta1\nkind: ElementalMachineTemplate\nmetadata: {{name: cp, namespace: default}}\n\
+             spec: {{template: {{spec: {{selector: {{matchLabels: {{control-plane: \"true\"}}}}, osVersionManagement: {{osVersion: {{imageUri: \
+             'oci://registry.example.org/sle-rke2-v1.31.8-rke2r1@sha256:31a831a831a831a831a831a831a831a831a831a831a831a831a831a831a831a8'}}}}}}}}}}\n"
+        ),
+    )
+}
+
+#[test]
+fn a_blank_endpoint_says_what_is_known_of_its_provider() {
+    let stage = endpoint(
+        "ElementalCluster",
+        "{controlPlaneEndpoint: {host: \"\", port: 6443}}",
+    );
+    stage.run("check").exit(0).screen(str![[r#"
+warning[endpoint-missing]: ElementalCluster `site` has no control plane endpoint: no release of its controller is known to fill it in
+  --> cluster.yaml:10:18
+   |
+10 | metadata: {name: site, namespace: default}
+   |                  ^^^^
+   |
+   = help: write the address that is to answer for the control plane: `spec.controlPlaneEndpoint: {host: …, port: 6443}`
+
+1 warning in 1 cluster; 1 node pool checked: 1 by name only
+
+"#]]);
+    stage.edit("cluster.yaml", "host: \"\"", "host: 192.0.2.11");
+    stage.run("check").exit(0).screen(str![[r#"
+no findings in 1 cluster; 1 node pool checked: 1 by name only
+
+"#]]);
+    let found = |infrastructure: &str, spec: &str| {
+        let run = endpoint(infrastructure, spec).run("check").exit(0);
+        let stderr = said(&run);
+        let found = stderr
+            .lines()
+            .find(|line| line.contains("endpoint-missing"));
+        found.unwrap_or_default().to_owned()
+    };
+    assert!(found("Metal3Cluster", "{}").contains("its webhook refuses that"));
+    assert!(
+        found("ElementalCluster", "{controlPlaneEndpoint: null}")
+            .contains("ElementalCluster `site`")
+    );
+    // What another program fills in, and what a provider makes itself, is not blank.
+    for endpoint in ["{host: '${ENDPOINT}', port: 6443}", "'${ENDPOINT}'"] {
+        assert_eq!(
+            found(
+                "ElementalCluster",
+                &format!("{{controlPlaneEndpoint: {endpoint}}}")
+            ),
+            ""
+        );
+    }
+    assert_eq!(found("AWSCluster", "{}"), "");
+    let stage = endpoint("ElementalCluster", "{}");
+    // A patch of what does not build may say it.
+    stage.write(
+        "kustomization.yaml",
+        "resources: [cluster.yaml]\ncrds: [crd.json]\n",
+    );
+    assert!(!said(&stage.run("check")).contains("endpoint-missing"));
+    stage.remove("kustomization.yaml");
+    stage.edit(
+        "cluster.yaml",
+        "spec:\n  infra",
+        "spec:\n  controlPlaneEndpoint: {host: api.example.org, port: 6443}\n  infra",
+    );
+    assert!(!said(&stage.run("check").exit(0)).contains("endpoint-missing"));
+}
+
+/// operator-framework/rukpak#16: `0<n>_<file_name>`, and one bundle that needs the definitions of another.
+#[test]
+fn rukpaks_order_and_its_nested_bundles_work_by_their_help() {
+    let definition = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: groups.example.org}\n\
+        spec: {group: example.org, scope: Namespaced, names: {kind: Group, plural: groups}, versions: []}\n";
+    let group = "apiVersion: example.org/v1\nkind: Group\nmetadata: {name: all, namespace: app}\n";
+    let namespace = "apiVersion: v1\nkind: Namespace\nmetadata: {name: app}\n";
+    let stage = project().files(&[
+        ("own/manifests/01_namespace.yaml", namespace),
+        ("own/manifests/02_definition.yaml", definition),
+        ("own/manifests/03_group.yaml", group),
+        ("api/manifests/a.yaml", definition),
+        ("app/manifests/a.yaml", group),
+        ("both.yaml", "version: 1\nbundles: [{name: app, from: app, requires: [api]}, {name: api, from: api}]\n"),
+    ]);
+    stage
+        .run("bundle pack own --order names --to dir:out/own")
+        .exit(0);
+    stage
+        .run("bundle pack index:both.yaml --to dir:out/both")
+        .exit(1)
+        .screen(str![[r#"
+error[crd-order]: `Group app/all` is in one bundle with `CustomResourceDefinition groups.example.org`, which defines its kind: RukPak looks up every kind before it applies anything
+ --> app/manifests/a.yaml:3:18
+  |
+3 | metadata: {name: all, namespace: app}
+  |                  ^^^ of this kind
+  |
+ ::: api/manifests/a.yaml:3:18
+  |
+3 | metadata: {name: groups.example.org}
+  |                  ------------------ defined here
+  |
+  = help: for RukPak: pack the definition as a bundle of its own; an index names that one in `provided:`, not in `bundles:`
+  = help: for Flux and Argo CD, which apply definitions first: `--kind artifact`
+  = help: for `kubectl apply`, file by file: `--order numbered`
+
+warning[namespace-missing]: `Group app/all` is in namespace `app`, which the bundle does not hold
+ --> app/manifests/a.yaml:3:18
+  |
+3 | metadata: {name: all, namespace: app}
+  |                  ^^^
+  |
+  = help: add the Namespace `app`, unless it is there before the bundle
+
+1 error, 1 warning
+
+"#]]);
+    // Each help, followed.
+    stage.run("bundle pack api --to dir:out/api").exit(0);
+    stage.edit(
+        "both.yaml",
+        ", {name: api, from: api}]",
+        "]\nprovided: [api]",
+    );
+    stage
+        .run("bundle pack index:both.yaml --to dir:out/app")
+        .exit(0);
+    stage.edit(
+        "both.yaml",
+        "]\nprovided: [api]",
+        ", {name: api, from: api}]",
+    );
+    stage
+        .run("bundle pack index:both.yaml --kind artifact --to oci-layout:out/layout:1")
+        .exit(0);
+    stage
+        .run("bundle pack index:both.yaml --order numbered --to dir:out/numbered")
+        .exit(0);
+    assert_eq!(stage.list("out/numbered").len(), 2);
+}
+
+/// Sylva's "What we have today": the image server's entry, and the URL that machines boot it from.
+#[test]
+fn the_image_of_a_url_is_not_called_unused_while_machines_boot_its_file() {
+    let stage = project()
+        .settings("values: [values.yaml]")
+        .file(
+            "values.yaml",
+            "\
+sylva_base_oci_registry: oci://registry.gitlab.com/sylva-projects
+os_images:
+  ubuntu-jammy-plain-rke2-1-26-9:
+    uri: \"{{ .Values.sylva_base_oci_registry }}/sylva-elements/diskimage-builder/ubuntu-jammy-plain-rke2-1.26.9:0.0.12\"
+    filename: ubuntu-jammy-plain-rke2-1.26.9.qcow2
+    checksum: ffdc81fcdc0104151aa792a508eefe0d47660b18683949edcd734b3a4f938f20
+    persistence:
+      enabled: true
+      size: 3Gi
+",
+        )
+        .cluster(
+            "site",
+            "\
+cluster:
+  k8s_version: v1.26.9+rke2r1
+  capi_providers: {infra_provider: capm3, bootstrap_provider: cabpr}
+  control_plane_replicas: 1
+  capm3:
+    machine_image_url: http://ubuntu-jammy-plain-rke2-1-26-9.os-images.svc.cluster.local:8080/ubuntu-jammy-plain-rke2-1.26.9.qcow2
+    machine_image_format: qcow2
+    machine_image_checksum: http://ubuntu-jammy-plain-rke2-1-26-9.os-images.svc.cluster.local:8080/ubuntu-jammy-plain-rke2-1.26.9.qcow2.sha256sum
+    machine_image_checksum_type: sha256
+",
+        );
+    stage.run("check").exit(0).screen(str![[r#"
+warning[k8s-version-unproven]: nothing proves that image `ubuntu-jammy-plain-rke2-1.26.9.qcow2` holds Kubernetes `v1.26.9+rke2r1`
+ --> site.yaml:6:24
+  |
+2 |   k8s_version: v1.26.9+rke2r1
+  |                -------------- this version is required
+...
+6 |     machine_image_url: http://ubuntu-jammy-plain-rke2-1-26-9.os-images.svc.cluster.local:8080/ubuntu-jammy-plain-rke2-1.26.9.qcow2
+  |                        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ only the image's name says `1.26.9`
+  |
+  = cluster: site, pool control-plane
+  = help: select the image by `image_key`, so that its facts are known
+
+warning[checksum-by-url]: the checksum is a URL
+ --> site.yaml:8:29
+  |
+8 |     machine_image_checksum: http://ubuntu-jammy-plain-rke2-1-26-9.os-images.svc.cluster.local:8080/ubuntu-jammy-plain-rke2-1.26.9.qco...
+  |                             ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ fetched when a node is provisioned
+  |
+  = cluster: site, pool control-plane
+  = help: `cluster.capm3.machine_image_checksum: ffdc81fcdc0104151aa792a508eefe0d47660b18683949edcd734b3a4f938f20`
+
+2 warnings in 1 cluster; 1 node pool checked: 1 by name only
+
+"#]]);
+    // Its help, followed: the digest itself.
+    let sum = "http://ubuntu-jammy-plain-rke2-1-26-9.os-images.svc.cluster.local:8080/ubuntu-jammy-plain-rke2-1.26.9.qcow2.sha256sum";
+    stage.edit(
+        "site.yaml",
+        sum,
+        "ffdc81fcdc0104151aa792a508eefe0d47660b18683949edcd734b3a4f938f20",
+    );
+    stage.run("check").exit(0).screen(str![[r#"
+warning[k8s-version-unproven]: nothing proves that image `ubuntu-jammy-plain-rke2-1-26-9` holds Kubernetes `v1.26.9+rke2r1`
+ --> site.yaml:6:24
+  |
+2 |   k8s_version: v1.26.9+rke2r1
+  |                -------------- this version is required
+...
+6 |     machine_image_url: http://ubuntu-jammy-plain-rke2-1-26-9.os-images.svc.cluster.local:8080/ubuntu-jammy-plain-rke2-1.26.9.qcow2
+  |                        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ only the image's name says `1.26.9`
+  |
+  = cluster: site, pool control-plane
+  = help: select the image by `image_key`, so that its facts are known
+
+1 warning in 1 cluster; 1 node pool checked: 1 by name only
+
+"#]]);
+    stage.edit("site.yaml", "8080/ubuntu-jammy", "8080/another-jammy");
+    stage.edit("site.yaml", "ffdc81fc", "00000000");
+    let unused = said(&stage.run("check"));
+    assert!(unused.contains("[image-unused]"), "{unused}");
+}
+
+/// An Elemental cluster without an image is told of its own provider's key.
+#[test]
+fn what_selects_no_image_is_told_the_key_of_its_own_provider() {
+    let cluster = |infra: &str| {
+        let values = "cluster: {k8s_version: v1.31.8+rke2r1, capi_providers: {infra_provider: INFRA, bootstrap_provider: cabpr}, control_plane_replicas: 1}\n";
+        let project = project().cluster("site", &values.replace("INFRA", infra));
+        said(&project.run("check").exit(1))
+    };
+    assert!(cluster("elemental").contains("`cluster.elemental.image_key: …`"));
+    assert!(cluster("capv").contains("`cluster.capv.image_key: …`"));
+}
+
+/// rancher/elemental#990: bundles are updated for themselves. Under one key, and by the lock alone too, machines to come get other files.
+#[test]
+fn another_component_bundle_is_no_cluster_as_before() {
+    let stage = project().folder("fixtures/workspaces/elemental");
+    let Some(stage) = stage.commit("before") else {
+        return;
+    };
+    let before = stage.texts();
+    let mut text = String::new();
+    let mut note = |what: &str, file: &str, from: &str, to: &str| {
+        stage.edit(file, from, to);
+        let run = stage.run("impact --against HEAD").outcome.stdout;
+        let lines = run
+            .lines()
+            .filter(|line| line.contains("component") || line.contains("in place"));
+        text += &format!("# {what}\n{}\n", lines.collect::<Vec<_>>().join("\n"));
+        for (path, own) in &before {
+            stage.write(path, own);
+        }
+    };
+    note(
+        "another tag",
+        "values.yaml",
+        "uri: oci://registry.example.org/components/rke2:v1.31.8-1",
+        "k8s_version: v1.31.8+rke2r1\n    uri: oci://registry.example.org/components/rke2:v1.31.8-2",
+    );
+    note(
+        "another digest in the lock",
+        "metalmark.lock",
+        "b2a67ca0d381",
+        "c2a67ca0d381",
+    );
+    note(
+        "another key of the same bundle",
+        "values.yaml",
+        "component_bundle_selector: {} ",
+        "component_bundle_key: rke2-1-31-8 ",
+    );
+    note(
+        "no bundle",
+        "values.yaml",
+        "    component_bundle_selector: {} ",
+        "    #",
+    );
+    note(
+        "another Kubernetes version",
+        "values.yaml",
+        "  k8s_version: v1.31.8+rke2r1\n  capi",
+        "  k8s_version: v1.32.4+rke2r1\n  capi",
+    );
+    assert_text(
+        &text,
+        str![[r#"
+# another tag
+  whole cluster  in place: existing machines stay as they are, later ones differ
+                   component bundle control-plane  oci://registry.example.org/components/rke2:v1.31.8-1 → oci://registry.example.org/components/rke2:v1.31.8-2
+                   component bundle md0  oci://registry.example.org/components/rke2:v1.31.8-1 → oci://registry.example.org/components/rke2:v1.31.8-2
+# another digest in the lock
+  whole cluster  in place: existing machines stay as they are, later ones differ
+                   component bundle control-plane  sha256:b2a67ca0d381df721e7e0b0d3ad83eba17ff0a681589840447dbb498efb088c0 → sha256:c2a67ca0d381df721e7e0b0d3ad83eba17ff0a681589840447dbb498efb088c0
+                   component bundle md0  sha256:b2a67ca0d381df721e7e0b0d3ad83eba17ff0a681589840447dbb498efb088c0 → sha256:c2a67ca0d381df721e7e0b0d3ad83eba17ff0a681589840447dbb498efb088c0
+# another key of the same bundle
+
+# no bundle
+  whole cluster  in place: existing machines stay as they are, later ones differ
+                   component bundle control-plane  rke2-1-31-8 → none
+                   component bundle md0  rke2-1-31-8 → none
+# another Kubernetes version
+  whole cluster  in place: existing machines stay as they are, later ones differ
+                   component bundle control-plane  rke2-1-31-8 → rke2-1-32-4
+                   component bundle md0  rke2-1-31-8 → rke2-1-32-4
+
+"#]],
+    );
+}
