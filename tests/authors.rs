@@ -20,7 +20,7 @@ spec:
       componentsBundle: registry.suse.com/rancher/elemental/bundles/rke2:v1.26.7+rke2r1
 ";
 
-fn said(run: &Run) -> String {
+fn print(run: &Run) -> String {
     format!("{}{}", run.outcome.stdout, run.outcome.stderr)
 }
 
@@ -122,9 +122,9 @@ fn a_machine_template_is_no_loose_end_of_another_folder_or_beside_clusters() {
         .file("metalmark.yaml", "version: 1\nmanifests: [other]\n");
     let run = stage.run("check").exit(1);
     assert!(
-        !said(&run).contains("elemental-cluster-md-0"),
+        !print(&run).contains("elemental-cluster-md-0"),
         "{}",
-        said(&run)
+        print(&run)
     );
     // Neither what configures machines nor a pool of a provider's own is a machine template.
     for kind in [
@@ -137,17 +137,17 @@ fn a_machine_template_is_no_loose_end_of_another_folder_or_beside_clusters() {
         );
         let run = stage.run("check").exit(1);
         assert!(
-            said(&run).contains("no node pool was checked"),
+            print(&run).contains("no node pool was checked"),
             "{}",
-            said(&run)
+            print(&run)
         );
     }
     stage.write("metalmark.yaml", "version: 1\nmanifests: [templates]\n");
     let run = stage.run("check").exit(1);
     assert!(
-        said(&run).contains("elemental-cluster-md-0"),
+        print(&run).contains("elemental-cluster-md-0"),
         "{}",
-        said(&run)
+        print(&run)
     );
 }
 
@@ -194,7 +194,7 @@ no findings in 1 cluster; 1 node pool checked: 1 by name only
 "#]]);
     let found = |infrastructure: &str, spec: &str| {
         let run = endpoint(infrastructure, spec).run("check").exit(0);
-        let stderr = said(&run);
+        let stderr = print(&run);
         let found = stderr
             .lines()
             .find(|line| line.contains("endpoint-missing"));
@@ -222,14 +222,14 @@ no findings in 1 cluster; 1 node pool checked: 1 by name only
         "kustomization.yaml",
         "resources: [cluster.yaml]\ncrds: [crd.json]\n",
     );
-    assert!(!said(&stage.run("check")).contains("endpoint-missing"));
+    assert!(!print(&stage.run("check")).contains("endpoint-missing"));
     stage.remove("kustomization.yaml");
     stage.edit(
         "cluster.yaml",
         "spec:\n  infra",
         "spec:\n  controlPlaneEndpoint: {host: api.example.org, port: 6443}\n  infra",
     );
-    assert!(!said(&stage.run("check").exit(0)).contains("endpoint-missing"));
+    assert!(!print(&stage.run("check").exit(0)).contains("endpoint-missing"));
 }
 
 /// operator-framework/rukpak#16: `0<n>_<file_name>`, and one bundle that needs the definitions of another.
@@ -387,7 +387,7 @@ warning[k8s-version-unproven]: nothing proves that image `ubuntu-jammy-plain-rke
 "#]]);
     stage.edit("site.yaml", "8080/ubuntu-jammy", "8080/another-jammy");
     stage.edit("site.yaml", "ffdc81fc", "00000000");
-    let unused = said(&stage.run("check"));
+    let unused = print(&stage.run("check"));
     assert!(unused.contains("[image-unused]"), "{unused}");
 }
 
@@ -397,7 +397,7 @@ fn what_selects_no_image_is_told_the_key_of_its_own_provider() {
     let cluster = |infra: &str| {
         let values = "cluster: {k8s_version: v1.31.8+rke2r1, capi_providers: {infra_provider: INFRA, bootstrap_provider: cabpr}, control_plane_replicas: 1}\n";
         let project = project().cluster("site", &values.replace("INFRA", infra));
-        said(&project.run("check").exit(1))
+        print(&project.run("check").exit(1))
     };
     assert!(cluster("elemental").contains("`cluster.elemental.image_key: …`"));
     assert!(cluster("capv").contains("`cluster.capv.image_key: …`"));
