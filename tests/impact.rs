@@ -467,7 +467,12 @@ by a selector
 }
 
 /// What `impact` says of the cluster `edge` of one image, of what its settings and the catalog become.
-fn moved(provider: &str, settings: [&str; 2], images: [&str; 2]) -> Vec<String> {
+fn moved(
+    provider: &str,
+    settings: [&str; 2],
+    images: [&str; 2],
+    project_file: &str,
+) -> Vec<String> {
     let values = settings.map(|settings| {
         format!(
             "cluster: {{k8s_version: {NEW}, control_plane_replicas: 3, capi_providers: {{infra_provider: {provider}, \
@@ -478,6 +483,7 @@ fn moved(provider: &str, settings: [&str; 2], images: [&str; 2]) -> Vec<String> 
         images.map(|image| format!("os_images: {{noble: {{k8s-version: 1.31.8, {image}}}}}\n"));
     let stage = project()
         .settings("values: [catalog.yaml]")
+        .settings(project_file)
         .file("catalog.yaml", &catalogs[0])
         .cluster("edge", &values[0]);
     let Some(stage) = stage.commit("before") else {
@@ -518,6 +524,7 @@ fn settings_count_where_the_provider_has_no_place_for_the_image() {
             provider,
             settings.each_ref().map(String::as_str),
             [&image, &image],
+            "",
         )
     });
     assert_text(
@@ -565,6 +572,7 @@ fn null_is_content_of_a_machine_template_too() {
         "capm3",
         settings.each_ref().map(String::as_str),
         [&image, &image],
+        "",
     );
     assert_text(
         &table(["null"], |_| shown.clone()),
@@ -573,6 +581,159 @@ null
     edge
       control-plane  3 machines re-provisioned, by roll: its machine template changes
     3 machines in 1 cluster re-provisioned, 0 clusters as before
+
+"#]],
+    );
+}
+
+/// The URL that is stamped stays, and no checksum of it is: only the catalog says that something else lies there.
+#[test]
+fn another_content_of_an_image_is_not_denied_where_the_stamp_says_nothing_of_it() {
+    let [a, b] = ["a", "b"].map(|digit| digit.repeat(64));
+    let image = |name: &str, more: &str| {
+        format!("uri: 'https://images.example/{name}.raw', image-format: raw{more}")
+    };
+    let [one, two] = ["one", "two"].map(|name| image(name, ""));
+    let cases = [
+        ("another file", "capm3", "", [&one, &two]),
+        (
+            "a URL of unknown facts",
+            "capm3",
+            "images: {url: 'http://s/{{ image.sha256 }}'}",
+            [&one, &two],
+        ),
+        ("no place", "capa", "", [&one, &two]),
+        ("a store's name", "capo", "", [&one, &two]),
+        (
+            "beside a checksum's file",
+            "capm3",
+            "images: {checksum: url}",
+            [&one, &two],
+        ),
+        (
+            "a digest behind a checksum's file",
+            "capm3",
+            "images: {checksum: url}",
+            [
+                &image("one", &format!(", sha256: {a}")),
+                &image("one", &format!(", sha256: {b}")),
+            ],
+        ),
+        (
+            "a provider that nobody knows",
+            "other",
+            "",
+            [
+                &image("one", &format!(", sha256: {a}")),
+                &image("one", &format!(", sha256: {b}")),
+            ],
+        ),
+        (
+            "one digest elsewhere",
+            "capm3",
+            "",
+            [
+                &image("one", &format!(", sha256: {a}")),
+                &image("two", &format!(", sha256: {a}")),
+            ],
+        ),
+        (
+            "a digest is learned",
+            "capo",
+            "",
+            [&one, &image("one", &format!(", sha256: {a}"))],
+        ),
+    ];
+    let shown = table(cases.each_ref().map(|case| case.0), |name| {
+        let found = cases.iter().find(|case| case.0 == *name);
+        let (_, provider, project, images) = found.expect("it");
+        let key = if *provider == "other" {
+            "capm3"
+        } else {
+            provider
+        };
+        let settings = format!("{key}: {{image_key: noble}}");
+        moved(
+            provider,
+            [&settings; 2],
+            images.map(String::as_str),
+            project,
+        )
+    });
+    assert_text(
+        &shown,
+        str![[r#"
+another file
+    edge
+      control-plane  not known whether machines are re-provisioned
+                       image       https://images.example/one.raw → https://images.example/two.raw
+    images newly served
+      + noble  size unknown  https://images.example/two.raw
+    images no longer served
+      - noble  size unknown  https://images.example/one.raw
+    not known of 1 pool, 0 clusters as before
+a URL of unknown facts
+    edge
+      control-plane  not known whether machines are re-provisioned
+                       image       https://images.example/one.raw → https://images.example/two.raw
+    images newly served
+      + noble  size unknown  https://images.example/two.raw
+    images no longer served
+      - noble  size unknown  https://images.example/one.raw
+    not known of 1 pool, 0 clusters as before
+no place
+    edge
+      control-plane  not known whether machines are re-provisioned
+                       image       https://images.example/one.raw → https://images.example/two.raw
+    images newly served
+      + noble  size unknown  https://images.example/two.raw
+    images no longer served
+      - noble  size unknown  https://images.example/one.raw
+    not known of 1 pool, 0 clusters as before
+a store's name
+    edge
+      control-plane  not known whether machines are re-provisioned
+                       image       https://images.example/one.raw → https://images.example/two.raw
+    images newly served
+      + noble  size unknown  https://images.example/two.raw
+    images no longer served
+      - noble  size unknown  https://images.example/one.raw
+    not known of 1 pool, 0 clusters as before
+beside a checksum's file
+    edge
+      control-plane  in place: existing machines stay as they are, later ones differ
+                       image       https://images.example/one.raw → https://images.example/two.raw
+    images newly served
+      + noble  size unknown  https://images.example/two.raw
+    images no longer served
+      - noble  size unknown  https://images.example/one.raw
+    no machine is re-provisioned, 0 clusters as before
+a digest behind a checksum's file
+    edge
+      control-plane  in place: existing machines stay as they are, later ones differ
+                       image       noble (aaaaaaaaaaaa) → noble (bbbbbbbbbbbb)
+    images newly served
+      + noble  size unknown  https://images.example/one.raw
+    images no longer served
+      - noble  size unknown  https://images.example/one.raw
+    no machine is re-provisioned, 0 clusters as before
+a provider that nobody knows
+    edge
+      whole cluster  not known: what the charts make of these values is not compared
+                       values os_images.noble.sha256  aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa… → bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb…
+    not known of 1 whole cluster, 0 clusters as before
+one digest elsewhere
+    images newly served
+      + noble  size unknown  https://images.example/two.raw
+    images no longer served
+      - noble  size unknown  https://images.example/one.raw
+    no machine is re-provisioned, 1 cluster as before
+a digest is learned
+    images newly served
+      + noble  size unknown  https://images.example/one.raw
+    images no longer served
+      - noble  size unknown  https://images.example/one.raw
+    no machine is re-provisioned, 1 cluster as before
 
 "#]],
     );

@@ -99,7 +99,6 @@ pub(super) fn changes(
     };
     let (open_before, open_after) = (before.open_pools(), after.open_pools());
     let open: BTreeSet<&PoolName> = open_before.intersection(&open_after).copied().collect();
-    let is_whole = was.is_whole && is.is_whole;
     let found = differences(was.node.as_ref(), is.node.as_ref()).into_iter();
     let has_templates = before.has_templates() && after.has_templates();
     let is_reported = |path: &[&str]| match path {
@@ -110,7 +109,8 @@ pub(super) fn changes(
         let path: Vec<&str> = found.path.iter().map(String::as_str).collect();
         (!is_reported(&path)).then(|| found.nest(&[CLUSTER]))
     });
-    // What an expression reads that fails is not known.
+    // What an expression reads that fails is not known, and neither is what the charts of a provider read that nobody knows.
+    let is_whole = was.is_whole && is.is_whole && has_templates;
     let paths = if is_whole { &BESIDE[..] } else { &[&[][..]] };
     let beside = paths.iter().flat_map(|path| {
         let found = differences(old.tree.get_path(path), new.tree.get_path(path));

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use capi::changes::{Effect, is_hosted};
+use capi::image::Image;
 use capi::providers::{self, Kind, NamedBy, Stamp, Template, image_fields};
 use capi::unknown::Unknown;
 use serde::Serialize;
@@ -173,6 +174,27 @@ impl Booted {
             checksum: text(&choice.checksum),
         };
         (booted.url.is_some() || booted.name.is_some()).then_some(booted)
+    }
+
+    /// What the catalog says of the image that a pool selects.
+    fn from_catalog(image: &Image) -> Self {
+        let digest = image.digest.as_ref();
+        let digest = digest.map(|digest| digest.value.to_string().into());
+        let sum = image.facts.checksum().map(|(_, sum)| sum);
+        Self {
+            key: Some(Arc::clone(&image.key)),
+            uri: image.uri.as_ref().map(|uri| Arc::clone(uri.value.text())),
+            checksum: sum.or(digest),
+            ..Self::default()
+        }
+    }
+
+    /// Whether a catalog describes other content, as far as both say which. One checksum is one content, wherever it lies.
+    fn may_differ(&self, before: &Self) -> bool {
+        match (&before.checksum, &self.checksum) {
+            (Some(before), Some(after)) => before != after,
+            _ => (&before.key, &before.uri) != (&self.key, &self.uri),
+        }
     }
 
     /// Whether machines fetch another image: what is stamped differs. The key alone moves nothing, and neither does the reference.
@@ -368,7 +390,7 @@ fn pool_change(
     in_place: bool,
     fields: &[&ObjectChange<'_>],
 ) -> Option<PoolChange> {
-    let image = Edit::new(old.image(), new.image());
+    let mut image = Edit::new(old.image(), new.image());
     let kubernetes = Edit::new(old.version(), new.version());
     let replicas = Edit::new(old.replicas(), new.replicas());
     let mut because = Vec::new();
@@ -395,14 +417,23 @@ fn pool_change(
             moved.retain(|field| !field.is_secret);
         }
     }
+    // What is stamped stays, but for what lies there. Without a checksum nobody knows what else is made of it.
+    let replaced = described_change(old, new).filter(|_| because.is_empty());
+    let has_sum = |it: &MadeTemplate| it.image().is_some_and(|image| image.checksum.is_some());
     let made = match because.as_slice() {
-        [] => Effect::NoEffect,
+        [] if replaced.is_none() => Effect::NoEffect,
+        [] if templates.to.as_ref().is_some_and(has_sum) => Effect::InPlace,
+        [] => Effect::NotKnown,
         _ if new.has_own_objects() => Effect::NoEffect,
         // A control plane that goes takes its machines with it, or stays where nothing prunes it.
         _ if old.has_own_objects() => Effect::NotKnown,
         because if in_place && !because.contains(&Cause::Kubernetes) => Effect::InPlace,
         _ => Effect::Rolls,
     };
+    if let Some(described) = replaced {
+        image = described;
+        because.push(Cause::Image);
+    }
     because.extend(causes(fields, &because));
     let is_open = [old, new].iter().any(|side| side.depends_on_secret());
     let is_open = is_open && !old.has_same_secrets(new);
@@ -458,6 +489,12 @@ fn causes(fields: &[&ObjectChange<'_>], known: &[Cause]) -> Option<Cause> {
         cause = Some(Cause::MachineTemplate).filter(|_| !known.contains(&Cause::Image));
     }
     cause
+}
+
+/// From one image to another as the catalog describes them, where it describes another content on each side.
+fn described_change(old: PoolSide<'_>, new: PoolSide<'_>) -> Option<Edit<Booted>> {
+    let (was, is) = (old.described_image()?, new.described_image()?);
+    is.may_differ(&was).then(|| Edit::new(Some(was), Some(is)))
 }
 
 /// Whether machines get another image, or one where they had none.
@@ -520,6 +557,13 @@ impl<'a> PoolSide<'a> {
             Some(stamp) => Some(Booted::from_stamp(self.side.view, self.pool(), stamp)),
             None => Booted::from_choice(&self.pool().choice),
         }
+    }
+
+    /// The image of the catalog that it selects.
+    fn described_image(self) -> Option<Booted> {
+        let view = self.side.view;
+        let image = view.selected_image(&view.selections[self.index])?;
+        Some(Booted::from_catalog(image))
     }
 
     /// Whether objects of its own say what becomes of its machines.
