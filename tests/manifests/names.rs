@@ -8,15 +8,21 @@ use crate::support::stage::{Stage, assert_cases, assert_text, project};
 use super::checked;
 use super::providers::{eks, pool};
 
-/// What is found in a machine template `KIND SPEC`, or of vSphere with a template of that name, whose machines run v1.31.8.
-fn version_findings(case: &str) -> Vec<String> {
-    let text = match case.split_once(" {") {
+/// The rules that find another version in what names an image.
+const RULES: [&str; 2] = ["k8s-version-suspected", "k8s-version-mismatch"];
+
+/// A pool of v1.31.8 with a machine template `KIND SPEC`, or one of vSphere with a template of that name.
+fn pool_of_case(case: &str) -> String {
+    match case.split_once(" {") {
         Some((kind, spec)) => pool(kind, &format!("{{{spec}")),
         None => pool("VSphereMachineTemplate", &format!("{{template: '{case}'}}")),
-    };
-    let found = manifest(text).check();
-    let rules = ["k8s-version-suspected", "k8s-version-mismatch"];
-    let found = rules.iter().flat_map(|rule| found.of_rule(rule));
+    }
+}
+
+/// What is found in the machine template of a case.
+fn version_findings(case: &str) -> Vec<String> {
+    let found = manifest(pool_of_case(case)).check();
+    let found = RULES.iter().flat_map(|rule| found.of_rule(rule));
     found
         .map(|line| {
             line.split(" edge.yaml:5:")
@@ -25,6 +31,189 @@ fn version_findings(case: &str) -> Vec<String> {
                 .to_owned()
         })
         .collect()
+}
+
+/// Images of public repositories, of builders and of providers' documentation, each of another version than 1.33.9.
+const OTHER_VERSIONS: &str = r#"
+quay.io/capk/ubuntu-2404-container-disk:v1.32.1
+ubuntu-2404-node-k8s-v1.35.4
+AzureMachineTemplate {image: {computeGallery: {gallery: ClusterAPI-f72ceb4f, name: capi-ubun2-2404, version: 1.31.4}}}
+kind/node:v1.21.2-eks-d-1-21-4-eks-a-1
+GCPMachineTemplate {image: 'projects/p/global/images/cluster-api-ubuntu-2004-v1-23-10-1670054207 '}
+rocky-9-kube-v1.31.2
+Ubuntu-2204-Kube-v1.31.2
+flatcar-stable-4152.2.3-kube-1.30.11-tooling-1.26.0-gs
+oci://r.example.org/os/ubuntu-2404-kube:v1.31.2
+OpenStackMachineTemplate {image: {imageRef: {name: ubuntu-2204-kube-v1-31-2}}}
+ubuntu-22.04-k8s-1.31.2
+ubuntu-jammy-kubernetes-1.31.2
+capi-ubuntu-22.04-v1.31.2
+/DC/vm/Templates/ubuntu-2204-1-27
+VCDMachineTemplate {catalog: c, template: 'ubuntu-2004-kube-v1.25.7+vmware.2-tkg.1-8795debf8031d8e671660af83b673daa'}
+OscMachineTemplate {node: {image: {name: ubuntu-2204-kubernetes-v1.31.13-2026-03-06}}}
+OscMachineTemplate {node: {image: {name: ubuntu-2204-2204-kubernetes-v1.22.11-2022-08-22}}}
+ElementalMachineTemplate {osVersionManagement: {osVersion: {imageUri: 'oci://r.example.org/elemental-ubuntu:v1.32.2'}}}
+ProxmoxMachineTemplate {templateSelector: {matchTags: [kube-v1.31.4]}}
+DOMachineTemplate {image: Cluster API Kubernetes v1.28.9 on Ubuntu 24.04}
+ubuntu-v1.28.4-eks-d-1-28-9-eks-a-0.18.0-amd64
+photon-3-k8s-v1.25.7---vmware.3-fips.1-tkg.1
+Metal3MachineTemplate {image: {url: 'http://i.example.org/ubuntu-2404-kube-v1.34.1.raw', checksum: 'http://i.example.org/ubuntu-2404-kube-v1.34.1.raw.sha256sum', format: raw}}
+ubuntu-jammy-plain-rke2-1-31-4
+ubuntu-noble-hardened-rke2-1.34.1.qcow2
+opensuse-15-6-plain-kubeadm-1-32-5
+UBUNTU_22.04_NODE_IMAGE_K8S_v1.29.0
+CENTOS_10_NODE_IMAGE_K8S_v1.34.1.qcow2
+capa-ami-ubuntu-22.04-v1.35.2-1773582653
+cluster-api-ubuntu-2404-v1-34-3-1770640807
+cluster-api-ubuntu-2204-v1-27-3-nightly
+capi-ubuntu-2404-k8s-v1-32
+capibm-powervs-centos-streams9-1-32-3
+capibm-powervs-centos-streams10-1-34-7.ova.gz
+ubuntu-2204-kube-v1.31.4
+rockylinux-9-kube-v1.32.4
+ubuntu-2404-arm64-kube-v1.32.4
+ubuntu-capi-image-v1.32.5
+ubuntu-capi-image v1.32
+ubuntu-22.04-v1.32.1.qcow2
+rockylinux-9-v1.31.4.raw.gz
+Cluster API Kubernetes v1.32.4 on Ubuntu 22.04
+kairos-ubuntu-24.04-standard-amd64-generic-v3.5.0-k3sv1.31.4+k3s1
+kubernetes-v1.31.2-x86-64.raw
+nkp-rocky-9.6-release-cis-1.34.1-20251219225533.qcow2
+nkp-rocky-9.4-1.29.5-20240618222417
+bottlerocket-v1.30.4-eks-d-1-30-12-eks-a-98-amd64
+bottlerocket-aws-k8s-1.32-x86_64-v1.26.2-360b7a38
+amazon-eks-node-1.32-v20250519
+AWSMachineTemplate {ami: {id: 'resolve:ssm:/aws/service/eks/optimized-ami/1.32/amazon-linux-2/recommended/image_id'}}
+docker.io/kindest/node:v1.32.2
+DockerMachineTemplate {customImage: 'kindest/node:v1.31.4'}
+KubevirtMachineTemplate {virtualMachineTemplate: {spec: {template: {spec: {volumes: [{containerDisk: {image: 'quay.io/capk/ubuntu-2204-container-disk:v1.32.1'}}]}}}}}
+AzureMachineTemplate {image: {marketplace: {publisher: cncf-upstream, offer: capi, sku: k8s-1dot25dot4-ubuntu-2204-gen1, version: latest}}}
+UnknownMachineTemplate {source: {registry: {url: 'docker://linkinghack/capch-disk-cdi-1.31.4:jammy-0802'}}}
+MaasMachineTemplate {image: custom/u2204-k1-32-4}
+ubuntu2404k8s1.31.7
+capc-ubuntu24-1.35
+u-2204-0-k-1335-0
+OCIMachineTemplate {imageId: ocid1.image.oc1, kubernetesVersion: v1.32.1}
+k3s-v1.31.4+k3s1-ubuntu-22.04
+SLE-Micro-5.5-rke2-1.31.4
+golden_1_31_2
+"#;
+
+/// Names with numbers that are no other version of Kubernetes than 1.33.9: of systems, programs, networks, dates.
+const TRAPS: &str = r#"
+nginx-1.25.3
+nginx-1.25.3-ubuntu-2204
+ubuntu-2204-nginx-1.26.2
+library/nginx:1.25.3
+ubuntu-24.04-glibc-1.23.4
+glibc-1.23.4-base
+ubuntu-2204-consul-1.19.2
+ubuntu-2204-vault-1.18.2
+terraform-1.13.3-runner
+golden-openssl-1.11.1
+ubuntu-22.04-python-1.12.3
+rust-1.28.0-builder
+ubuntu-22.04
+ubuntu-24.04.1-live-server
+rocky-9.4
+flatcar-stable-4152.2.3
+debian-12-genericcloud-amd64-20240717-1811
+windows-2022
+talos-v1.32.0
+talos-1.12.0-metal-amd64
+ghcr.io/siderolabs/installer:v1.31.5
+bottlerocket-v1.26.2
+ubuntu-2204-containerd-1.32.2
+ubuntu-2404-cri-o-1.30.2
+ubuntu-cni-v1.32.0
+node-kube-proxy-v1.30.1
+kube-vip:v1.30.0
+cilium-1.32.3
+istio-1.32.3
+calico-v1.31.0
+ubuntu-etcd-1.31.0
+ubuntu-2404-image-builder-v1.32.0
+packer-1.30.2-ubuntu-2404
+diskimage-builder-1.32.0-noble
+golden-2404-build-1.32.3
+helm-chart-1.34.2
+gpu-operator-1.30.1
+nvidia-container-toolkit-1.32.4
+registry.k8s.io/provider-os/openstack-cloud-controller-manager:v1.30.1
+registry.k8s.io/autoscaling/cluster-autoscaler:v1.30.0
+golden-2024-12-11
+golden-2024-1-12
+golden-2025.1.12
+golden-20250112
+node-10.1.31.3
+node-1.31.30.4
+m6i.1xlarge-1
+ami-0a1b2c3d4e5f60718
+8f1b2c3d-0000-4000-8000-000000000001
+eks-a-1.31.0
+ubuntu-eks-d-1-31-9
+ubuntu-2404-go1.31.3
+golden-1.32
+golden-1.0.7
+golden-3.14.159
+node-kube-v1.31.x
+golden-1.30.1-and-1.29.2
+ubuntu-2404-kube-v1.33.9
+http://img-1-31-2.lab/golden.raw
+AWSMachineTemplate {ami: {id: ami-1}, instanceType: m6i.large, sshKeyName: key-k8s-1.30, iamInstanceProfile: nodes-k8s-1.30}
+OpenStackMachineTemplate {flavor: m1.31.13, image: {id: x}, tags: [release-1.31.2, 'cni=1.31.0']}
+VSphereMachineTemplate {template: golden, server: 10.1.31.3, network: {devices: [{gatewayV4: 10.1.31.1}]}}
+KubevirtMachineTemplate {virtualMachineTemplate: {spec: {template: {spec: {volumes: [{containerDisk: {image: golden}}, {cloudInitNoCloud: {userData: 'curl https://h/cilium/v1.31.3/x; CNI_VERSION=v1.31.0'}}]}}}}}
+UnknownMachineTemplate {osVersion: 1.31.3, chart: 1.31.2, agentVersion: 1.31.0, release: v1.31.0}
+"#;
+
+/// The cases that are found beside machines of v1.33.9, and those that are not: each is a cluster of its own, in one run.
+fn found_and_missed(cases: &str) -> [Vec<&str>; 2] {
+    let cases: Vec<&str> = cases.lines().filter(|case| !case.is_empty()).collect();
+    let stage = cases
+        .iter()
+        .enumerate()
+        .fold(project(), |stage, (index, case)| {
+            let text = pool_of_case(case).replace("v1.31.8", "v1.33.9");
+            let name = format!("c{index}");
+            stage.file(&format!("{name}.yaml"), text.replace("edge", &name))
+        });
+    let found = stage.check();
+    let lines: Vec<&str> = RULES.iter().flat_map(|rule| found.of_rule(rule)).collect();
+    let is_found = |index: usize| {
+        let mark = format!(" c{index}/");
+        lines.iter().any(|line| line.contains(&mark))
+    };
+    [true, false].map(|wanted| {
+        let cases = cases.iter().enumerate();
+        let cases = cases.filter(|(index, _)| is_found(*index) == wanted);
+        cases.map(|(_, case)| *case).collect()
+    })
+}
+
+/// What is missed is a minor alone behind no word for Kubernetes, or has no separators.
+#[test]
+fn of_63_names_with_another_version_60_are_found() {
+    let [found, missed] = found_and_missed(OTHER_VERSIONS);
+    println!("{} of {}", found.len(), found.len() + missed.len());
+    assert_eq!([found.len(), missed.len()], [60, 3], "{missed:#?}");
+    assert_eq!(
+        missed,
+        [
+            "/DC/vm/Templates/ubuntu-2204-1-27",
+            "capc-ubuntu24-1.35",
+            "u-2204-0-k-1335-0"
+        ]
+    );
+}
+
+#[test]
+fn of_64_names_with_other_numbers_none_is_suspected() {
+    let [found, silent] = found_and_missed(TRAPS);
+    println!("{} of {}", found.len(), found.len() + silent.len());
+    assert_eq!(found, Vec::<&str>::new());
+    assert_eq!(silent.len(), 64);
 }
 
 #[test]
@@ -564,6 +753,8 @@ fn a_text_that_is_no_version_is_never_another_version() {
         "'@@V@@'",
         "'%K8S%'",
         "latest",
+        "[v1.31.8]",
+        "{v: v1.31.8}",
         "${V}",
     ];
     let image = "{filter: {name: ubuntu-2204-kube-v1.31.8}}";
@@ -599,6 +790,16 @@ latest
     error[nothing-checked] => --allow-empty
     edge/control-plane latest (edge.yaml:12:12): unknown (its Kubernetes version is not a version)
     edge/edge-md latest (edge.yaml:23:16): unknown (its Kubernetes version is not a version)
+[v1.31.8]
+    error[value-type] edge.yaml:12:12 `[v1.31.8]`
+    error[value-type] edge.yaml:23:16 `[v1.31.8]`
+    edge/control-plane: unknown (no Kubernetes version), ubuntu-2204-kube-v1.31.8 (edge.yaml:29:49)
+    edge/edge-md: unknown (no Kubernetes version), ubuntu-2204-kube-v1.31.8 (edge.yaml:29:49)
+{v: v1.31.8}
+    error[value-type] edge.yaml:12:12 `{v: v1.31.8}`
+    error[value-type] edge.yaml:23:16 `{v: v1.31.8}`
+    edge/control-plane: unknown (no Kubernetes version), ubuntu-2204-kube-v1.31.8 (edge.yaml:29:49)
+    edge/edge-md: unknown (no Kubernetes version), ubuntu-2204-kube-v1.31.8 (edge.yaml:29:49)
 ${V}
     error[nothing-checked] => --allow-empty
     edge/control-plane: unknown (its image or version is a variable)

@@ -239,6 +239,16 @@ VSphereMachineTemplate {template: '%image%'}
     edge/edge-md v1.31.8 (edge.yaml:5:54): unknown (its image is a placeholder)
 VSphereMachineTemplate {template: '{image}'}
     edge/edge-md v1.31.8 (edge.yaml:5:54): unknown (its image is a placeholder)
+VSphereMachineTemplate {template: ubuntu-2404-kube-v1.31.x}
+    edge/edge-md v1.31.8 (edge.yaml:5:54): unknown (its image is a placeholder)
+VSphereMachineTemplate {template: 'oci://h/os:1.30.X.raw'}
+    edge/edge-md v1.31.8 (edge.yaml:5:54): unknown (its image is a placeholder)
+VSphereMachineTemplate {template: ubuntu-2404-kube-1.31.x86_64}
+    edge/edge-md v1.31.8 (edge.yaml:5:54): unproven, ubuntu-2404-kube-1.31.x86_64 (edge.yaml:10:36)
+VSphereMachineTemplate {template: rhel-9.x-kube-v1.31.8}
+    edge/edge-md v1.31.8 (edge.yaml:5:54): by_name, rhel-9.x-kube-v1.31.8 (edge.yaml:10:36) holds 1.31.8 (edge.yaml:10:36)
+VSphereMachineTemplate {template: golden-1.a.x}
+    edge/edge-md v1.31.8 (edge.yaml:5:54): unproven, golden-1.a.x (edge.yaml:10:36)
 VSphereMachineTemplate {template: '[datastore] golden (copy)'}
     edge/edge-md v1.31.8 (edge.yaml:5:54): unproven, [datastore] golden (copy) (edge.yaml:10:36)
 VSphereMachineTemplate {template: UBUNTU_22}

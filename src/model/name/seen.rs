@@ -1,12 +1,14 @@
 //! Kubernetes versions in texts that follow no naming scheme.
 //!
 //! A number is one behind a word for Kubernetes; in what names an image also where no word before it says whose
-//! number it is. A text with several of them says nothing.
+//! number it is. One that a word without a `v` leads to may be that word's own, `nginx-1.25.3`: it counts where kubelets of
+//! that version could join. A text with several of them says nothing.
 
 use std::sync::LazyLock;
 
 use go_template::regexp::Regexp;
 
+use super::release::CODENAMES;
 use crate::model::version::{Version, add_dots};
 
 /// A Kubernetes version that a text seems to name.
@@ -18,6 +20,8 @@ pub struct SeenVersion {
     pub distribution: Option<&'static str>,
     /// Whether a word for Kubernetes is before it, or a distribution's build behind it.
     pub(super) is_named: bool,
+    /// Whether it may be the number of what the word before it names.
+    pub(super) may_be_other: bool,
 }
 
 /// What joins the numbers of a version.
@@ -45,6 +49,9 @@ const SHORT: &str = "k";
 
 /// The most minors between a cluster and an image that somebody forgot: three years of releases.
 const FAR: i64 = 10;
+
+/// The most minors between a control plane and its kubelets (<https://kubernetes.io/releases/version-skew-policy/>).
+const SKEW: i64 = 3;
 
 /// How many words before a number are looked at.
 const NEAR: usize = 3;
@@ -141,6 +148,7 @@ impl SeenVersion {
             version,
             distribution: strongest.iter().find_map(|seen| seen.distribution),
             is_named: strongest.iter().any(|seen| seen.is_named),
+            may_be_other: strongest.iter().all(|seen| seen.may_be_other),
         })
     }
 
@@ -160,11 +168,13 @@ impl SeenVersion {
     }
 
     /// Whether it contradicts a version. A minor without a word for Kubernetes is too little, unless the other is no more than a minor,
-    /// and a number without one that is far from the other is none of Kubernetes.
+    /// and a number without one that is far from the other is none of Kubernetes; nor is one that may be something else's where the
+    /// other is further away than kubelets may be.
     pub fn contradicts(&self, wanted: &Version) -> bool {
         let is_whole = !self.version.is_partial() || wanted.is_partial();
         let ahead = self.version.minors_ahead_of(wanted);
-        let is_near = ahead.is_some_and(|ahead| ahead.abs() <= FAR);
+        let most = if self.may_be_other { SKEW } else { FAR };
+        let is_near = ahead.is_some_and(|ahead| ahead.abs() <= most);
         (self.is_named || is_whole && is_near) && !self.agrees(wanted)
     }
 }
@@ -173,8 +183,8 @@ impl SeenVersion {
 enum Naming {
     /// A word for Kubernetes, and the distribution that it means.
     Kubernetes(Option<&'static str>),
-    /// Nothing that says whose it is.
-    Nothing,
+    /// Nothing that says whose it is, or a word that nobody knows, whose own it may be.
+    Nothing { may_be_other: bool },
     /// A word for something else, or another part of the number.
     Other,
 }
@@ -189,15 +199,16 @@ fn candidates(text: &str) -> Vec<SeenVersion> {
         let Some((version, rest)) = version_at(from) else {
             continue;
         };
-        let (is_named, distribution) = match naming(before, from) {
-            Naming::Kubernetes(distribution) => (true, distribution),
-            Naming::Nothing => (false, None),
-            Naming::Other => continue,
-        };
         let (mut seen, rest) = read_suffix(version, rest);
+        match naming(before, from) {
+            Naming::Kubernetes(distribution) => {
+                seen.is_named = true;
+                seen.distribution = seen.distribution.or(distribution);
+            }
+            Naming::Nothing { may_be_other } => seen.may_be_other = may_be_other && !seen.is_named,
+            Naming::Other => continue,
+        }
         begin = text.len() - rest.len();
-        seen.distribution = seen.distribution.or(distribution);
-        seen.is_named |= is_named;
         found.push(seen);
     }
     found
@@ -211,6 +222,7 @@ pub(super) fn read_suffix(version: Version, rest: &str) -> (SeenVersion, &str) {
     let seen = SeenVersion {
         distribution: own.as_deref().and_then(distribution_of),
         is_named: own.is_some(),
+        may_be_other: false,
         version: Version {
             prerelease: group("prerelease").map(add_dots),
             build: own.or_else(|| group("build").map(str::to_owned)),
@@ -267,7 +279,10 @@ fn naming(before: &str, number: &str) -> Naming {
     let is_longer = last == Some('.') && digit.is_some_and(|c| c.is_ascii_digit());
     // One character joins the parts of a date.
     let may_be_date = last.is_some_and(|last| number[1..].starts_with(last));
-    let before = before.strip_suffix('v').unwrap_or(before);
+    let (before, has_v) = match before.strip_suffix('v') {
+        Some(before) => (before, true),
+        None => (before, false),
+    };
     let mut runs = before.rsplit(|c: char| !c.is_ascii_alphanumeric());
     // The word that the number is glued to: `k3sv1.31.2`.
     let glued = runs.next().filter(|glued| !glued.is_empty());
@@ -302,8 +317,18 @@ fn naming(before: &str, number: &str) -> Naming {
     {
         Naming::Other
     } else {
-        Naming::Nothing
+        // A release ends in a digit, and a path goes on to the next part.
+        let is_bare = !has_v && glued.is_none() && last != Some('/');
+        let may_be_other = is_bare && words.first().is_some_and(|word| may_have_number(word));
+        Naming::Nothing { may_be_other }
     }
+}
+
+/// Whether a word may be that of a program with a number of its own, and no system's.
+fn may_have_number(word: &str) -> bool {
+    let mut systems = CODENAMES.iter();
+    word.ends_with(|c: char| c.is_ascii_alphabetic())
+        && !systems.any(|(system, codename, _)| [system, codename].contains(&&word))
 }
 
 /// Whether a number is a year of this time, so that month and day may follow it.
@@ -482,10 +507,10 @@ mod tests {
         assert!(!contradicts("kube-1.32", "v1.32.2"));
         assert!(!contradicts("os-1.31", "v1.32.2"));
         assert!(contradicts("os-1.31", "1.32"));
-        assert!(contradicts("os-1.22.1", "v1.32.2"));
-        assert!(!contradicts("os-1.21.1", "v1.32.2"));
-        assert!(contradicts("os-1.42.1", "v1.32.2"));
-        assert!(!contradicts("os-1.43.1", "v1.32.2"));
+        assert!(contradicts("os-v1.22.1", "v1.32.2"));
+        assert!(!contradicts("os-v1.21.1", "v1.32.2"));
+        assert!(contradicts("os-v1.42.1", "v1.32.2"));
+        assert!(!contradicts("os-v1.43.1", "v1.32.2"));
         assert!(contradicts("kube-1.21.1", "v1.32.2"));
         assert!(contradicts("os-1.32.1", "1.32.2"));
         assert!(contradicts("os-1.32.2", "v1.32.2-rc.1"));
@@ -504,6 +529,49 @@ mod tests {
             "v1.32.2+vmware.1-tkg.2"
         ));
         assert!(contradicts("os-1.32.2+vmware.10", "v1.32.2+vmware.1"));
+    }
+
+    #[test]
+    fn a_number_may_be_that_of_the_word_before_it() {
+        let reach = |text: &str| {
+            let seen = SeenVersion::find(text, true).expect("a version");
+            let contradicts = |minor: &i64| {
+                let wanted = format!("v1.{}.9", 25 + minor);
+                let wanted = crate::model::version::Version::parse(&wanted).expect("a version");
+                seen.contradicts(&wanted)
+            };
+            (0..15).filter(contradicts).max().expect("a minor")
+        };
+        for text in [
+            "nginx-1.25.3",
+            "ubuntu-2204-nginx-1.25.3",
+            "library/nginx:1.25.3",
+            "golden-1.25.3",
+            "golden_1_25_3",
+            "golden-1.25.3-nginx-1.25.3",
+        ] {
+            assert_eq!(reach(text), 3, "{text}");
+        }
+        for text in [
+            "nginx-v1.25.3",
+            "ubuntu-2204-1.25.3",
+            "ubuntu24-1.25.3",
+            "noble-1-25-3",
+            "debian:1.25.3",
+            "images/1.25.3",
+            "custom/u2204-k1-25-3",
+            "1.25.3",
+            "golden-1.25.3-v1.25.3",
+        ] {
+            assert_eq!(reach(text), 10, "{text}");
+        }
+        for text in [
+            "k8s-1.25.3",
+            "golden-1.25.3-rke2r1",
+            "golden-1.25.3-kube-1.25",
+        ] {
+            assert_eq!(reach(text), 14, "{text}");
+        }
     }
 
     #[test]

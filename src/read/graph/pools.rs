@@ -247,7 +247,14 @@ impl PoolReader<'_, '_> {
 
     /// The Kubernetes version of an object: the one that is stamped into it, else its own.
     pub(super) fn version(&mut self, index: usize, node: &Node) -> Option<Located<Arc<str>>> {
-        let own = self.text(&self.graph.objects[index], node)?;
+        let object = &self.graph.objects[index];
+        if matches!(node.value, Value::List(_) | Value::Map(_)) {
+            let problem = format!("{}, and a version is expected", node.value.kind());
+            let finding = wrong_type(object, node.place, &problem);
+            self.findings.push(finding.help("write one version"));
+            return None;
+        }
+        let own = self.text(object, node)?;
         Some(match self.graph.version_after_stamp(index) {
             Some(version) => Located::new(Arc::clone(version), own.place),
             None => own,
@@ -516,8 +523,8 @@ pub(super) fn is_variable_text(text: &str) -> bool {
     marks.any(|mark| text.contains(mark))
 }
 
-/// Whether a person or a program is to replace the name of an image: `<IMAGE>`, `[[ image ]]`, `%IMAGE%`, `REPLACE_ME`. Names of
-/// images have small letters or digits, and are not between marks.
+/// Whether a person or a program is to replace the name of an image: `<IMAGE>`, `[[ image ]]`, `%IMAGE%`, `REPLACE_ME`,
+/// `kube-v1.31.x`. Names of images have small letters or digits, and are not between marks.
 fn is_placeholder(name: &str) -> bool {
     let last = file_name(name).split([':', '@', '.']).next();
     let is_words = |last: &str| {
@@ -532,7 +539,19 @@ fn is_placeholder(name: &str) -> bool {
         .split('<')
         .skip(1)
         .filter_map(|rest| rest.split_once('>'));
-    is_marked || marks.any(|(mark, _)| !mark.contains(' ')) || last.is_some_and(is_words)
+    is_marked
+        || marks.any(|(mark, _)| !mark.contains(' '))
+        || last.is_some_and(is_words)
+        || has_open_patch(name)
+}
+
+/// Whether a letter is in the place of a patch level, as in `1.31.x`: any version of the minor is meant.
+fn has_open_patch(name: &str) -> bool {
+    let mut parts = name.split(|c: char| !c.is_ascii_alphanumeric() && c != '.');
+    parts.any(|part| {
+        let numbers: Vec<&str> = part.trim_start_matches('v').split('.').collect();
+        matches!(numbers.as_slice(), ["1", minor, "x" | "X", ..] if minor.parse::<u8>().is_ok())
+    })
 }
 
 /// Sylva's name, or its own, of the bootstrap provider of a control plane's or a bootstrap configuration's kind.
