@@ -118,19 +118,48 @@ fn has_object(text: &str) -> bool {
     })
 }
 
-/// Whether a text is YAML only once the variables in it are filled in, as `[${KEYS}]` is. One that begins a line may make it a comment.
+/// Whether a text is YAML only once the variables in it are filled in, as `[${KEYS}]` is: with a word for each, and nothing for
+/// one that has a line of its own. One that begins a line may make it a comment.
 fn has_open_variables(text: &str) -> bool {
+    let marked = mark_variables(text);
     let is_yaml = |first: &str| {
-        let mut parts = text.split("${");
-        let mut filled = parts.next().unwrap_or_default().to_owned();
-        for part in parts {
-            let begins_line = filled.is_empty() || filled.ends_with('\n');
-            filled += if begins_line { first } else { "x" };
-            filled += part.split_once('}').map_or("", |(_, rest)| rest);
-        }
+        let lines = marked.lines().map(|line| {
+            let is_own = line.trim_matches([' ', VARIABLE]).is_empty();
+            let line = if is_own { "" } else { line };
+            let rest = line.strip_prefix(VARIABLE);
+            let line = rest.map_or_else(|| line.to_owned(), |rest| first.to_owned() + rest);
+            line.replace(VARIABLE, "x") + "\n"
+        });
+        let filled: String = lines.collect();
         yaml_tree::read(&filled, FileId(0), Engine::Kubectl).is_ok()
     };
     text.contains("${") && ["x", "#"].into_iter().any(is_yaml)
+}
+
+/// What a variable is replaced by: no text of YAML has it.
+const VARIABLE: char = '\u{1}';
+
+/// A text with one character for each variable. The default of one may hold others, and lines.
+fn mark_variables(text: &str) -> String {
+    let mut marked = String::with_capacity(text.len());
+    let (mut rest, mut open) = (text, 0_usize);
+    while let Some(at) = rest.find(['$', '}']) {
+        let (before, mark) = rest.split_at(at);
+        let is_begin = mark.starts_with("${");
+        let is_end = open > 0 && mark.starts_with('}');
+        let (own, after) = mark.split_at(if is_begin { 2 } else { 1 });
+        if open == 0 {
+            marked += before;
+            if is_begin {
+                marked.push(VARIABLE);
+            } else {
+                marked += own;
+            }
+        }
+        open = open + usize::from(is_begin) - usize::from(is_end);
+        rest = after;
+    }
+    marked + rest
 }
 
 /// A template's text with a word for each expression and nothing for a line of expressions alone, each as long as what it
