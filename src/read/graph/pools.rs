@@ -545,7 +545,7 @@ fn is_placeholder(name: &str) -> bool {
         || has_open_patch(name)
 }
 
-/// Whether a letter is in the place of a patch level, as in `1.31.x`: any version of the minor is meant.
+/// Whether a letter is there instead of a patch level, as in `1.31.x`: any version of the minor is meant.
 fn has_open_patch(name: &str) -> bool {
     let mut parts = name.split(|c: char| !c.is_ascii_alphanumeric() && c != '.');
     parts.any(|part| {

@@ -178,13 +178,10 @@ impl Booted {
 
     /// What the catalog says of the image that a pool selects.
     fn from_catalog(image: &Image) -> Self {
-        let digest = image.digest.as_ref();
-        let digest = digest.map(|digest| digest.value.to_string().into());
-        let sum = image.facts.checksum().map(|(_, sum)| sum);
         Self {
             key: Some(Arc::clone(&image.key)),
             uri: image.uri.as_ref().map(|uri| Arc::clone(uri.value.text())),
-            checksum: sum.or(digest),
+            checksum: image.facts.checksum().map(|(_, sum)| sum),
             ..Self::default()
         }
     }
@@ -193,7 +190,7 @@ impl Booted {
     fn may_differ(&self, before: &Self) -> bool {
         match (&before.checksum, &self.checksum) {
             (Some(before), Some(after)) => before != after,
-            _ => (&before.key, &before.uri) != (&self.key, &self.uri),
+            _ => before.uri != self.uri,
         }
     }
 
@@ -418,7 +415,7 @@ fn pool_change(
         }
     }
     // What is stamped stays, but for what lies there. Without a checksum nobody knows what else is made of it.
-    let replaced = described_change(old, new).filter(|_| because.is_empty());
+    let replaced = content_change(old, new).filter(|_| because.is_empty());
     let has_sum = |it: &MadeTemplate| it.image().is_some_and(|image| image.checksum.is_some());
     let made = match because.as_slice() {
         [] if replaced.is_none() => Effect::NoEffect,
@@ -492,7 +489,7 @@ fn causes(fields: &[&ObjectChange<'_>], known: &[Cause]) -> Option<Cause> {
 }
 
 /// From one image to another as the catalog describes them, where it describes another content on each side.
-fn described_change(old: PoolSide<'_>, new: PoolSide<'_>) -> Option<Edit<Booted>> {
+fn content_change(old: PoolSide<'_>, new: PoolSide<'_>) -> Option<Edit<Booted>> {
     let (was, is) = (old.described_image()?, new.described_image()?);
     is.may_differ(&was).then(|| Edit::new(Some(was), Some(is)))
 }
