@@ -206,9 +206,9 @@ fn is_of_other_group(path: &[&str], values: Values<'_>) -> bool {
     path.last() == Some(&"apiVersion") && from != to
 }
 
-/// Whether a value is one text of two files, which nothing fills in, so that both are the same though nobody shows it.
+/// Whether a value is one text of two files, which no other file fills in, so that both are the same though nobody shows it.
 fn is_same_text(objects: [&ManifestObject; 2], values: Values<'_>) -> bool {
-    let is_whole = |object: &&ManifestObject| object.text.is_file() && !object.may_have_variables();
+    let is_whole = |object: &&ManifestObject| object.text.is_file() && !object.may_be_filled;
     let text = |side: usize| {
         let spot = objects[side].spot(values[side]?.place)?;
         let text = spot

@@ -298,12 +298,14 @@ impl Environment<'_> {
             return Ok(());
         }
         let Values { known, sealed } = &*self.load(Path::new(object.folder()))?;
+        object.may_be_filled = !known.known.is_empty();
         let Some(node) = substitute(&object.node, known) else {
             return Ok(());
         };
         let sealed = substitute(&object.node, sealed);
         let with_node = |node| ManifestObject {
             is_renamed: object.is_renamed,
+            may_be_filled: object.may_be_filled,
             unknown: object.unknown,
             ..ManifestObject::new(&object.text, object.document, &object.steps, node)
         };

@@ -53,6 +53,8 @@ pub struct ManifestObject {
     pub is_patch: bool,
     /// Whether a kustomization may give it another name.
     pub is_renamed: bool,
+    /// Whether another file of the repository may fill in variables of it, those of its secrets too.
+    pub may_be_filled: bool,
     /// Whether an operation of a JSON patch writes its name, without its kind, into a reference.
     pub is_named_alone: bool,
     /// Why nobody knows whether it is deployed as it is here.
@@ -76,6 +78,7 @@ impl ManifestObject {
             name: word(&["metadata", "name"]),
             is_patch: text.holds_patch(steps),
             is_renamed: false,
+            may_be_filled: false,
             is_named_alone: false,
             unknown: None,
             node,
