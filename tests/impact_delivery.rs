@@ -421,6 +421,156 @@ no longer automated
     );
 }
 
+/// Argo CD deletes the last object only where it is told to, and takes no folder for another type than it is.
+#[test]
+fn argo_cd_keeps_what_is_last_and_what_does_not_build() {
+    let stage = |automated: &str| {
+        let more = format!(", syncPolicy: {{automated: {{{automated}}}}}");
+        project()
+            .file("argo/apps.yaml", application("apps", &more))
+            .file("apps/edge.yaml", cluster("v1.31.8", GOOD))
+            .file(
+                "other.yaml",
+                cluster("v1.31.8", GOOD).replace("edge", "other"),
+            )
+            .file("apps/README.md", "Clusters of this kind are here.\n")
+            .file("apps/notes.txt", "kind: Cluster\n")
+    };
+    let changes: Changes<'_> = &[
+        ("the last object goes", &|stage: &Stage| {
+            stage.write("apps/edge.yaml", "# nothing\n");
+        }),
+        ("another object stays", &|stage| {
+            stage.write("apps/edge.yaml", "# nothing\n");
+            stage.write("apps/map.yaml", object("v1 ConfigMap map", "data: {}"));
+        }),
+        ("an object in JSON stays", &|stage| {
+            stage.write("apps/edge.yaml", "# nothing\n");
+            let map = r#"{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "map"}}"#;
+            stage.write("apps/map.json", map);
+        }),
+        ("a kustomization of nothing", &|stage| {
+            stage.write("apps/edge.yaml", "# nothing\n");
+            let text = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [edge.yaml]\n";
+            stage.write("apps/kustomization.yaml", text);
+        }),
+        ("settings of kustomize", &|stage| {
+            let (from, to) = (
+                "targetRevision: main",
+                "targetRevision: main, kustomize: {namePrefix: a-}",
+            );
+            stage.edit("argo/apps.yaml", from, to);
+        }),
+    ];
+    let mut shown = String::new();
+    for automated in ["prune: true", "prune: true, allowEmpty: true"] {
+        let Some(lines) = impacts(|| stage(automated), changes) else {
+            return;
+        };
+        shown += &format!("{automated}\n{lines}");
+    }
+    assert_text(
+        &shown,
+        str![[r#"
+prune: true
+the last object goes
+    edge
+      whole cluster  not known: its objects are deployed by something else, or by nothing
+                       deployed by  Application argocd/apps → nothing
+    not known of 1 whole cluster, 1 cluster as before
+another object stays
+    edge (gone)
+      control-plane  3 machines deleted
+                       image       ubuntu-2204-kube-v1.31.8 → none
+                       kubernetes  v1.31.8 → none
+      edge-md        all machines deleted
+                       image       ubuntu-2204-kube-v1.31.8 → none
+                       kubernetes  v1.31.8 → none
+    3 machines and one whole pool deleted, 1 cluster gone, 1 cluster as before
+an object in JSON stays
+    edge (gone)
+      control-plane  3 machines deleted
+                       image       ubuntu-2204-kube-v1.31.8 → none
+                       kubernetes  v1.31.8 → none
+      edge-md        all machines deleted
+                       image       ubuntu-2204-kube-v1.31.8 → none
+                       kubernetes  v1.31.8 → none
+    3 machines and one whole pool deleted, 1 cluster gone, 1 cluster as before
+a kustomization of nothing
+    edge
+      whole cluster  not known: its objects are deployed by something else, or by nothing
+                       deployed by  Application argocd/apps → nothing
+    not known of 1 whole cluster, 1 cluster as before
+settings of kustomize
+    note: not known, because it is not read: `argo/apps.yaml` (`apps` does not build: a source has `kustomize`, so Argo CD takes `apps` for another type than it is), which is new
+    edge
+      whole cluster  not known whether machines are re-provisioned
+                       files       known → not known: its kustomization does not build
+    not known of 1 whole cluster, not known of 1 source not read, 1 cluster as before
+    warning[composition-unsupported]: `apps` does not build: a source has `kustomize`, so Argo CD takes `apps` for another type than it is
+     --> argo/apps.yaml:5:63
+      |
+    5 | spec: {project: default, destination: {namespace: x}, source: {repoURL: 'https://git.example.org/fleet', path: apps, targetRevision: ...
+      |                                                               ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+      |
+      = help: the node pools that it deploys are not checked
+    1 warning
+prune: true, allowEmpty: true
+the last object goes
+    edge (gone)
+      control-plane  3 machines deleted
+                       image       ubuntu-2204-kube-v1.31.8 → none
+                       kubernetes  v1.31.8 → none
+      edge-md        all machines deleted
+                       image       ubuntu-2204-kube-v1.31.8 → none
+                       kubernetes  v1.31.8 → none
+    3 machines and one whole pool deleted, 1 cluster gone, 1 cluster as before
+another object stays
+    edge (gone)
+      control-plane  3 machines deleted
+                       image       ubuntu-2204-kube-v1.31.8 → none
+                       kubernetes  v1.31.8 → none
+      edge-md        all machines deleted
+                       image       ubuntu-2204-kube-v1.31.8 → none
+                       kubernetes  v1.31.8 → none
+    3 machines and one whole pool deleted, 1 cluster gone, 1 cluster as before
+an object in JSON stays
+    edge (gone)
+      control-plane  3 machines deleted
+                       image       ubuntu-2204-kube-v1.31.8 → none
+                       kubernetes  v1.31.8 → none
+      edge-md        all machines deleted
+                       image       ubuntu-2204-kube-v1.31.8 → none
+                       kubernetes  v1.31.8 → none
+    3 machines and one whole pool deleted, 1 cluster gone, 1 cluster as before
+a kustomization of nothing
+    edge (gone)
+      control-plane  3 machines deleted
+                       image       ubuntu-2204-kube-v1.31.8 → none
+                       kubernetes  v1.31.8 → none
+      edge-md        all machines deleted
+                       image       ubuntu-2204-kube-v1.31.8 → none
+                       kubernetes  v1.31.8 → none
+    3 machines and one whole pool deleted, 1 cluster gone, 1 cluster as before
+settings of kustomize
+    note: not known, because it is not read: `argo/apps.yaml` (`apps` does not build: a source has `kustomize`, so Argo CD takes `apps` for another type than it is), which is new
+    edge
+      whole cluster  not known whether machines are re-provisioned
+                       files       known → not known: its kustomization does not build
+    not known of 1 whole cluster, not known of 1 source not read, 1 cluster as before
+    warning[composition-unsupported]: `apps` does not build: a source has `kustomize`, so Argo CD takes `apps` for another type than it is
+     --> argo/apps.yaml:5:63
+      |
+    5 | spec: {project: default, destination: {namespace: x}, source: {repoURL: 'https://git.example.org/fleet', path: apps, targetRevision: ...
+      |                                                               ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+      |
+      = help: the node pools that it deploys are not checked
+    1 warning
+
+"#]],
+    );
+}
+
 #[test]
 fn what_was_not_read_is_not_denied() {
     let broken = || {

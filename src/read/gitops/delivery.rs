@@ -2,8 +2,9 @@
 //!
 //! What one deploys no longer is deleted where it prunes
 //! (<https://fluxcd.io/flux/components/kustomize/kustomizations/#prune>, <https://argo-cd.readthedocs.io/en/stable/user-guide/auto_sync/#automatic-pruning>),
-//! and what it deploys goes with it where its finalizer says so
-//! (<https://argo-cd.readthedocs.io/en/stable/user-guide/app_deletion/>).
+//! but for the last of what Argo CD deploys without `allowEmpty`
+//! (<https://argo-cd.readthedocs.io/en/stable/user-guide/auto_sync/#automatic-pruning-with-allow-empty-v18>), and what one deploys
+//! goes with it where its finalizer says so (<https://argo-cd.readthedocs.io/en/stable/user-guide/app_deletion/>).
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -67,6 +68,8 @@ pub struct Deliverer {
     pub object: ManifestObject,
     /// Whether it deletes what it deploys no longer.
     pub prunes: bool,
+    /// Whether it deletes the last of what it deploys too.
+    pub empties: bool,
     /// Whether what it deploys goes with it.
     pub cascades: bool,
     reach: Reach,
@@ -309,18 +312,41 @@ impl Delivery {
             below: vec![(folder.to_owned(), Vec::new())],
         };
         reaches.push(&own);
-        let paths = match self.paths.get() {
-            Some(paths) => paths,
-            None => {
-                let paths = self.files.list_recursive(Path::new("."))?;
-                self.paths.get_or_init(|| paths)
-            }
-        };
-        let read = paths
+        let read = self
+            .paths()?
             .iter()
             .filter(|path| reaches.iter().any(|reach| reach.has(path)));
         let read = read.map(|path| (path.clone(), digest(&*self.files, path)));
         Ok(read.collect())
+    }
+
+    fn paths(&self) -> Result<&[PathBuf], Error> {
+        if let Some(paths) = self.paths.get() {
+            return Ok(paths);
+        }
+        let paths = self.files.list_recursive(Path::new("."))?;
+        Ok(self.paths.get_or_init(|| paths))
+    }
+
+    /// Whether a file that something deploys has an object. What generators make is not counted.
+    ///
+    /// # Errors
+    /// The repository cannot be listed.
+    pub fn has_objects(&self, deliverer: &Deliverer) -> Result<bool, Error> {
+        let (options, mut sources) = (Options::default(), Sources::default());
+        let mut reader = LayerReader::new(&*self.files, &options, &mut sources);
+        let has_kind = |text: &str| text.contains("kind:") || text.contains("\"kind\"");
+        let is_manifest = |path: &Path| {
+            let end = path.extension().unwrap_or_default();
+            let name = path.file_name().unwrap_or_default();
+            let is_kustomization = KUSTOMIZATIONS.iter().any(|known| name == *known);
+            ["yaml", "yml", "json"].iter().any(|known| end == *known) && !is_kustomization
+        };
+        let mut paths = self.paths()?.iter();
+        Ok(paths.any(|path| {
+            let is_its = deliverer.reach.has(path) && is_manifest(path);
+            is_its && reader.has_text(path, has_kind).unwrap_or(false)
+        }))
     }
 }
 
@@ -381,6 +407,7 @@ impl Reading<'_> {
             title: title(object),
             object: object.clone(),
             prunes,
+            empties: true,
             cascades: match policy {
                 Some("Orphan") => false,
                 Some("Delete" | "WaitForTermination") => true,
@@ -401,6 +428,7 @@ impl Reading<'_> {
             title: title(object),
             object: object.clone(),
             prunes: true,
+            empties: true,
             cascades: true,
             reach: Reach {
                 named: BTreeSet::new(),
@@ -511,6 +539,7 @@ fn deliverer(application: ManifestObject, set: Option<&ManifestObject>) -> Deliv
         title: title(&application),
         prunes: automated.is_some_and(|automated| automated.flag(&["prune"]))
             && !options.any(|option| option.starts_with("Prune=")),
+        empties: automated.is_some_and(|automated| automated.flag(&["allowEmpty"])),
         cascades: match set {
             Some(set) => !set
                 .node
