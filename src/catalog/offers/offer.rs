@@ -362,13 +362,13 @@ and 0.4.13 is here
     fn a_host_in_capitals_is_the_same_registry() {
         let notes = "\
 oci://R.Example/d/a-1-30:0.4.13
-R.EXAMPLE/d/b-1-31:0.4.13-RC1 0.4.13
+R.EXAMPLE/d/ubuntu-noble-plain-rke2-1-31:0.4.12 0.4.13
 oci://R.Example/other/c-1-32:0.4.13
 oci://R.Example/d/d-1-32:latest
 ";
         let offer = parse_offer(notes, "0.4.13", &sites());
         let names: Vec<String> = offer.images.into_keys().collect();
-        assert_eq!(names, ["a-1-30", "b-1-31"]);
+        assert_eq!(names, ["a-1-30", "ubuntu-noble-plain-rke2-1-31"]);
         let unreadable: Vec<String> = offer.unreadable.into_iter().collect();
         assert_eq!(unreadable, ["oci://r.example/d/d-1-32:latest"]);
         // A tag has one.
