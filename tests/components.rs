@@ -11,7 +11,7 @@ use yaml_tree::place::FileId;
 use super::programs;
 use super::support::Outcome;
 use super::support::registry::{Lock, MANIFEST, Registry};
-use super::support::stage::{Stage, project};
+use super::support::stage::{Stage, assert_cases, project};
 use snapbox::{assert_data_eq, str};
 
 /// The names of the objects that a project renders, with each one's annotation and first data, by kind and cluster.
@@ -538,4 +538,35 @@ error[component-mismatch] edge/control-plane edge.yaml:8:54 `rke2` edge.yaml:1:2
 edge/control-plane v1.26.7+rke2r1 (edge.yaml:5:16): mismatched, base (edge.yaml:8:26) holds 1.27.7+rke2r1 (edge.yaml:1:142)
 
 "#]]);
+}
+
+#[test]
+fn what_the_delivery_of_a_bundle_lacks_is_reported_and_its_address_is_one_of_the_web() {
+    let sha256 = "a".repeat(64);
+    let script = |entry: &str| {
+        let entry = entry.replace("SHA256", &sha256);
+        let entry =
+            format!("component_bundles: {{rke2: {{{entry}, k8s_version: v1.26.7+rke2r1}}}}");
+        let stage = with_bundle("r.example", "component_bundle_key: rke2", &entry);
+        stage.edit("metalmark.yaml", "[field, annotation]", "[secret]");
+        let Outcome { stdout, stderr, .. } = stage.run("render --stdout").outcome;
+        let all = stdout.lines().chain(stderr.lines()).map(str::trim);
+        let lines = all.filter(|line| {
+            let is_address = line.contains("http://") || line.contains("https://");
+            (is_address && line.contains("curl")) || line.contains("component bundle")
+        });
+        lines.map(|line| line.replace(&sha256, "SHA256")).collect()
+    };
+    assert_cases(
+        str![[r#"
+uri: 'https://a.example/rke2.tgz'
+uri: 'https://a.example/rke2.tgz', sha256: SHA256SHA256
+uri: 'ftp://a.example/rke2.tgz', sha256: SHA256SHA256
+uri: 'oci://r.example/rke2:1', sha256: SHA256SHA256
+uri: 'oci://r.example/rke2:1', url: 'http://b.example/rke2.tgz', sha256: SHA256SHA256
+uri: 'oci://r.example/rke2:1', url: 'ftp://b.example/rke2.tgz', sha256: SHA256SHA256
+
+"#]],
+        script,
+    );
 }

@@ -190,6 +190,7 @@ mod tests {
     fn what_is_wrong_is_reported_and_left_out() {
         let mirrors = [
             ("A.example:443/b", "oci-layout:images"),
+            ("a.example/b", "c.example"),
             ("A b", "c.example"),
             ("d.example", "oci-layout:"),
         ];
@@ -218,12 +219,12 @@ mod tests {
         };
         let mut findings = Vec::new();
         let settings = registries(Path::new("."), &written, &places, &mut findings);
-        let of = Reference::parse_prefix("a.example/b");
+        let [of, to] = ["a.example/b", "c.example"].map(Reference::parse_prefix);
         assert_eq!(
             settings.mirrors,
-            [(of.expect("a prefix"), Mirror::Layout("images".into()))].into()
+            [(of.expect("a prefix"), Mirror::Prefix(to.expect("one")))].into()
         );
         assert_eq!(settings.hosts.len(), 1);
-        assert_eq!((settings.concurrency, findings.len()), (1, 7));
+        assert_eq!((settings.concurrency, findings.len()), (1, 8));
     }
 }

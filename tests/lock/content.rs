@@ -517,6 +517,7 @@ oci://mirror.example/other/{{ image.artifact }}:1
     url: oci://mirror.example/other/NOBLE:1
 oci://mirror.example/other/built@{{ image.digest }}
     url: oci://mirror.example/other/built@PART
+https://mirror.example/{{ image.registry }}/image.{{ image.format }}
 https://mirror.example/{{ image.digest }}.raw
     checksum: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
     url: https://mirror.example/PART.raw
