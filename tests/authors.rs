@@ -391,9 +391,9 @@ warning[k8s-version-unproven]: nothing proves that image `ubuntu-jammy-plain-rke
     assert!(unused.contains("[image-unused]"), "{unused}");
 }
 
-/// An Elemental cluster without an image is told of its own provider's key.
+/// An Elemental cluster without an image gets its own provider's key.
 #[test]
-fn what_selects_no_image_is_told_the_key_of_its_own_provider() {
+fn help_names_the_key_of_the_cluster_s_own_provider() {
     let cluster = |infra: &str| {
         let values = "cluster: {k8s_version: v1.31.8+rke2r1, capi_providers: {infra_provider: INFRA, bootstrap_provider: cabpr}, control_plane_replicas: 1}\n";
         let project = project().cluster("site", &values.replace("INFRA", infra));

@@ -560,11 +560,17 @@ fn what_the_delivery_of_a_bundle_lacks_is_reported_and_its_address_is_one_of_the
     assert_cases(
         str![[r#"
 uri: 'https://a.example/rke2.tgz'
-uri: 'https://a.example/rke2.tgz', sha256: SHA256SHA256
-uri: 'ftp://a.example/rke2.tgz', sha256: SHA256SHA256
-uri: 'oci://r.example/rke2:1', sha256: SHA256SHA256
-uri: 'oci://r.example/rke2:1', url: 'http://b.example/rke2.tgz', sha256: SHA256SHA256
-uri: 'oci://r.example/rke2:1', url: 'ftp://b.example/rke2.tgz', sha256: SHA256SHA256
+    error[component-mismatch]: component bundle `rke2` is not pinned to a digest
+uri: 'https://a.example/rke2.tgz', sha256: SHA256
+    error[manifest-invalid]: nothing says which bytes the tarball of component bundle `rke2` has
+uri: 'ftp://a.example/rke2.tgz', sha256: SHA256
+    error[manifest-invalid]: nothing says which bytes the tarball of component bundle `rke2` has
+uri: 'oci://r.example/rke2:1', sha256: SHA256
+    error[manifest-invalid]: nothing says which bytes the tarball of component bundle `rke2` has
+uri: 'oci://r.example/rke2:1', url: 'http://b.example/rke2.tgz', sha256: SHA256
+    error[manifest-invalid]: nothing says which bytes the tarball of component bundle `rke2` has
+uri: 'oci://r.example/rke2:1', url: 'ftp://b.example/rke2.tgz', sha256: SHA256
+    error[manifest-invalid]: nothing says which bytes the tarball of component bundle `rke2` has
 
 "#]],
         script,

@@ -391,12 +391,10 @@ that, with another digest
     error[image-disagrees] edge/control-plane edge.yaml:5:94 `'222222222222222222222222222222222222222222222222222222222222222b'` catalog.yaml:1:119 `111111111111111111111111111111111111111111111111111111111111111a`
     edge/control-plane v1.31.8+rke2r1 (edge.yaml:2:16): mismatched, x-image (edge.yaml:5:30) holds 1.31.8+rke2r1 (catalog.yaml:1:54)
 two images are
-    warning[image-unused] catalog.yaml:1:13 `x-image` => os_images.x-image
     warning[image-unused] catalog.yaml:1:227 `y-image` => os_images.y-image
     error[k8s-version-unproven] edge/control-plane edge.yaml:5:30 `'https://edge.example.org/x-image.raw'` edge.yaml:2:16 `v1.31.8+rke2r1` => image_key
     edge/control-plane v1.31.8+rke2r1 (edge.yaml:2:16): unproven, x-image.raw (edge.yaml:5:30)
 served for another cluster
-    warning[image-unused] catalog.yaml:1:13 `x-image` => os_images.x-image
     error[k8s-version-unproven] edge/control-plane edge.yaml:5:30 `'https://other.example.org/x-image.raw'` edge.yaml:2:16 `v1.31.8+rke2r1` => image_key
     edge/control-plane v1.31.8+rke2r1 (edge.yaml:2:16): unproven, x-image.raw (edge.yaml:5:30)
 elsewhere, by its digest

@@ -372,7 +372,7 @@ fn the_image_that_keeps_an_entry_of_the_map_is_shown() {
     assert_text(
         &lines,
         str![[r#"
-  = help: `ubuntu-noble-plain-kubeadm-1-33` is near: it has `k8s-version: 1.33.7`, not `1.33.5`
+   = help: `ubuntu-noble-plain-kubeadm-1-33` is near: it has `k8s-version: 1.33.7`, not `1.33.5`
    |   ---------------------------- holds `1.33.5`, which the entry has to stay at
    = help: move the builder or the entry, so that both are of one version
 

@@ -165,6 +165,19 @@ fn the_value_of_an_alias_keeps_the_place_of_its_anchor() {
     assert_eq!(tree.get_path(&["a"]), tree.get_path(&["b"]));
 }
 
+#[test]
+fn an_anchor_inside_one_of_its_name_is_the_later_one() {
+    let texts = [
+        "a: &x {k: &x v}\nb: *x\n",
+        "a: &x\n- &x v\nb: *x\n",
+        "a: &x {k: 1}\nc: &x v\nb: *x\n",
+    ];
+    for text in texts {
+        let documents = read(text).documents;
+        assert_eq!(documents[0].text(&["b"]), Some("v"), "{text}");
+    }
+}
+
 fn notices(text: &str) -> Vec<(NoticeKind, String)> {
     let documents = read(text);
     documents

@@ -126,7 +126,8 @@ pub struct Candidate {
 }
 
 /// How far an image is from what a selector wants. The least is the nearest: the fewest facts differ; of those, its Kubernetes version
-/// is the nearest, by minors, then by patches; of two that are equally far, the newer one. What says no exact version comes last.
+/// is the nearest, by minors, then by patches; of two that are equally far, the newer one. Where a version that differs is not exact, the
+/// image comes last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Distance {
     facts: usize,
@@ -138,21 +139,21 @@ pub struct Distance {
 impl Candidate {
     /// How far it is from what was wanted.
     pub fn distance(&self) -> Distance {
-        let versions = self.differs.iter().find_map(|differs| {
-            let is_version = differs.fact == fact::K8S_VERSION;
+        let version = self.differs.iter().find(|it| it.fact == fact::K8S_VERSION);
+        let versions = version.map(|differs| {
             // The dots of a pattern are escaped.
             let wanted = Version::parse(&differs.wanted.replace('\\', ""));
-            let has = Version::parse(differs.has.as_deref()?);
-            wanted.zip(has).filter(|_| is_version)
+            wanted.zip(Version::parse(differs.has.as_deref()?))
         });
         let patch = |version: &Version| version.patch.unwrap_or_default();
         let (minors, patches, is_older) = match &versions {
-            Some((wanted, has)) => (
+            None => (0, 0, false),
+            Some(None) => (u32::MAX, 0, false),
+            Some(Some((wanted, has))) => (
                 wanted.minor.abs_diff(has.minor),
                 patch(wanted).abs_diff(patch(has)),
                 has < wanted,
             ),
-            None => (u32::MAX, 0, false),
         };
         Distance {
             facts: self.differs.len(),

@@ -518,6 +518,8 @@ oci://mirror.example/other/{{ image.artifact }}:1
 oci://mirror.example/other/built@{{ image.digest }}
     url: oci://mirror.example/other/built@PART
 https://mirror.example/{{ image.registry }}/image.{{ image.format }}
+    checksum: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
+    url: https://mirror.example/sylva/image.raw
 https://mirror.example/{{ image.digest }}.raw
     checksum: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
     url: https://mirror.example/PART.raw

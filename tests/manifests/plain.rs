@@ -239,11 +239,18 @@ fn a_namespace_that_one_side_does_not_name_fits_and_another_one_does_not() {
             1,
         );
     assert_eq!(half.matches("fleet").count(), 2);
+    let pools = |text: String| text.split_once("---\n").map(|(_, rest)| rest.to_owned());
+    let [one, two] = [("one", "v1.30.2"), ("two", "v1.31.8")]
+        .map(|(namespace, version)| pools(of(namespace, version)).expect("a Cluster and more"));
     let cases = [
         ("one side", manifest(half)),
         (
             "two",
             manifest(of("one", "v1.30.2") + "---\n" + &of("two", "v1.31.8")),
+        ),
+        (
+            "two whose Clusters are elsewhere",
+            manifest(one + "---\n" + &two),
         ),
     ];
     assert_text(

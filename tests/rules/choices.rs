@@ -395,6 +395,8 @@ error[provider-unknown]: nothing is known of the infrastructure provider `capm33
 1 error in 1 cluster; 0 node pools checked; 1 skipped: no image selected
 
 "#]]);
+    // What its pools boot is not known, so no image is unused.
+    project.check().findings(str![]);
     project.edit("edge.yaml", "capm33", "capm3");
     passes("provider-unknown", &project, "check");
 }

@@ -487,6 +487,7 @@ version: v1.34.1 -> version: true
     edge/control-plane true (edge.yaml:12:12): unknown (its Kubernetes version is not a version)
     edge/edge-md v1.34.1 (edge.yaml:24:16): unproven, u (edge.yaml:31:49)
 version: v1.34.1 -> version: [1.20]
+    error[value-type] edge.yaml:12:12 `[1.20]`
     edge/control-plane: unknown (no Kubernetes version), u (edge.yaml:31:49)
     edge/edge-md v1.34.1 (edge.yaml:24:16): unproven, u (edge.yaml:31:49)
 version: v1.34.1 -> version: null

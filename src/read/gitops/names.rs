@@ -336,15 +336,15 @@ mod tests {
     /// Every cluster may have an object of one name in its own namespace.
     #[test]
     fn a_reference_leads_to_the_first_object_of_its_namespace_or_of_none() {
-        let text = "{apiVersion: g/v1, kind: K, metadata: {name: a, namespace: n}}\n---\n\
+        let text = "{apiVersion: g/v1, kind: K, metadata: {name: a, namespace: one}}\n---\n\
                     {apiVersion: g/v1, kind: K, metadata: {name: a}}\n---\n\
-                    {apiVersion: g/v1, kind: K, metadata: {name: a, namespace: m}}\n---\n\
-                    {apiVersion: g/v1, kind: K, metadata: {name: a, namespace: n}}\n---\n\
+                    {apiVersion: g/v1, kind: K, metadata: {name: a, namespace: two}}\n---\n\
+                    {apiVersion: g/v1, kind: K, metadata: {name: a, namespace: one}}\n---\n\
                     {apiVersion: h/v1, kind: K, metadata: {name: b}}\n---\n\
-                    {apiVersion: g/v1, kind: L, metadata: {name: a, namespace: l}}\n";
+                    {apiVersion: g/v1, kind: L, metadata: {name: a, namespace: three}}\n";
         let read = yaml_tree::read(text, FileId(0), Engine::Kubectl).expect("it is YAML");
         let objects: Vec<Object> = read.documents.into_iter().map(Object::new).collect();
-        let [n, none, m, _, _, l] = &*objects else {
+        let [one, none, two, _, _, three] = &*objects else {
             panic!("six objects are written");
         };
         let reference = |group: Option<&str>| Reference {
@@ -355,11 +355,11 @@ mod tests {
         let known = targets_by_name(&objects, &reference(Some("g")));
         let first = |from: &Object| known["a"].first_from(from);
         assert_eq!(
-            [n, none, m, l].map(first),
+            [one, none, two, three].map(first),
             [Some(0), Some(0), Some(1), Some(1)]
         );
         assert!(!known.contains_key("b"));
         let known = targets_by_name(&objects, &reference(None));
-        assert_eq!(known["b"].first_from(n), Some(4));
+        assert_eq!(known["b"].first_from(one), Some(4));
     }
 }

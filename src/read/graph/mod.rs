@@ -342,7 +342,7 @@ fn read_clusters(
                 Owner::Object(index) => {
                     (Arc::clone(&objects[*index].name), objects[*index].folder())
                 }
-                Owner::Name(name, folder) => ((*name).into(), *folder),
+                Owner::Name { name, folder, .. } => ((*name).into(), *folder),
             };
             FoundCluster {
                 name,
@@ -375,6 +375,7 @@ fn with_names(clusters: Vec<FoundCluster>) -> Vec<ClusterRead> {
         *known.entry(Arc::clone(&found.name)).or_default() += 1;
     }
     let mut taken = BTreeSet::new();
+    let mut numbers: BTreeMap<Arc<str>, usize> = BTreeMap::new();
     let mut named = Vec::with_capacity(clusters.len());
     for found in clusters {
         let FoundCluster {
@@ -387,10 +388,12 @@ fn with_names(clusters: Vec<FoundCluster>) -> Vec<ClusterRead> {
             _ if folder.is_empty() => format!("./{name}").into(),
             _ => format!("{folder}/{name}").into(),
         };
-        let mut number = 2;
+        // Those before it of that name have the numbers up to here.
+        let number = numbers.entry(Arc::clone(&full)).or_insert(1);
+        let base = Arc::clone(&full);
         while !taken.insert(Arc::clone(&full)) {
-            full = format!("{folder}/{name}#{number}").into();
-            number += 1;
+            *number += 1;
+            full = format!("{base}#{number}").into();
         }
         read.cluster.name = full;
         named.push(read);
@@ -419,11 +422,15 @@ impl Template {
     }
 }
 
-/// What a pool belongs to: a Cluster object, else a name in a folder.
+/// What a pool belongs to: a Cluster object, else a name in a namespace and folder.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Owner<'a> {
     Object(usize),
-    Name(&'a str, &'a str),
+    Name {
+        name: &'a str,
+        folder: &'a str,
+        namespace: &'a str,
+    },
 }
 
 fn is_of_group(object: &ManifestObject, group: &str) -> bool {
@@ -508,7 +515,11 @@ impl<'a> Graph<'a> {
         };
         match self.names.nearest(wanted, pool) {
             Some(cluster) => Owner::Object(cluster),
-            None => Owner::Name(name, object.folder()),
+            None => Owner::Name {
+                name,
+                folder: object.folder(),
+                namespace: &object.namespace,
+            },
         }
     }
 
@@ -539,7 +550,7 @@ impl<'a> Graph<'a> {
                     reader.require_fields(&cluster_api::CLUSTER, *index, &mut cluster.pools);
                 }
             }
-            Owner::Name(name, _) => cluster.object_name = (*name).into(),
+            Owner::Name { name, .. } => cluster.object_name = (*name).into(),
         }
         cluster.capm3 = reader.capm3();
         for pool in pools {
@@ -553,7 +564,7 @@ impl<'a> Graph<'a> {
         let members = [pools, named].concat();
         let own = match owner {
             Owner::Object(index) => Some(*index),
-            Owner::Name(..) => None,
+            Owner::Name { .. } => None,
         };
         reader.objects(own, class, &members, &mut cluster);
         reader.read_boot(&mut cluster);

@@ -131,7 +131,10 @@ impl<'t> Composer<'t> {
                 composed: composed.clone(),
                 weight: self.weight.all - before,
             };
-            self.anchors.insert(name, Some(anchored));
+            // One of that name inside it is the later one.
+            if let Some(own @ None) = self.anchors.get_mut(name) {
+                *own = Some(anchored);
+            }
         }
         Ok(composed)
     }
