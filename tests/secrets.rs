@@ -724,6 +724,10 @@ fn a_password_before_a_host_is_not_printed_without_its_scheme_either() {
         "user:a''SEKRET@host/a.raw",
         "//user:a\"SEKRET@host/a.raw",
         "oci//user:a`SEKRET@host/a.raw",
+        "https://bob:7-Eleven SEKRET@host/a.raw",
+        "https://u:my SEKRET git@host/a.raw",
+        ":a SEKRET@host/a.raw",
+        "https://u::a SEKRET@host/a.raw",
     ] {
         let stage = project().cluster(
             "edge",

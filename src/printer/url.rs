@@ -1,13 +1,19 @@
 //! What nobody may see of a URL: `user:password`, and what follows `?`, which signs requests; of what follows `#` too, where it has
 //! the form of a query. People forget schemes, and passwords hold blanks, quotes and slashes, so nobody knows where one ends: in a
-//! line, all is hidden from the first word that may be `user:password` to the last `@`. That is a law about the form of a text,
-//! and needs to know no secret.
+//! line, all is hidden from the first word that may be `user:password` to the last `@`. Each word with a colon may be, but one that
+//! is certainly something else. That is a law about the form of a text, and needs to know no secret.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use yaml_tree::place::HIDDEN;
 
 const SCHEME_END: &str = "://";
+
+const DIGESTS: [&str; 2] = ["sha256:", "sha512:"];
+
+/// A stop or bracket behind a URL belongs to the sentence.
+const STOPS: [char; 5] = ['.', ',', ';', ':', ')'];
 
 /// A text whose URLs show neither users nor queries.
 pub(super) fn hide_secrets(text: &str) -> Cow<'_, str> {
@@ -16,76 +22,77 @@ pub(super) fn hide_secrets(text: &str) -> Cow<'_, str> {
     }
     let mut shown = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {
-        let user = last_sign(line).and_then(|end| Some(user_start(&line[..=end])?..end));
-        if let Some(user) = user {
-            hide_in_urls(&line[..user.start], &mut shown);
+        let user = user(line).unwrap_or(0..0);
+        hide_in_urls(&line[..user.start], &mut shown);
+        if !user.is_empty() {
             shown += HIDDEN;
-            hide_in_urls(&line[user.end..], &mut shown);
-        } else {
-            hide_in_urls(line, &mut shown);
         }
+        hide_in_urls(&line[user.end..], &mut shown);
     }
     Cow::Owned(shown)
 }
 
-/// Whether a text has an `@` that a user may be before.
+/// Whether a line of a text has an `@` that a user may be before. `git` is everybody's user.
 pub fn may_name_user(text: &str) -> bool {
-    last_sign(text).is_some()
+    let is_git = |before: &str| {
+        let before = before.strip_suffix("git");
+        before.is_some_and(|text| text.is_empty() || text.ends_with("//") || text.ends_with(is_end))
+    };
+    text.lines()
+        .any(|line| user(line).is_some() || signs(line).any(|at| !is_git(&line[..at])))
 }
 
-/// Where the last `@` is that a user may be before. `git` is everybody's user.
-fn last_sign(text: &str) -> Option<usize> {
-    let mut signs = text.rmatch_indices('@').map(|(at, _)| at);
-    signs.find(|at| {
-        let (before, behind) = (&text[..*at], &text[at + 1..]);
-        let is_start = |before: &str| before.is_empty() || before.ends_with(['/', ' ', '`']);
-        let is_git = before.strip_suffix("git").is_some_and(is_start);
-        let is_digest = behind.starts_with("sha256:") || behind.starts_with("sha512:");
-        !is_git && !is_digest && !before.ends_with(HIDDEN)
-    })
+/// Where an `@` is that is not before a digest, from the last to the first.
+fn signs(text: &str) -> impl Iterator<Item = usize> {
+    let signs = text.rmatch_indices('@').map(|(at, _)| at);
+    signs.filter(|at| !DIGESTS.iter().any(|name| text[at + 1..].starts_with(name)))
 }
 
-/// Where the first `user:password` starts in a text that ends with an `@`.
-fn user_start(text: &str) -> Option<usize> {
+/// From the first `user:password` that may be in a line to the last `@`.
+fn user(line: &str) -> Option<Range<usize>> {
+    let end = signs(line).next()?;
     let mut start = 0;
-    for word in text.split_inclusive(is_end) {
-        let sign = start + last_sign(word).unwrap_or(0);
-        for part in word.split_inclusive("//") {
-            if has_password(part, sign.saturating_sub(start)) {
-                return Some(start);
+    for word in line[..=end].split_inclusive(is_end) {
+        for (at, _) in word.match_indices(':') {
+            let (user, password) = (&word[..at], &word[at + 1..]);
+            let (scheme, user) = user.split_at(user.rfind("//").map_or(0, |at| at + 2));
+            let is_place = is_number(password, scheme, &line[..start]);
+            if may_be_user(user, password, scheme, is_place) {
+                return Some(start + scheme.len()..end);
             }
-            start += part.len();
         }
+        start += word.len();
     }
     None
 }
 
-/// Whether a part of a word has a password. Behind the `@` of the word, if it has one, there is none after a slash, a digest's name or
-/// a second colon, and a number is a port, a line or a tag.
-fn has_password(part: &str, sign: usize) -> bool {
-    let part = part.trim_end_matches('/');
-    let slash = part.find('/').unwrap_or(part.len());
-    part.match_indices(':').any(|(at, _)| {
-        let (user, password) = (&part[..at], &part[at + 1..]);
-        let is_other = || {
-            at > slash
-                || ["sha256", "sha512", ":"]
-                    .iter()
-                    .any(|end| user.ends_with(end))
-                || user.starts_with("git@")
-                || password.starts_with(':')
-                || is_number(password)
-        };
-        !user.is_empty()
-            && !password.is_empty()
-            && !password.starts_with(char::is_whitespace)
-            && (at < sign || !is_other())
-    })
+/// Whether what a word has around a colon may be a user and a password. It is not where a blank or a URL's host follows the colon; nor,
+/// if no `@` follows in the word, where it is a port or a place in a file, an image with a digest, or an address of SSH.
+fn may_be_user(user: &str, password: &str, scheme: &str, is_place: bool) -> bool {
+    let text = password.trim_start_matches(':');
+    if text.is_empty() || text.starts_with(char::is_whitespace) || password.starts_with("//") {
+        return false;
+    }
+    let is_digest =
+        |name: &&str| password.contains(*name) || user.ends_with(name.trim_end_matches(':'));
+    let is_file = user.ends_with(".yaml") || user.is_empty() && password.starts_with(is_end);
+    signs(password).next().is_some()
+        || !is_place
+            && !user.starts_with("git@")
+            && !DIGESTS.iter().any(is_digest)
+            && !(is_file && scheme.is_empty())
 }
 
-fn is_number(text: &str) -> bool {
-    let rest = text.trim_start_matches(|letter: char| letter.is_ascii_digit());
-    rest.len() < text.len() && !rest.starts_with(char::is_alphanumeric)
+/// Whether a word goes on behind a colon with a port or a line, given the text before the word: with digits up to a path, a column, a
+/// stop, a blank, or the quote that the word is in.
+fn is_number(rest: &str, scheme: &str, text: &str) -> bool {
+    let ends = |end: char| end.is_whitespace() || is_end(end) && text.ends_with(end);
+    let word = rest.strip_suffix(ends).unwrap_or(rest);
+    let behind = word.trim_start_matches(|letter: char| letter.is_ascii_digit());
+    behind.len() < word.len()
+        && (behind.trim_end_matches(STOPS).is_empty()
+            || behind.starts_with(['/', '?', '#'])
+            || scheme.is_empty() && behind.starts_with(':'))
 }
 
 /// Whether a letter ends a URL in a text.
@@ -93,30 +100,23 @@ fn is_end(letter: char) -> bool {
     letter.is_whitespace() || "\"'`<>|\\".contains(letter)
 }
 
-/// Adds a text without the queries of its URLs, and without users that have no password. The first URL may begin with the `@` behind
-/// its user.
+/// Adds a text without the queries of its URLs, and without users that have no password. A URL may begin with the `@` behind its user.
 fn hide_in_urls(text: &str, shown: &mut String) {
-    for (index, part) in text.split(SCHEME_END).enumerate() {
-        let has_scheme = index > 0;
-        if has_scheme {
-            *shown += SCHEME_END;
+    for word in text.split_inclusive(is_end) {
+        let url = word.trim_end_matches(is_end).trim_end_matches(STOPS);
+        let is_url = url.starts_with('@') || url.contains(SCHEME_END);
+        let query = query_start(url).filter(|_| is_url);
+        let parts = url[..query.unwrap_or(url.len())].split(SCHEME_END);
+        for (index, part) in parts.enumerate() {
+            let authority = &part[..part.find(['/', '?', '#']).unwrap_or(part.len())];
+            let user = signs(authority).next();
+            let user = user.filter(|end| index > 0 && &part[..*end] != "git");
+            *shown += if index > 0 { SCHEME_END } else { "" };
+            *shown += if user.is_some() { HIDDEN } else { "" };
+            *shown += &part[user.unwrap_or(0)..];
         }
-        let url = &part[..part.find(is_end).unwrap_or(part.len())];
-        let authority = &url[..url.find(['/', '?', '#']).unwrap_or(url.len())];
-        let user = last_sign(authority).filter(|length| has_scheme && *length > 0);
-        if user.is_some() {
-            *shown += HIDDEN;
-        }
-        let (host, is_url) = (user.unwrap_or(0), has_scheme || part.starts_with('@'));
-        let Some(query) = query_start(url).filter(|_| is_url) else {
-            *shown += &part[host..];
-            continue;
-        };
-        *shown += &part[host..query];
-        *shown += HIDDEN;
-        // A stop or bracket behind a URL belongs to the sentence.
-        let end = url.trim_end_matches(['.', ',', ';', ':', ')']).len();
-        *shown += &part[end.max(query)..];
+        *shown += if query.is_some() { HIDDEN } else { "" };
+        *shown += &word[url.len()..];
     }
 }
 
@@ -136,7 +136,7 @@ fn query_start(url: &str) -> Option<usize> {
 mod tests {
     use proptest::prelude::proptest;
 
-    use super::hide_secrets;
+    use super::{hide_secrets, may_name_user};
 
     #[test]
     fn users_and_queries_are_not_shown() {
@@ -176,10 +176,33 @@ mod tests {
             ),
             ("http://a/,http://u:p@b", "http://a/,http://…@b"),
             ("user:p/w@host", "…@host"),
+            ("https://bob:7-Eleven rocks@host/x", "https://…@host/x"),
+            ("https://u:1$ab'cd@host/x", "https://…@host/x"),
+            ("https://u:1'ab cd@host/x", "https://…@host/x"),
+            ("https://u:p/git@host/x", "https://…@host/x"),
+            ("https://u:my git@host/x", "https://…@host/x"),
+            (":token@host/x", "…@host/x"),
+            ("https://:to ken@host/x", "https://…@host/x"),
+            ("https://u::p w@host/x", "https://…@host/x"),
+            ("https://u:12:34 w@host/x", "https://…@host/x"),
+            ("https://x.yaml:p w@host", "https://…@host"),
+            ("D/u:p w@host", "…@host"),
+            (
+                "at edge.yaml:key: `image:noble-31 k8s` of `ops@example.org`",
+                "at edge.yaml:key: `…@example.org`",
+            ),
+            (
+                "{\"a\":\"b\"} 'http://h:1/x' 'h:1' (h:1?). h:1#a ::: a.yaml:1:2: me@x",
+                "{\"a\":\"b\"} 'http://h:1/x' 'h:1' (h:1?). h:1#a ::: a.yaml:1:2: me@x",
+            ),
+            (
+                "https://h/x?redirect=https://b/p&token=t, y",
+                "https://h/x?…, y",
+            ),
             ("é:ü@x", "…@x"),
             (
-                "r:5000/x:1@sha256:0 a/b:v1@sha512:ab me@x git@h:x a::b a/b@c.yaml:1:2 me@x",
-                "r:5000/x:1@sha256:0 a/b:v1@sha512:ab me@x git@h:x a::b a/b@c.yaml:1:2 me@x",
+                "r:5000/x:1@sha256:0 a/b:v1@sha512:ab me@x git@h:x a/b@c.yaml:1:2 me@x",
+                "r:5000/x:1@sha256:0 a/b:v1@sha512:ab me@x git@h:x a/b@c.yaml:1:2 me@x",
             ),
             ("u:p@h/x@sha256:0", "…@h/x@sha256:0"),
             (
@@ -199,6 +222,36 @@ mod tests {
         #[test]
         fn no_text_panics(text in "[a-c日é:/@?#=.\\[\\] ]{0,40}") {
             let _ = hide_secrets(&text);
+        }
+
+        /// But where it begins with a blank, or with digits before a blank, a slash or a stop: they read as a port.
+        #[test]
+        fn no_letter_of_a_password_is_shown(
+            before in "([a-z日:/@?'\"`.,]{0,9} )?['\"`]?",
+            user in "(https://|//|https:/|oci//|D/)?(|[a-z]{1,4})",
+            first in ":?(7[-$_]|[1-9]{0,3}X)",
+            password in "([X7日:/?#@'\"`<>|\\\\,$ -]|git@| git@|//git@|://){0,9}",
+            behind in "[a-z/:.?@日' ]{0,9}",
+        ) {
+            let line = format!("{before}{user}:{first}{password}X@host{behind}");
+            let shown = hide_secrets(&line);
+            assert!(!shown.contains(['X', '7', '$']), "{line}: {shown}");
+            assert!(may_name_user(&line));
+        }
+    }
+
+    #[test]
+    fn git_is_everybodys_user_where_no_password_is_before_it() {
+        for (text, expected) in [
+            ("git@host:x", false),
+            ("a `git@host:x`", false),
+            ("ssh://git@host/x", false),
+            ("x@sha256:0", false),
+            ("ssh:/git@host/x", true),
+            ("x\ngit@host ops@host", true),
+            ("x\nhttps://u:my git@host", true),
+        ] {
+            assert_eq!(may_name_user(text), expected, "{text}");
         }
     }
 

@@ -44,7 +44,7 @@ pub(super) fn places<'a>(
             same_file(label, first)
                 && drawable(label, folder, &lined)
                 && line(label).abs_diff(line(first)) <= TOGETHER
-                && !has_secret(label, first, &lined)
+                && !is_private(label, first, &lined)
         };
         if drawable(first, folder, &lined) {
             let (together, apart): (Vec<_>, Vec<_>) =
@@ -85,11 +85,11 @@ fn drawable(label: &Label, folder: &str, lined: &Lined<'_>) -> bool {
     }
     let start = lined.offset(label.spot.start);
     let column = start - lined.range(lined.line(start)).start.min(start);
-    !lined.text().is_empty() && column < LONGEST_LINE && !has_secret(label, label, lined)
+    !lined.text().is_empty() && column < LONGEST_LINE && !is_private(label, label, lined)
 }
 
-/// Whether a secret is in the lines from one place to another.
-fn has_secret(one: &Label, other: &Label, lined: &Lined<'_>) -> bool {
+/// Whether the lines from one place to another hold a secret, or may name a user.
+fn is_private(one: &Label, other: &Label, lined: &Lined<'_>) -> bool {
     let line = |label: &Label| lined.range(lined.line(lined.offset(label.spot.start)));
     let (from, to) = (line(one), line(other));
     let lines = from.start.min(to.start)..from.end.max(to.end);
