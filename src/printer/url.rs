@@ -10,7 +10,7 @@ use yaml_tree::place::HIDDEN;
 
 const SCHEME_END: &str = "://";
 
-const DIGESTS: [&str; 2] = ["sha256:", "sha512:"];
+const DIGESTS: [&str; 2] = ["@sha256:", "@sha512:"];
 
 /// A stop or bracket behind a URL belongs to the sentence.
 const STOPS: [char; 5] = ['.', ',', ';', ':', ')'];
@@ -45,7 +45,7 @@ pub fn may_name_user(text: &str) -> bool {
 /// Where an `@` is that is not before a digest, from the last to the first.
 fn signs(text: &str) -> impl Iterator<Item = usize> {
     let signs = text.rmatch_indices('@').map(|(at, _)| at);
-    signs.filter(|at| !DIGESTS.iter().any(|name| text[at + 1..].starts_with(name)))
+    signs.filter(|at| !DIGESTS.iter().any(|name| text[*at..].starts_with(name)))
 }
 
 /// From the first `user:password` that may be in a line to the last `@`.
@@ -75,12 +75,11 @@ fn may_be_user(user: &str, password: &str, scheme: &str, is_place: bool) -> bool
     }
     let is_digest =
         |name: &&str| password.contains(*name) || user.ends_with(name.trim_end_matches(':'));
-    let is_file = user.ends_with(".yaml") || user.is_empty() && password.starts_with(is_end);
+    let is_quoted = user.is_empty() && password.starts_with(is_end);
     signs(password).next().is_some()
         || !is_place
-            && !user.starts_with("git@")
             && !DIGESTS.iter().any(is_digest)
-            && !(is_file && scheme.is_empty())
+            && !(scheme.is_empty() && (is_quoted || user.starts_with("git@")))
 }
 
 /// Whether a word goes on behind a colon with a port or a line, given the text before the word: with digits up to a path, a column, a
@@ -185,11 +184,13 @@ mod tests {
             ("https://:to ken@host/x", "https://…@host/x"),
             ("https://u::p w@host/x", "https://…@host/x"),
             ("https://u:12:34 w@host/x", "https://…@host/x"),
-            ("https://x.yaml:p w@host", "https://…@host"),
+            ("https://git@u:p w@host", "https://…@host"),
+            ("https://u:sha256:p w@host", "https://…@host"),
+            ("sha256:p w@host", "…@host"),
             ("D/u:p w@host", "…@host"),
             (
-                "at edge.yaml:key: `image:noble-31 k8s` of `ops@example.org`",
-                "at edge.yaml:key: `…@example.org`",
+                "at edge.yaml:1:2: `image:noble-31 k8s` of `ops@example.org`",
+                "at edge.yaml:1:2: `…@example.org`",
             ),
             (
                 "{\"a\":\"b\"} 'http://h:1/x' 'h:1' (h:1?). h:1#a ::: a.yaml:1:2: me@x",
