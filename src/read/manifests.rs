@@ -235,7 +235,9 @@ pub(super) fn collect(
                 ..Below::default()
             }
         };
-        for file in inside.files.iter().chain(&inside.links) {
+        // What leads nowhere says nothing, and is counted with the other links.
+        let leading = inside.links.iter().filter(|link| tree.is_file(link));
+        for file in inside.files.iter().chain(leading) {
             let folder = || file.parent().unwrap_or(Path::new("")).to_owned();
             if is_kustomization(file) {
                 found.kustomizations.insert(folder());

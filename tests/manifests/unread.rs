@@ -81,6 +81,25 @@ fn a_link_is_counted_where_nothing_reads_what_it_leads_to() {
         ("to a hidden folder", "link.yml", "../.hidden/a.yaml", None),
         ("of a template", "link.yaml.j2", "../texts/a.txt", None),
         ("to nothing", "link.yaml", "none.yaml", None),
+        (
+            "of a kustomization, to nothing",
+            "kustomization.yaml",
+            "none.yaml",
+            None,
+        ),
+        (
+            "of a kustomization, to itself",
+            "kustomization.yaml",
+            "kustomization.yaml",
+            None,
+        ),
+        (
+            "of a kustomization, to a folder",
+            "kustomization.yaml",
+            "../texts",
+            None,
+        ),
+        ("of a chart, to nothing", "Chart.yaml", "none.yaml", None),
         ("out of the repository", "link.yaml", "/etc/hostname", None),
         ("to a file that is read", "link.yaml", "../whole.yaml", None),
         (
@@ -115,6 +134,10 @@ to another name: no findings in 1 cluster; 2 node pools checked: 2 by name only;
 to a hidden folder: no findings in 1 cluster; 2 node pools checked: 2 by name only; 1 file not read: a link to what is not read
 of a template: no findings in 1 cluster; 2 node pools checked: 2 by name only; 1 file not read: a link to what is not read
 to nothing: no findings in 1 cluster; 2 node pools checked: 2 by name only; 1 file not read: a link to what is not read
+of a kustomization, to nothing: no findings in 1 cluster; 2 node pools checked: 2 by name only; 1 file not read: a link to what is not read
+of a kustomization, to itself: no findings in 1 cluster; 2 node pools checked: 2 by name only; 1 file not read: a link to what is not read
+of a kustomization, to a folder: no findings in 1 cluster; 2 node pools checked: 2 by name only
+of a chart, to nothing: no findings in 1 cluster; 2 node pools checked: 2 by name only; 1 file not read: a link to what is not read
 out of the repository: no findings in 1 cluster; 2 node pools checked: 2 by name only; 1 file not read: a link to what is not read
 to a file that is read: no findings in 1 cluster; 2 node pools checked: 2 by name only
 to a text of something else: no findings in 1 cluster; 2 node pools checked: 2 by name only
