@@ -6,6 +6,7 @@ use serde_json::Value;
 use snapbox::str;
 
 use super::git::{commit_all, git, repository};
+use super::support::manifests::{GOOD, cluster};
 use super::support::stage::{Stage, assert_text, project, table};
 
 /// The values of a cluster: its name, its version and its image.
@@ -867,6 +868,26 @@ fn a_submodule_is_read_at_the_commit_that_it_is_pinned_to() {
     assert!(
         unseen.contains("help: git submodule update --init lib"),
         "{unseen}"
+    );
+}
+
+/// Whatever it is called, it is no file.
+#[test]
+fn a_submodule_beside_manifests_is_not_read_as_one() {
+    let manifest = cluster("v1.31.8", GOOD);
+    let stage = project().file("edge.yaml", manifest).commit("a cluster");
+    let Some(stage) = stage else { return };
+    let commit = git(stage.path(), &["rev-parse", "HEAD"]);
+    let submodule = format!("160000,{commit},in/lib.yaml");
+    let add = ["update-index", "--add", "--cacheinfo", &submodule];
+    git(stage.path(), &add);
+    git(stage.path(), &["commit", "--quiet", "-m", "a submodule"]);
+    let run = stage.run("impact HEAD --against HEAD");
+    assert_text(
+        &run.outcome.stdout,
+        str![[r#"
+
+"#]],
     );
 }
 

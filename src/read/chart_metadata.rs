@@ -83,7 +83,7 @@ pub(super) fn install_refusal(metadata: &Node, engine: Engine) -> Option<String>
 }
 
 /// Whether the range of Kubernetes versions that a chart may be installed in, if it is one, has this version.
-pub(super) fn may_run_in(metadata: &Node, version: &str, engine: Engine) -> bool {
+pub(super) fn has_kubernetes(metadata: &Node, version: &str, engine: Engine) -> bool {
     kube_version(metadata).is_none_or(|range| compare(&range, version, engine) != Some(false))
 }
 

@@ -182,8 +182,29 @@ fn a_chart_of_a_generator_is_one_of_the_kustomization() {
         ("flux.yaml", flux),
     ];
     let of_flux = said(&files);
+    let refused = generator(cases[4]);
+    let of_folder = said(&[
+        ("apps/kustomization.yaml", "generators: [more]\n"),
+        ("apps/more/kustomization.yaml", "resources: [chart.yaml]\n"),
+        ("apps/more/chart.yaml", &refused),
+    ]);
+    let beside_none = said(&[
+        (
+            "apps/kustomization.yaml",
+            "generators: [none.yaml, chart.yaml]\n",
+        ),
+        ("apps/chart.yaml", &chart),
+    ]);
+    // What it makes is no generator.
+    let inner = inflated("releaseName: r").replace("../charts", "../../charts");
+    let of_charts = said(&[
+        ("apps/kustomization.yaml", "generators: [more]\n"),
+        ("apps/more/kustomization.yaml", &inner),
+    ]);
+    let parts = [of_text, of_flux, of_folder, beside_none, of_charts];
+    let parts = parts.map(|lines| lines.join("\n")).join("\n\n");
     assert_text(
-        &[table, of_text.join("\n"), of_flux.join("\n")].join("\n"),
+        &[table, parts].join("\n"),
         str![[r#"
 name: edge, chartHome: ../charts, releaseName: r, valuesInline: {version: v1.31.8}
     error[k8s-version-mismatch]: image `ubuntu-2204-kube-v1.30.2` holds Kubernetes `1.30.2`, not `v1.31.8`

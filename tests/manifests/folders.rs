@@ -240,7 +240,10 @@ fn a_run_over_tracked_files_in_a_folder_reads_the_others_of_the_repository() {
         "ci/new.yaml",
         cluster("v1.31.8", GOOD).replace("edge", "new"),
     );
+    let link = project.path().join("ci/link.yaml");
+    std::os::unix::fs::symlink("none.yaml", link).expect("linked");
     let run = project.run_in("ci", "render --check --tracked");
+    project.remove("ci/link.yaml");
     run.screen(str![[r#"
 error[nothing-checked]: no node pool was checked
  |

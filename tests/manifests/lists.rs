@@ -47,6 +47,19 @@ items:
   spec: {clusterName: edge}
 - null
 ";
+    // Kubectl takes from the list what an item says neither of.
+    let half = |key: &str| of_one_kind.replace("- metadata", &format!("- {key}\n  metadata"));
+    let without_kind = half("apiVersion: cluster.x-k8s.io/v1beta1");
+    let without_version = half("kind: MachineDeployment");
+    let of_map = of_one_kind
+        .replace(
+            "- metadata",
+            "  a: {apiVersion: cluster.x-k8s.io/v1beta1, kind: MachineDeployment, metadata",
+        )
+        .replace(
+            "\n  spec: {clusterName: edge}\n- null",
+            ", spec: {clusterName: edge}}",
+        );
     let git = "sourceRef: {kind: GitRepository, name: flux-system}";
     let release = object(
         "helm.toolkit.fluxcd.io/v2",
@@ -77,6 +90,20 @@ items:
         ("as it is", project().file("all.yaml", edge())),
         ("in another", project().file("all.yaml", list(&edge()))),
         ("of one kind", project().file("all.yaml", of_one_kind)),
+        ("of one kind, in a map", project().file("all.yaml", of_map)),
+        (
+            "of one kind, without kind",
+            project().file("all.yaml", &without_kind),
+        ),
+        (
+            "of one kind, without version",
+            project().file("all.yaml", without_version),
+        ),
+        ("of one kind, of a chart", chart(of_one_kind)),
+        (
+            "of one kind, without kind, of a chart",
+            chart(&without_kind),
+        ),
         ("of a kustomization", overlay()),
         ("of a chart", chart(&edge())),
         ("of a chart, in another", chart(&list(&edge()))),

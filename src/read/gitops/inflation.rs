@@ -32,8 +32,8 @@ pub(in crate::read) struct Inflation {
     pub(in crate::read) chart: PathBuf,
 }
 
-/// The kustomization whose one chart a generator renders that is a file; none of another generator.
-pub(super) fn read_file(file: &Node) -> Option<Node> {
+/// A kustomization with the one chart that the file of a generator renders; none where the file is of another generator.
+pub(super) fn parse_generator(file: &Node) -> Option<Node> {
     let text = |key: &str| file.text(&[key]).unwrap_or_default();
     if (text("apiVersion"), text("kind")) != ("builtin", "HelmChartInflationGenerator") {
         return None;
@@ -66,36 +66,20 @@ pub(super) fn inflate_all(
     Ok(objects)
 }
 
-/// The charts of a kustomization and of the generators that it names as files or texts, whether they are there or not.
-pub(super) fn inflations(
-    reader: &mut LayerReader<'_>,
+/// The charts that a kustomization names itself, whether they are there or not.
+pub(super) fn own_inflations(
+    reader: &LayerReader<'_>,
     folder: &Path,
     kustomization: &Node,
 ) -> Vec<Inflation> {
-    let mut all = vec![kustomization.clone()];
-    for item in kustomization.items(&["generators"]) {
-        let text = item.value.as_str().map_or("", |text| text);
-        let file = resolve_path(folder, text).map(|path| reader.objects(&path));
-        let documents = match file {
-            // What cannot be read is said where it is built.
-            _ if text.contains('\n') => reader.inline(text, item.place).unwrap_or_default(),
-            Some(Ok(Some(documents))) => documents.to_vec(),
-            _ => Vec::new(),
-        };
-        all.extend(documents.iter().filter_map(read_file));
-    }
-    let inflation = |kustomization: &Node, item: &Node| {
+    let inflation = |item: &Node| {
         Some(Inflation {
             file: Arc::clone(&reader.source(item.place.file).path),
             chart: chart_folder(folder, kustomization, item)?,
         })
     };
-    let of_one = |kustomization: &Node| {
-        let items = kustomization.items(&["helmCharts"]).iter();
-        let found = items.filter_map(|item| inflation(kustomization, item));
-        found.collect::<Vec<Inflation>>()
-    };
-    all.iter().flat_map(of_one).collect()
+    let items = kustomization.items(&["helmCharts"]).iter();
+    items.filter_map(inflation).collect()
 }
 
 fn chart_folder(folder: &Path, kustomization: &Node, item: &Node) -> Option<PathBuf> {

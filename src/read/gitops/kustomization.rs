@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
+use std::slice;
 
 use capi::objects::unpack_lists;
 use yaml_tree::place::Place;
@@ -62,13 +63,7 @@ pub(super) fn build_of(
     folder: &Path,
     kustomization: &Node,
 ) -> Result<Built, ReadError> {
-    let mut build = Build {
-        reader,
-        unknown: Vec::new(),
-        folders: Vec::new(),
-        inflations: BTreeSet::new(),
-        within: Vec::new(),
-    };
+    let mut build = Build::new(reader);
     let built = build.target(folder, kustomization, Accumulated::default());
     let Build {
         reader,
@@ -93,6 +88,25 @@ pub(super) fn build_of(
         folders,
         inflations,
     })
+}
+
+/// The charts of a kustomization in `folder` and of its generators, whether they are there or not.
+pub(super) fn inflations(
+    reader: &mut LayerReader<'_>,
+    folder: &Path,
+    kustomization: &Node,
+) -> BTreeSet<Inflation> {
+    let mut found = BTreeSet::from_iter(inflation::own_inflations(reader, folder, kustomization));
+    for item in kustomization.items(&["generators"]) {
+        let mut build = Build::new(reader);
+        // What cannot be read is said where it is built.
+        let files = build.plugins(folder, slice::from_ref(item));
+        found.append(&mut build.inflations);
+        for charts in { files.iter().flatten() }.filter_map(inflation::parse_generator) {
+            found.extend(inflation::own_inflations(reader, folder, &charts));
+        }
+    }
+    found
 }
 
 /// An error with what is not built here, which may be what the build lacks.
@@ -148,7 +162,17 @@ struct Build<'b, 'r> {
     within: Vec<PathBuf>,
 }
 
-impl Build<'_, '_> {
+impl<'b, 'r> Build<'b, 'r> {
+    fn new(reader: &'b mut LayerReader<'r>) -> Self {
+        Self {
+            reader,
+            unknown: Vec::new(),
+            folders: Vec::new(),
+            inflations: BTreeSet::new(),
+            within: Vec::new(),
+        }
+    }
+
     /// Builds one kustomization, in kustomize's order. What is accumulated is that of the parent for a component, otherwise nothing.
     fn target(
         &mut self,
@@ -171,7 +195,7 @@ impl Build<'_, '_> {
         self.inflate(folder, kustomization, &mut made.objects)?;
         for file in self.plugins(folder, kustomization.items(&["generators"]))? {
             let objects = &mut made.objects;
-            if let Some(charts) = inflation::read_file(&file) {
+            if let Some(charts) = inflation::parse_generator(&file) {
                 let title = "a HelmChartInflationGenerator";
                 self.reader.check_fields(&KUSTOMIZATION, title, &charts)?;
                 self.inflate(folder, &charts, objects)?;
@@ -212,8 +236,8 @@ impl Build<'_, '_> {
         for document in inflation::inflate_all(self.reader, folder, kustomization)? {
             add(self.reader, objects, &document);
         }
-        let inflations = inflation::inflations(self.reader, folder, kustomization);
-        self.inflations.extend(inflations);
+        let own = inflation::own_inflations(self.reader, folder, kustomization);
+        self.inflations.extend(own);
         Ok(())
     }
 

@@ -158,16 +158,23 @@ struct Targets {
 }
 
 impl Targets {
-    /// The first one in an object's namespace, or without one, which is set when it is applied.
+    /// The first one that an object may mean.
     fn first_from(&self, from: &Object) -> Option<usize> {
-        if from.namespace().is_empty() {
+        let Some(namespaces) = namespaces(from) else {
             return self.first;
-        }
-        let namespaces = [from.namespace(), ""].into_iter();
-        namespaces
-            .filter_map(|namespace| self.by_namespace.get(namespace).copied())
+        };
+        let known = namespaces.iter();
+        known
+            .filter_map(|namespace| self.by_namespace.get(*namespace).copied())
             .min()
     }
+}
+
+/// The namespaces that the references of an object lead to: its own, and none, which is set when it is applied. None where it has
+/// none itself: all of them.
+fn namespaces(from: &Object) -> Option<[&str; 2]> {
+    let own = from.namespace();
+    (!own.is_empty()).then_some([own, ""])
 }
 
 /// What is done with a name, and the `kind` beside it.
@@ -286,44 +293,21 @@ pub(super) enum Referred<'o> {
 /// Resolves a reference of a release by kind and name.
 pub(super) fn resolve_reference<'o>(
     objects: &'o [Object],
-    release: &'o Object,
-    kind: &'o str,
+    release: &Object,
+    kind: &str,
     name: &str,
 ) -> Referred<'o> {
-    if let Some(object) =
-        candidates(objects, release, kind, Some("")).find(|object| object.name() == name)
-    {
+    let namespaces = namespaces(release);
+    let is_near = |object: &Object| namespaces.is_none_or(|all| all.contains(&object.namespace()));
+    let is_of_kind = |object: &Object| object.kind() == kind && object.group().is_empty();
+    let candidates = || { objects.iter() }.filter(|object| is_of_kind(object) && is_near(object));
+    if let Some(object) = candidates().find(|object| object.name() == name) {
         return Referred::Object(object);
     }
-    find_by_any_name(objects, release, kind, Some(""), name)
+    let has_name = |object: &&Object| object.names().any(|named| *named.name == *name);
+    candidates()
+        .find(has_name)
         .map_or(Referred::Nothing, Referred::Renamed)
-}
-
-/// The object of a kind and group with this name now or before, which an object refers to.
-fn find_by_any_name<'o>(
-    objects: &'o [Object],
-    from: &'o Object,
-    kind: &'o str,
-    group: Option<&'o str>,
-    name: &str,
-) -> Option<&'o Object> {
-    candidates(objects, from, kind, group)
-        .find(|object| object.names().any(|named| *named.name == *name))
-}
-
-/// The objects of a kind and group in an object's namespace, and those without one, whose namespace is set when they are
-/// applied.
-fn candidates<'o>(
-    objects: &'o [Object],
-    from: &'o Object,
-    kind: &'o str,
-    group: Option<&'o str>,
-) -> impl Iterator<Item = &'o Object> {
-    objects.iter().filter(move |object| {
-        let (one, other) = (object.namespace(), from.namespace());
-        let meet = one == other || one.is_empty() || other.is_empty();
-        object.kind() == kind && group.is_none_or(|group| group == object.group()) && meet
-    })
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ use super::application::Environment;
 use super::deployments::{self, Applied};
 use super::envsubst::Variables;
 use super::files::resolve_path;
-use super::inflation::{self, Inflation};
+use super::inflation::Inflation;
 use super::kustomization::{self, Built};
 use super::object::{Object, set};
 use super::overlay::Overlay;
@@ -285,7 +285,7 @@ pub(super) fn inputs(
     kustomization: &Node,
 ) -> Result<Vec<PathBuf>, Error> {
     let mut paths = patches::resources(folder, kustomization);
-    let inflations = inflation::inflations(reader, folder, kustomization);
+    let inflations = kustomization::inflations(reader, folder, kustomization);
     paths.extend(inflations.into_iter().map(|one| one.chart));
     paths.extend(patches::files(reader, folder, kustomization)?);
     Ok(paths)
@@ -469,7 +469,7 @@ pub(super) struct Left {
     /// Its files and folders.
     pub(super) parts: BTreeSet<PathBuf>,
     /// The charts that it would render.
-    pub(super) inflations: Vec<Inflation>,
+    pub(super) inflations: BTreeSet<Inflation>,
 }
 
 impl Left {
@@ -482,7 +482,7 @@ impl Left {
     ) -> Result<Self, Error> {
         let mut objects = Vec::new();
         let mut parts = BTreeSet::from([folder.to_owned()]);
-        let mut inflations = inflation::inflations(reader, folder, kustomization);
+        let mut inflations = kustomization::inflations(reader, folder, kustomization);
         let mut open = VecDeque::from(patches::resources(folder, kustomization));
         while let Some(path) = open.pop_front() {
             if parts.contains(&path) {
@@ -490,7 +490,7 @@ impl Left {
             }
             if let Some(known) = folders.known.get(&path) {
                 open.extend(patches::resources(&path, &known.node));
-                inflations.extend(inflation::inflations(reader, &path, &known.node));
+                inflations.extend(kustomization::inflations(reader, &path, &known.node));
                 parts.insert(path);
                 continue;
             }

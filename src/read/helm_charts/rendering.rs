@@ -18,7 +18,7 @@ use crate::error::Error;
 use crate::evaluate::{ChartRelease, ChartTree, Dependency, Release, RenderedFile, Served};
 use crate::model::finding::Finding;
 
-use super::super::chart_metadata::may_run_in;
+use super::super::chart_metadata::has_kubernetes;
 use super::super::files::display;
 use super::kinds::{is_of_cluster_api, makes_clusters};
 use super::load::Chart;
@@ -128,7 +128,10 @@ impl Chart {
         mut make: impl FnMut(&Input) -> Result<MadeObjects, Error>,
     ) -> Result<MadeObjects, Error> {
         let newest = [input.release.cluster.clone()].into_iter();
-        let Some(cluster) = newest.chain(clusters()).find(|one| self.runs_in(one)) else {
+        let Some(cluster) = newest
+            .chain(clusters())
+            .find(|one| self.is_for_cluster(one))
+        else {
             let (first, last) = (MINORS.start(), MINORS.end());
             let why = format!(
                 "Helm refuses it: its `kubeVersion` has no Kubernetes from 1.{first} to 1.{last}"
@@ -149,7 +152,7 @@ impl Chart {
         while let Some(release) = open.pop_front() {
             let Served { version, has_all } = &release.cluster;
             let is_new = known.insert((release.revision, version.clone(), *has_all));
-            if !is_new || !self.runs_in(&release.cluster) {
+            if !is_new || !self.is_for_cluster(&release.cluster) {
                 continue;
             }
             input.release = release;
@@ -172,9 +175,9 @@ impl Chart {
     }
 
     /// Whether Helm installs it in a cluster, by the `kubeVersion` in Chart.yaml.
-    fn runs_in(&self, cluster: &Served) -> bool {
+    fn is_for_cluster(&self, cluster: &Served) -> bool {
         let version = cluster.kubernetes(self.engine);
-        may_run_in(&self.tree.chart.metadata, version, self.engine)
+        has_kubernetes(&self.tree.chart.metadata, version, self.engine)
     }
 
     /// The objects of a release, in the files that are wanted.

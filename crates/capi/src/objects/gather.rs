@@ -121,7 +121,7 @@ impl Walk<'_> {
             Value::Map(_) if let Some(items) = list_items(node) => {
                 self.steps.push(Step::from("items"));
                 for (index, item) in items.iter().enumerate() {
-                    self.visit_child(Step::from(index), &complete_item(node, item));
+                    self.visit_child(Step::from(index), item);
                 }
                 self.steps.pop();
             }
@@ -268,15 +268,19 @@ fn has_reference(node: &Node) -> bool {
 }
 
 /// The items of a `kind: List`, which are the objects; none of another document. One without content has no items.
-fn list_items(node: &Node) -> Option<&[Node]> {
-    let kind = node.text(&["kind"])?;
-    let items = node
-        .get_path(&["items"])
-        .filter(|_| kind.ends_with("List"))?;
-    match &items.value {
-        Value::Null => Some(&[]),
-        items => items.as_list(),
-    }
+fn list_items(node: &Node) -> Option<Vec<Node>> {
+    let kind = node.text(&["kind"])?.strip_suffix("List")?;
+    let items = match &node.get_path(&["items"])?.value {
+        Value::Null => &[],
+        items => items.as_list()?,
+    };
+    let version = node.text(&["apiVersion"]).unwrap_or_default();
+    let items = items.iter();
+    Some(
+        items
+            .map(|item| complete_item(item, version, kind))
+            .collect(),
+    )
 }
 
 /// The objects that are applied of a document: itself, or the items of a list, which may be lists again.
@@ -287,24 +291,19 @@ pub fn unpack_lists(document: &Node) -> Vec<Node> {
     }
 }
 
-/// An item of a list of one kind, which may leave out what kubectl takes from the list.
-fn complete_item(list: &Node, item: &Node) -> Node {
-    let Some(map) = item.value.as_map() else {
-        return item.clone();
-    };
-    let mut map = Map::clone(map);
-    let text = |key: &str| list.text(&[key]).unwrap_or_default();
-    let missing = [
-        ("apiVersion", text("apiVersion")),
-        ("kind", text("kind").trim_end_matches("List")),
-    ];
-    for (key, text) in missing {
-        if map.get(key).is_none() {
-            map.insert(Entry::from_value(key, text));
+/// An item of a list of one kind, with what kubectl and Helm take from the list where it says neither.
+fn complete_item(item: &Node, version: &str, kind: &str) -> Node {
+    let has = |key: &str| item.get_path(&[key]).is_some();
+    match item.value.as_map() {
+        Some(map) if !kind.is_empty() && !has("apiVersion") && !has("kind") => {
+            let mut map = Map::clone(map);
+            map.insert(Entry::from_value("apiVersion", version));
+            map.insert(Entry::from_value("kind", kind));
+            Node {
+                value: map.into(),
+                place: item.place,
+            }
         }
-    }
-    Node {
-        value: map.into(),
-        place: item.place,
+        _ => item.clone(),
     }
 }
