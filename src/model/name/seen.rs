@@ -2,7 +2,8 @@
 //!
 //! A number is one behind a word for Kubernetes; in what names an image also where no word before it says whose
 //! number it is. One that a word without a `v` leads to may be that word's own, `nginx-1.25.3`: it counts where kubelets of
-//! that version could join. A text with several of them says nothing.
+//! that version could join, unless the word says what an image is of or for, `golden-1.25.3`. A text with several of them says
+//! nothing.
 
 use std::sync::LazyLock;
 
@@ -103,6 +104,91 @@ const OTHERS: &[&str] = &[
 
 /// The systems whose releases look like those of Kubernetes, wherever they are.
 const SYSTEMS: [&str; 2] = ["talos", "bottlerocket"];
+
+/// What says of an image what is on it, which variant of that, or what it is for, and has no number of its own that looks like those
+/// of Kubernetes. Every other word may be a program's.
+const OF_IMAGES: &[&str] = &[
+    "alma",
+    "almalinux",
+    "amazon",
+    "ami",
+    "azurelinux",
+    "base",
+    "baremetal",
+    "beta",
+    "bios",
+    "centos",
+    "cis",
+    "cloud",
+    "cloudimg",
+    "cluster",
+    "controlplane",
+    "coreos",
+    "cp",
+    "custom",
+    "dev",
+    "disk",
+    "efi",
+    "fedora",
+    "fips",
+    "flatcar",
+    "generic",
+    "genericcloud",
+    "gold",
+    "golden",
+    "hardened",
+    "host",
+    "image",
+    "images",
+    "img",
+    "kvm",
+    "leap",
+    "linux",
+    "lts",
+    "machine",
+    "mariner",
+    "master",
+    "metal",
+    "micro",
+    "microos",
+    "minimal",
+    "node",
+    "nodes",
+    "opensuse",
+    "oracle",
+    "oraclelinux",
+    "os",
+    "ova",
+    "photon",
+    "plain",
+    "plane",
+    "prod",
+    "production",
+    "qcow",
+    "raw",
+    "release",
+    "rhcos",
+    "rhel",
+    "rocky",
+    "rockylinux",
+    "server",
+    "sle",
+    "sles",
+    "stable",
+    "staging",
+    "stream",
+    "suse",
+    "template",
+    "templates",
+    "tmpl",
+    "tumbleweed",
+    "uefi",
+    "version",
+    "vm",
+    "windows",
+    "worker",
+    "workers",
+];
 
 /// What may follow the numbers: a prerelease, and a build. One of a distribution follows a dash as often as a plus, and
 /// where a name allows no plus, `---` means it.
@@ -319,15 +405,16 @@ fn naming(before: &str, number: &str) -> Naming {
     } else {
         // A release ends in a digit, and a path goes on to the next part.
         let is_bare = !has_v && glued.is_none() && last != Some('/');
-        let may_be_other = is_bare && words.first().is_some_and(|word| may_have_number(word));
+        let may_be_other = is_bare && words.first().is_some_and(|word| is_of_program(word));
         Naming::Nothing { may_be_other }
     }
 }
 
-/// Whether a word may be that of a program with a number of its own, and no system's.
-fn may_have_number(word: &str) -> bool {
+/// Whether a word is that of a program, for all that is known: no release, and none of an image.
+fn is_of_program(word: &str) -> bool {
     let mut systems = CODENAMES.iter();
     word.ends_with(|c: char| c.is_ascii_alphabetic())
+        && !OF_IMAGES.contains(&word)
         && !systems.any(|(system, codename, _)| [system, codename].contains(&&word))
 }
 
@@ -546,9 +633,9 @@ mod tests {
             "nginx-1.25.3",
             "ubuntu-2204-nginx-1.25.3",
             "library/nginx:1.25.3",
-            "golden-1.25.3",
-            "golden_1_25_3",
-            "golden-1.25.3-nginx-1.25.3",
+            "golden-haproxy-1.25.3",
+            "glibc_1_25_3",
+            "nginx-1.25.3-haproxy-1.25.3",
         ] {
             assert_eq!(reach(text), 3, "{text}");
         }
@@ -561,7 +648,10 @@ mod tests {
             "images/1.25.3",
             "custom/u2204-k1-25-3",
             "1.25.3",
-            "golden-1.25.3-v1.25.3",
+            "golden-1.25.3",
+            "golden_1_25_3",
+            "golden-1.25.3-nginx-1.25.3",
+            "nginx-1.25.3-v1.25.3",
         ] {
             assert_eq!(reach(text), 10, "{text}");
         }

@@ -17,6 +17,7 @@ use crate::model::cluster::{
     BundleChoice, Choice, Cluster, NamedTemplate, Pool, PoolName, SeenText,
 };
 use crate::model::finding::Finding;
+use crate::model::name::SeenVersion;
 use crate::model::rule::{Level, RuleId};
 use crate::model::version::Version;
 use crate::read::tables::{Table, find_fault};
@@ -545,13 +546,16 @@ fn is_placeholder(name: &str) -> bool {
         || has_open_patch(name)
 }
 
-/// Whether a letter is there instead of a patch level, as in `1.31.x`: any version of the minor is meant.
+/// Whether a letter is there instead of a patch level, as in `1.31.x`, and no version beside it: any of the minor is meant.
+/// What a folder is called says nothing of its files.
 fn has_open_patch(name: &str) -> bool {
+    let name = file_name(name);
     let mut parts = name.split(|c: char| !c.is_ascii_alphanumeric() && c != '.');
-    parts.any(|part| {
+    let is_open = parts.any(|part| {
         let numbers: Vec<&str> = part.trim_start_matches('v').split('.').collect();
         matches!(numbers.as_slice(), ["1", minor, "x" | "X", ..] if minor.parse::<u8>().is_ok())
-    })
+    });
+    is_open && SeenVersion::find(name, true).is_none_or(|seen| seen.version.is_partial())
 }
 
 /// Sylva's name, or its own, of the bootstrap provider of a control plane's or a bootstrap configuration's kind.
