@@ -15,6 +15,18 @@ use crate::error::Error;
 /// The file names of a kustomization.
 pub const KUSTOMIZATIONS: &[&str] = &["kustomization.yaml", "kustomization.yml", "Kustomization"];
 
+/// Whether a file is called as a kustomization is.
+pub fn is_kustomization(file: &Path) -> bool {
+    let name = file.file_name().unwrap_or_default();
+    KUSTOMIZATIONS.iter().any(|known| name == *known)
+}
+
+/// Whether a file is called as YAML is, or as JSON, which is YAML as well.
+pub fn is_yaml(file: &Path) -> bool {
+    let end = file.extension().unwrap_or_default();
+    ["yaml", "yml", "json"].iter().any(|known| end == *known)
+}
+
 /// The paths of secret files from the top of a repository, found when a file is first read.
 pub type SecretPaths = Arc<OnceLock<HashSet<PathBuf>>>;
 

@@ -23,7 +23,7 @@ pub use content::{Content, SECRET};
 pub use disk::Disk;
 pub use folder::{Folder, PathState, Walk};
 pub use git::{HistoryCommit, Provenance, Repository};
-pub use guarded::{Guarded, KUSTOMIZATIONS, SecretPaths};
+pub use guarded::{Guarded, KUSTOMIZATIONS, SecretPaths, is_kustomization, is_yaml};
 pub use left_out::index_paths;
 pub use overlay::Overlay;
 pub use overlay::Tracked;

@@ -17,7 +17,7 @@ use capi::secrets;
 
 use crate::budget;
 use crate::error::Error;
-use crate::files::{Below, Content, Files, KUSTOMIZATIONS, real};
+use crate::files::{Below, Content, Files, KUSTOMIZATIONS, is_kustomization, is_yaml, real};
 use crate::model::finding::Finding;
 use crate::model::rule::{Level, RuleId};
 
@@ -266,7 +266,7 @@ pub(super) fn collect(
                 let is_read = |path: PathBuf| known.contains(&files::display(&path));
                 !is_read(link.clone())
                     && !tree.leads_to(link).is_some_and(is_read)
-                    && may_hold(tree, link, &is_meant)
+                    && is_meant_or_open(tree, link, &is_meant)
             });
             found.unread.extend(unread.map(|link| (link, unread::LINK)));
             return Ok(found);
@@ -285,7 +285,7 @@ pub(super) fn collect(
 }
 
 /// Whether a link leads to a text that is meant, or to nothing that can be read.
-fn may_hold(tree: &dyn Files, link: &Path, is_meant: impl Fn(&str) -> bool) -> bool {
+fn is_meant_or_open(tree: &dyn Files, link: &Path, is_meant: impl Fn(&str) -> bool) -> bool {
     let is_text = |content: Content| is_meant(&String::from_utf8_lossy(content.raw_bytes()));
     !tree.is_folder(link) && tree.content(link).map_or(true, is_text)
 }
@@ -313,11 +313,6 @@ fn read_file(
     };
     found.unread.extend(why.map(|why| (file, why)));
     Ok(())
-}
-
-fn is_kustomization(file: &Path) -> bool {
-    let name = file.file_name().unwrap_or_default();
-    KUSTOMIZATIONS.iter().any(|known| name == *known)
 }
 
 fn is_hidden(path: &Path) -> bool {
@@ -360,10 +355,6 @@ pub(super) fn texts(
         found.extend(files.filter(|file| !secrets::is_named_secret(file)));
     }
     Ok(found)
-}
-
-fn is_yaml(path: &Path) -> bool {
-    has_end(path, &["yaml", "yml", "json"])
 }
 
 /// What is below a folder, wanted and somebody's own: what metalmark rendered is not.

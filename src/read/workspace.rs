@@ -12,7 +12,7 @@ use yaml_tree::suggest::did_you_mean;
 
 use crate::budget;
 use crate::error::Error;
-use crate::files::{Disk, Files, Guarded, Repository, Tracked};
+use crate::files::{Disk, Files, Guarded, Repository, Tracked, is_yaml};
 use crate::model::cluster_view::ClusterRead;
 use crate::model::finding::Finding;
 use crate::model::lock::LOCK_FILE;
@@ -481,13 +481,6 @@ fn no_schema(folder: &str, places: &Places<'_>) -> Finding {
     Finding::new(RuleId::ProjectFile, message)
         .with_label(places.spot(&["schemas"]), "")
         .help("put the CRDs of the cluster's controllers there: `kubectl get crd -o yaml`")
-}
-
-fn is_yaml(file: &Path) -> bool {
-    let extension = file.extension().unwrap_or_default();
-    ["yaml", "yml", "json"]
-        .iter()
-        .any(|known| extension == *known)
 }
 
 /// The wanted files below a folder by their path, with slashes.

@@ -104,7 +104,7 @@ impl Comparison<'_> {
         let before = old.map(|entry| self.before.fleet.view(entry));
         let old_view = match before {
             Some(Ok(old_view)) => old_view,
-            None if !self.unread.0.may_hold(view) => {
+            None if !self.unread.0.has_source_of(view) => {
                 if let Some(why) = view.cluster.unbuilt(None) {
                     let change = FieldChange {
                         from: None,
@@ -244,7 +244,7 @@ impl Comparison<'_> {
 
     /// Why nobody knows whether a cluster is gone that is not there any more.
     fn absence(&self, entry: &ClusterEntry, view: &ClusterView) -> Option<FieldChange> {
-        if self.unread.1.may_hold(view) {
+        if self.unread.1.has_source_of(view) {
             return Some(FieldChange::not_known("files", "known", UNREAD));
         }
         if let Some(why) = view.cluster.unbuilt(None) {

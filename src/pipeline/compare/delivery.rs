@@ -221,7 +221,7 @@ impl Deliveries {
     fn deletes(&self, deliverers: &[&Deliverer], below: &[&str]) -> bool {
         let deletes = |one: &&Deliverer| match self.after.find(&one.title) {
             Some(now) if !live(&self.after, &self.before, &[now], &[]).is_empty() => {
-                let is_left = || self.after.has_objects(now).unwrap_or_default();
+                let is_left = || self.after.has_objects(now);
                 let is_seen = !self.after.unseen().contains_key(&now.title);
                 now.prunes && !now.is_held() && is_seen && (now.empties || is_left())
             }

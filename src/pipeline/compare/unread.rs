@@ -96,7 +96,7 @@ impl Unread {
     }
 
     /// Whether a cluster of the other side may have been here: a file of it is not read.
-    pub(super) fn may_hold(&self, view: &ClusterView) -> bool {
+    pub(super) fn has_source_of(&self, view: &ClusterView) -> bool {
         let mut sources = view.sources.all();
         sources.any(|source| self.paths.contains(&source.path))
     }

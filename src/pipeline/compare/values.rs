@@ -37,11 +37,15 @@ const BESIDE: [&[&str]; 15] = [
     &["units", "cluster"],
 ];
 
-/// How a level selects its image and its component bundle, which are compared as they are resolved.
-const CHOICES: [&str; 11] = [
+/// How a level selects its component bundle, which is compared as it is resolved.
+const BUNDLE_CHOICES: [&str; 3] = [
     "component_bundle_key",
     "component_bundle_selector",
     "componentsBundle",
+];
+
+/// How a level selects its image, which is compared as it is resolved.
+const CHOICES: [&str; 8] = [
     "image_key",
     "image_name",
     "machine_image_checksum",
@@ -67,6 +71,17 @@ impl ValuesSide<'_> {
         let pools = self.view.cluster.pools.iter().zip(self.stamps);
         let open = pools.filter(|(_, stamp)| stamp.is_none());
         open.map(|(pool, _)| &pool.name).collect()
+    }
+
+    /// The node pools that select a component bundle, of which it is not known.
+    fn pools_without_bundle(&self) -> BTreeSet<&PoolName> {
+        let is_open = |pool: &&Pool| {
+            let choice = &pool.bundle;
+            let is_chosen = choice.explicit_key().is_some() || choice.selector.is_some();
+            is_chosen && self.view.bundle(pool).is_none()
+        };
+        let pools = self.view.cluster.pools.iter().filter(is_open);
+        pools.map(|pool| &pool.name).collect()
     }
 
     /// Whether it is known what machine templates are made of its settings.
@@ -98,7 +113,12 @@ pub(super) fn changes(
         sides.all(|side| side.view.cluster.pools.iter().any(|pool| pool.name == name))
     };
     let (open_before, open_after) = (before.open_pools(), after.open_pools());
-    let open: BTreeSet<&PoolName> = open_before.intersection(&open_after).copied().collect();
+    let (bundles_before, bundles_after) =
+        (before.pools_without_bundle(), after.pools_without_bundle());
+    let open = OpenPools {
+        images: open_before.intersection(&open_after).copied().collect(),
+        bundles: bundles_before.union(&bundles_after).copied().collect(),
+    };
     let found = differences(was.node.as_ref(), is.node.as_ref()).into_iter();
     let has_templates = before.has_templates() && after.has_templates();
     let is_reported = |path: &[&str]| match path {
@@ -136,8 +156,9 @@ fn bundle_changes(before: &ValuesSide<'_>, after: &ValuesSide<'_>) -> Vec<FieldC
     };
     let change = |pool: &Pool| {
         let [was, is] = [before, after].map(|side| describe(side, pool).unwrap_or_default());
-        // Another key alone installs nothing else.
-        if was[1..] == is[1..] {
+        // Another key alone installs nothing else, where both say what they install.
+        let is_same = was[1..] == is[1..] && was[1..].iter().any(Option::is_some);
+        if is_same {
             return None;
         }
         let mut said = was.into_iter().zip(is);
@@ -174,6 +195,12 @@ fn endpoint_change(before: &ValuesSide<'_>, after: &ValuesSide<'_>) -> Option<Fi
     })
 }
 
+/// The node pools of which it is not known what their choices select.
+struct OpenPools<'a> {
+    images: BTreeSet<&'a PoolName>,
+    bundles: BTreeSet<&'a PoolName>,
+}
+
 /// What describes the cluster.
 struct Evaluated {
     node: Option<Node>,
@@ -198,9 +225,9 @@ fn evaluate(side: &ValuesSide<'_>, values: &ClusterValues) -> Result<Evaluated, 
     Ok(Evaluated { node, is_whole })
 }
 
-/// Whether a value below `cluster` is compared by what it makes of the node pools. Nobody knows which image a choice for an `open` one
+/// Whether a value below `cluster` is compared by what it makes of the node pools. Nobody knows what a choice for an `open` one
 /// selects, and settings make no template of a provider that nobody knows.
-fn is_compared(path: &[&str], open: &BTreeSet<&PoolName>, has_templates: bool) -> bool {
+fn is_compared(path: &[&str], open: &OpenPools<'_>, has_templates: bool) -> bool {
     let (pool, below) = match path {
         ["control_plane", below @ ..] => (Some(PoolName::ControlPlane), below),
         ["machine_deployments", name, below @ ..] => {
@@ -209,7 +236,7 @@ fn is_compared(path: &[&str], open: &BTreeSet<&PoolName>, has_templates: bool) -
         ["machine_deployment_default", below @ ..] => (None, below),
         path => (None, path),
     };
-    let is_known = || match &pool {
+    let is_known = |open: &BTreeSet<&PoolName>| match &pool {
         Some(pool) => !open.contains(pool),
         None => open.is_empty(),
     };
@@ -222,7 +249,9 @@ fn is_compared(path: &[&str], open: &BTreeSet<&PoolName>, has_templates: bool) -
         | (["machine_deployments", _, "replicas"], _) => true,
         (_, [infra, key, ..]) => providers::find(infra).is_some_and(|provider| {
             let is_setting = provider.data().settings.contains(key);
-            CHOICES.contains(key) && is_known() || is_setting && has_templates
+            CHOICES.contains(key) && is_known(&open.images)
+                || BUNDLE_CHOICES.contains(key) && is_known(&open.bundles)
+                || is_setting && has_templates
         }),
         _ => false,
     }

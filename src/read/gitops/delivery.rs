@@ -17,7 +17,7 @@ use yaml_tree::place::Sources;
 use yaml_tree::value::Node;
 
 use crate::error::Error;
-use crate::files::{Files, KUSTOMIZATIONS};
+use crate::files::{Files, KUSTOMIZATIONS, is_kustomization, is_yaml};
 
 use super::application::SourceType;
 use super::builds::find_repositories;
@@ -73,6 +73,8 @@ pub struct Deliverer {
     /// Whether what it deploys goes with it.
     pub cascades: bool,
     reach: Reach,
+    /// Whether a file in its reach has an object, once somebody asks.
+    has_objects: OnceLock<bool>,
 }
 
 /// The files and folders that something deploys.
@@ -234,8 +236,7 @@ impl Delivery {
         if !object.text.is_build() {
             return self.find_for_path(file);
         }
-        let name = file.file_name().unwrap_or_default();
-        if KUSTOMIZATIONS.iter().any(|known| name == *known) {
+        if is_kustomization(file) {
             return self.find_for_path(file.parent().unwrap_or(Path::new("")));
         }
         let origin = object.spot(object.node.place);
@@ -328,25 +329,21 @@ impl Delivery {
         Ok(self.paths.get_or_init(|| paths))
     }
 
-    /// Whether a file that something deploys has an object. What generators make is not counted.
-    ///
-    /// # Errors
-    /// The repository cannot be listed.
-    pub fn has_objects(&self, deliverer: &Deliverer) -> Result<bool, Error> {
-        let (options, mut sources) = (Options::default(), Sources::default());
-        let mut reader = LayerReader::new(&*self.files, &options, &mut sources);
-        let has_kind = |text: &str| text.contains("kind:") || text.contains("\"kind\"");
-        let is_manifest = |path: &Path| {
-            let end = path.extension().unwrap_or_default();
-            let name = path.file_name().unwrap_or_default();
-            let is_kustomization = KUSTOMIZATIONS.iter().any(|known| name == *known);
-            ["yaml", "yml", "json"].iter().any(|known| end == *known) && !is_kustomization
-        };
-        let mut paths = self.paths()?.iter();
-        Ok(paths.any(|path| {
-            let is_its = deliverer.reach.has(path) && is_manifest(path);
-            is_its && reader.has_text(path, has_kind).unwrap_or(false)
-        }))
+    /// Whether a file that something deploys is known to have an object. What generators make is not counted.
+    pub fn has_objects(&self, deliverer: &Deliverer) -> bool {
+        *deliverer.has_objects.get_or_init(|| {
+            let (options, mut sources) = (Options::default(), Sources::default());
+            let mut reader = LayerReader::new(&*self.files, &options, &mut sources);
+            let mut paths = self.paths().unwrap_or_default().iter();
+            paths.any(|path| {
+                let is_its = deliverer.reach.has(path) && is_yaml(path) && !is_kustomization(path);
+                let objects = is_its.then(|| reader.objects(path).ok().flatten());
+                let objects = objects.flatten().unwrap_or_default();
+                objects
+                    .iter()
+                    .any(|node| node.get_path(&["kind"]).is_some())
+            })
+        })
     }
 }
 
@@ -414,6 +411,7 @@ impl Reading<'_> {
                 _ => prunes,
             },
             reach,
+            has_objects: OnceLock::new(),
         });
         Ok(())
     }
@@ -434,6 +432,7 @@ impl Reading<'_> {
                 named: BTreeSet::new(),
                 below: below.into_iter().collect(),
             },
+            has_objects: OnceLock::new(),
         });
         Ok(())
     }
@@ -547,6 +546,7 @@ fn deliverer(application: ManifestObject, set: Option<&ManifestObject>) -> Deliv
             None => finalizers.any(|one| one.starts_with("resources-finalizer.argocd.argoproj.io")),
         },
         reach: Reach::default(),
+        has_objects: OnceLock::new(),
         object: application,
     }
 }

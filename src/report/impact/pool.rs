@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use capi::changes::{Effect, is_hosted};
-use capi::image::Image;
+use capi::image::{Image, fact};
 use capi::providers::{self, Kind, NamedBy, Stamp, Template, image_fields};
 use capi::unknown::Unknown;
 use serde::Serialize;
@@ -178,19 +178,13 @@ impl Booted {
 
     /// What the catalog says of the image that a pool selects.
     fn from_catalog(image: &Image) -> Self {
+        let uri = image.uri.as_ref().map(|uri| Arc::clone(uri.value.text()));
+        let pinned = image.digest_reference();
         Self {
             key: Some(Arc::clone(&image.key)),
-            uri: image.uri.as_ref().map(|uri| Arc::clone(uri.value.text())),
+            uri: pinned.map(Arc::from).or(uri),
             checksum: image.facts.checksum().map(|(_, sum)| sum),
             ..Self::default()
-        }
-    }
-
-    /// Whether a catalog describes other content, as far as both say which. One checksum is one content, wherever it lies.
-    fn may_differ(&self, before: &Self) -> bool {
-        match (&before.checksum, &self.checksum) {
-            (Some(before), Some(after)) => before != after,
-            _ => before.uri != self.uri,
         }
     }
 
@@ -491,7 +485,22 @@ fn causes(fields: &[&ObjectChange<'_>], known: &[Cause]) -> Option<Cause> {
 /// From one image to another as the catalog describes them, where it describes another content on each side.
 fn content_change(old: PoolSide<'_>, new: PoolSide<'_>) -> Option<Edit<Booted>> {
     let (was, is) = (old.described_image()?, new.described_image()?);
-    is.may_differ(&was).then(|| Edit::new(Some(was), Some(is)))
+    let [from, to] = [was, is].map(|image| Some(Booted::from_catalog(image)));
+    is_other_content(was, is).then(|| Edit::new(from, to))
+}
+
+/// Whether a catalog describes other content of one image than of the other, by what most surely says so of both: a checksum of one
+/// kind, wherever the file lies, then the digest that is locked, then the reference.
+fn is_other_content(was: &Image, is: &Image) -> bool {
+    let describe = |image: &Image| {
+        let sums = fact::CHECKSUMS.map(|kind| image.facts.text(kind).map(str::to_owned));
+        let uri = image.uri.as_ref().map(|uri| uri.value.text().to_string());
+        let artifact = [image.pulled.as_ref().map(ToString::to_string), uri];
+        sums.into_iter().chain(artifact)
+    };
+    let mut both = describe(was).zip(describe(is));
+    both.find_map(|(was, is)| was.zip(is))
+        .is_some_and(|(was, is)| was != is)
 }
 
 /// Whether machines get another image, or one where they had none.
@@ -557,10 +566,9 @@ impl<'a> PoolSide<'a> {
     }
 
     /// The image of the catalog that it selects.
-    fn described_image(self) -> Option<Booted> {
+    fn described_image(self) -> Option<&'a Image> {
         let view = self.side.view;
-        let image = view.selected_image(&view.selections[self.index])?;
-        Some(Booted::from_catalog(image))
+        view.selected_image(&view.selections[self.index])
     }
 
     /// Whether objects of its own say what becomes of its machines.
@@ -669,5 +677,56 @@ impl MadeTemplate {
                 ..Booted::default()
             },
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use capi::image::{Facts, Image, Origin, fact};
+    use oci_artifacts::{Address, Digest};
+    use yaml_tree::place::{Located, Place};
+
+    use super::is_other_content;
+
+    /// An image with a reference, the digest that is pulled and a checksum, as far as they are there.
+    fn image(uri: &str, digest: &str, checksum: Option<(&'static str, &str)>) -> Image {
+        let there = |text: &str| !text.is_empty();
+        let facts = checksum.map(|(kind, sum)| (kind, sum, Place::NONE));
+        Image {
+            key: "noble".into(),
+            name: "noble".into(),
+            artifact: "noble".into(),
+            place: Place::NONE,
+            uri: there(uri).then(|| Located::new(Address::new(uri), Place::NONE)),
+            digest: None,
+            pulled: there(digest).then(|| Digest::compute(digest.as_bytes())),
+            facts: Facts::new(Origin::Record, facts),
+            enabled: None,
+            built: false,
+            list: "os_images",
+            registry: None,
+        }
+    }
+
+    #[test]
+    fn another_digest_under_one_reference_is_another_content_and_what_one_side_lacks_is_not() {
+        let [a, b] = [Some((fact::SHA256, "a")), Some((fact::SHA256, "b"))];
+        let md5 = Some((fact::MD5, "b"));
+        for (was, is, is_other) in [
+            (image("x:1", "", None), image("x:1", "", None), false),
+            (image("x:1", "", None), image("x:2", "", None), true),
+            (image("x:1", "", None), image("", "", None), false),
+            (image("", "", a), image("x:1", "", None), false),
+            (image("x:1", "a", None), image("x:1", "b", None), true),
+            (image("x:1", "a", None), image("x:2", "a", None), false),
+            (image("x:1", "", None), image("x:1", "b", None), false),
+            (image("x:1", "a", a), image("x:1", "b", a), false),
+            (image("x:1", "a", a), image("x:1", "a", b), true),
+            (image("x:1", "", a), image("x:1", "", md5), false),
+            (image("x:1", "a", a), image("x:1", "b", md5), true),
+        ] {
+            assert_eq!(is_other_content(&was, &is), is_other, "{was:?} {is:?}");
+            assert_eq!(is_other_content(&is, &was), is_other, "{is:?} {was:?}");
+        }
     }
 }
