@@ -886,6 +886,9 @@ fn a_submodule_beside_manifests_is_not_read_as_one() {
     assert_text(
         &run.outcome.stdout,
         str![[r#"
+Against 2992bfa3e7, `HEAD`
+
+no machine is re-provisioned, 1 cluster as before
 
 "#]],
     );

@@ -182,12 +182,6 @@ fn a_chart_of_a_generator_is_one_of_the_kustomization() {
         ("flux.yaml", flux),
     ];
     let of_flux = said(&files);
-    let refused = generator(cases[4]);
-    let of_folder = said(&[
-        ("apps/kustomization.yaml", "generators: [more]\n"),
-        ("apps/more/kustomization.yaml", "resources: [chart.yaml]\n"),
-        ("apps/more/chart.yaml", &refused),
-    ]);
     let beside_none = said(&[
         (
             "apps/kustomization.yaml",
@@ -201,7 +195,7 @@ fn a_chart_of_a_generator_is_one_of_the_kustomization() {
         ("apps/kustomization.yaml", "generators: [more]\n"),
         ("apps/more/kustomization.yaml", &inner),
     ]);
-    let parts = [of_text, of_flux, of_folder, beside_none, of_charts];
+    let parts = [of_text, of_flux, beside_none, of_charts];
     let parts = parts.map(|lines| lines.join("\n")).join("\n\n");
     assert_text(
         &[table, parts].join("\n"),
@@ -226,10 +220,21 @@ name: edge, chartHome: ../charts, other: field
     edge/edge: unknown (the values of its chart are not known)
 
 i/control-plane v1.30.2 (charts/edge/values.yaml:1:10): by_name, ubuntu-2204-kube-v1.30.2 (charts/edge/values.yaml:2:15) holds 1.30.2
+
 warning[composition-unsupported]: the chart `charts/edge` is not checked as `apps/chart.yaml` deploys it: what names it is not composed here
 warning[composition-failed]: `apps` does not build: Flux renders no `helmCharts`: it runs kustomize without Helm
 error[nothing-checked]: 0 node pools checked; 1 skipped: the values of its chart are not known
 edge/edge: unknown (the values of its chart are not known)
+
+warning[composition-unsupported]: the chart `charts/edge` is not checked as `apps/chart.yaml` deploys it: what names it is not composed here
+warning[composition-failed]: `apps` does not build: `none.yaml` is neither a file nor a folder with a kustomization
+error[nothing-checked]: 0 node pools checked; 1 skipped: the values of its chart are not known
+edge/edge: unknown (the values of its chart are not known)
+
+warning[composition-unsupported]: the chart `charts/edge` is not checked as `apps/more/kustomization.yaml` deploys it: what names it is not composed here
+warning[composition-unsupported]: `apps` does not build: a KubeadmControlPlane is not run here
+edge/edge: unknown (the values of its chart are not known)
+r/control-plane v1.30.2 (charts/edge/values.yaml:1:10): by_name, ubuntu-2204-kube-v1.30.2 (charts/edge/values.yaml:2:15) holds 1.30.2
 "#]],
     );
 }

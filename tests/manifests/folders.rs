@@ -250,9 +250,9 @@ error[nothing-checked]: no node pool was checked
  = help: docs/manifests.md says what is read of manifests
  = help: or type `--allow-empty`
 
-warning[project-file]: git does not track `ci/new.yaml`, which this run leaves out
+warning[project-file]: git does not track `ci/link.yaml` and 1 more, which this run leaves out
  |
- = help: `git add ci/new.yaml` where it belongs to this commit
+ = help: `git add ci/link.yaml` where it belongs to this commit
 
 1 error, 1 warning
 

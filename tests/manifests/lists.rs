@@ -145,6 +145,14 @@ in another
     edge/edge-md v1.30.2 (all.yaml:27:20): mismatched, ubuntu-2204-kube-v1.31.8 (all.yaml:32:53) holds 1.31.8
 of one kind
     edge/md: unknown (no reference to a machine template)
+of one kind, in a map
+    edge/md: unknown (no reference to a machine template)
+of one kind, without kind
+of one kind, without version
+of one kind, of a chart
+    edge/md: unknown (no reference to a machine template)
+of one kind, without kind, of a chart
+    edge/edge: unknown (its chart does not render)
 of a kustomization
     edge/control-plane v1.30.2 (over/all.yaml:14:14): mismatched, ubuntu-2204-kube-v1.31.8 (over/all.yaml:29:51) holds 1.31.8
     edge/edge-md v1.30.2 (over/all.yaml:24:18): mismatched, ubuntu-2204-kube-v1.31.8 (over/all.yaml:29:51) holds 1.31.8

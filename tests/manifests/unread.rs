@@ -191,22 +191,6 @@ edge
     }
 }
 
-#[test]
-fn a_chart_whose_metadata_is_a_link_is_rendered() {
-    let metadata = "apiVersion: v2\nname: edge\nversion: 1.0.0\n";
-    let stage = stage_beside("shared/chart.txt", metadata)
-        .file("charts/edge/values.yaml", "version: v1.30.2\n")
-        .file(
-            "charts/edge/templates/all.yaml",
-            cluster("{{ .Values.version }}", GOOD),
-        );
-    let link = stage.path().join("charts/edge/Chart.yaml");
-    std::os::unix::fs::symlink("../../shared/chart.txt", link).expect("linked");
-    stage.check().pools(str![[r#"
-
-"#]]);
-}
-
 /// Also where nothing else is there.
 #[test]
 fn a_repository_of_files_that_are_not_read_says_so() {
