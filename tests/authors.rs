@@ -403,6 +403,71 @@ fn help_names_the_key_of_the_cluster_s_own_provider() {
     assert!(cluster("capv").contains("`cluster.capv.image_key: …`"));
 }
 
+/// Of a choice that selects no bundle, or one that says nothing of itself, it is not known what it installs.
+#[test]
+fn a_choice_of_a_bundle_that_nobody_knows_is_no_cluster_as_before() {
+    let mut text = String::new();
+    for (what, edits, from, to) in [
+        (
+            "a selector that selects none",
+            &[(
+                "component_bundle_selector: {} ",
+                "component_bundle_selector: {k8s-version: 1.30.1} ",
+            )][..],
+            "1.30.1}",
+            "1.30.2}",
+        ),
+        (
+            "bundles that say nothing",
+            &[
+                (
+                    "    uri: oci://registry.example.org/components/rke2:v1.31.8-1\n",
+                    "",
+                ),
+                (
+                    "    uri: oci://registry.example.org/components/rke2:v1.32.4-1\n",
+                    "",
+                ),
+                (
+                    "component_bundle_selector: {} ",
+                    "component_bundle_key: rke2-1-31-8 ",
+                ),
+            ],
+            "component_bundle_key: rke2-1-31-8",
+            "component_bundle_key: rke2-1-32-4",
+        ),
+    ] {
+        let stage = project().folder("fixtures/workspaces/elemental");
+        for (from, to) in edits {
+            stage.edit("values.yaml", from, to);
+        }
+        let Some(stage) = stage.commit("before") else {
+            return;
+        };
+        stage.edit("values.yaml", from, to);
+        let run = stage.run("impact --against HEAD").outcome.stdout;
+        let lines = run.lines().filter(|line| {
+            line.contains("component bundle")
+                || line.contains("component_bundle")
+                || line.contains("as before")
+        });
+        text += &format!("# {what}\n{}\n", lines.collect::<Vec<_>>().join("\n"));
+    }
+    assert_text(
+        &text,
+        str![[r#"
+# a selector that selects none
+                   values cluster.elemental.component_bundle_selector.k8s-version  1.30.1 → 1.30.2
+not known of 1 whole cluster, 1 cluster as before
+# bundles that say nothing
+                   component bundle control-plane  rke2-1-31-8 → rke2-1-32-4
+                   component bundle md0  rke2-1-31-8 → rke2-1-32-4
+no machine is re-provisioned, 1 cluster as before
+
+"#]],
+    );
+}
+
 /// rancher/elemental#990: bundles are updated for themselves. Under one key, and by the lock alone too, machines to come get other files.
 #[test]
 fn another_component_bundle_is_no_cluster_as_before() {
@@ -415,9 +480,11 @@ fn another_component_bundle_is_no_cluster_as_before() {
     let mut note = |what: &str, file: &str, from: &str, to: &str| {
         stage.edit(file, from, to);
         let run = stage.run("impact --against HEAD").outcome.stdout;
-        let lines = run
-            .lines()
-            .filter(|line| line.contains("component") || line.contains("in place"));
+        let lines = run.lines().filter(|line| {
+            ["component", "in place", "as before"]
+                .iter()
+                .any(|word| line.contains(word))
+        });
         text += &format!("# {what}\n{}\n", lines.collect::<Vec<_>>().join("\n"));
         for (path, own) in &before {
             stage.write(path, own);
@@ -460,20 +527,24 @@ fn another_component_bundle_is_no_cluster_as_before() {
   whole cluster  in place: existing machines stay as they are, later ones differ
                    component bundle control-plane  oci://registry.example.org/components/rke2:v1.31.8-1 → oci://registry.example.org/components/rke2:v1.31.8-2
                    component bundle md0  oci://registry.example.org/components/rke2:v1.31.8-1 → oci://registry.example.org/components/rke2:v1.31.8-2
+no machine is re-provisioned, 1 cluster as before
 # another digest in the lock
   whole cluster  in place: existing machines stay as they are, later ones differ
                    component bundle control-plane  sha256:b2a67ca0d381df721e7e0b0d3ad83eba17ff0a681589840447dbb498efb088c0 → sha256:c2a67ca0d381df721e7e0b0d3ad83eba17ff0a681589840447dbb498efb088c0
                    component bundle md0  sha256:b2a67ca0d381df721e7e0b0d3ad83eba17ff0a681589840447dbb498efb088c0 → sha256:c2a67ca0d381df721e7e0b0d3ad83eba17ff0a681589840447dbb498efb088c0
+no machine is re-provisioned, 1 cluster as before
 # another key of the same bundle
-
+no machine is re-provisioned, 2 clusters as before
 # no bundle
   whole cluster  in place: existing machines stay as they are, later ones differ
                    component bundle control-plane  rke2-1-31-8 → none
                    component bundle md0  rke2-1-31-8 → none
+no machine is re-provisioned, 1 cluster as before
 # another Kubernetes version
   whole cluster  in place: existing machines stay as they are, later ones differ
                    component bundle control-plane  rke2-1-31-8 → rke2-1-32-4
                    component bundle md0  rke2-1-31-8 → rke2-1-32-4
+4 machines in 1 cluster re-provisioned, 1 cluster as before
 
 "#]],
     );

@@ -421,7 +421,7 @@ no longer automated
     );
 }
 
-/// Argo CD deletes the last object only where it is told to, and takes no folder for another type than it is.
+/// Argo CD deletes the last object only with allowEmpty, and takes no folder for another type than it is.
 #[test]
 fn argo_cd_keeps_what_is_last_and_what_does_not_build() {
     let stage = |automated: &str| {
@@ -437,17 +437,21 @@ fn argo_cd_keeps_what_is_last_and_what_does_not_build() {
             .file("apps/notes.txt", "kind: Cluster\n")
     };
     let changes: Changes<'_> = &[
-        ("the last object goes", &|stage: &Stage| {
-            stage.write("apps/edge.yaml", "# nothing\n");
+        ("the last object becomes a comment", &|stage: &Stage| {
+            stage.write("apps/edge.yaml", "# kind: Cluster\n");
         }),
         ("another object stays", &|stage| {
             stage.write("apps/edge.yaml", "# nothing\n");
-            stage.write("apps/map.yaml", object("v1 ConfigMap map", "data: {}"));
+            stage.write("apps/map.yml", object("v1 ConfigMap map", "data: {}"));
         }),
         ("an object in JSON stays", &|stage| {
             stage.write("apps/edge.yaml", "# nothing\n");
             let map = r#"{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "map"}}"#;
             stage.write("apps/map.json", map);
+        }),
+        ("a file that is no YAML stays", &|stage| {
+            stage.write("apps/edge.yaml", "# nothing\n");
+            stage.write("apps/map.yaml", "kind: [\n");
         }),
         ("a kustomization of nothing", &|stage| {
             stage.write("apps/edge.yaml", "# nothing\n");
@@ -473,7 +477,7 @@ fn argo_cd_keeps_what_is_last_and_what_does_not_build() {
         &shown,
         str![[r#"
 prune: true
-the last object goes
+the last object becomes a comment
     edge
       whole cluster  not known: its objects are deployed by something else, or by nothing
                        deployed by  Application argocd/apps → nothing
@@ -496,6 +500,11 @@ an object in JSON stays
                        image       ubuntu-2204-kube-v1.31.8 → none
                        kubernetes  v1.31.8 → none
     3 machines and one whole pool deleted, 1 cluster gone, 1 cluster as before
+a file that is no YAML stays
+    edge
+      whole cluster  not known: its objects are deployed by something else, or by nothing
+                       deployed by  Application argocd/apps → nothing
+    not known of 1 whole cluster, 1 cluster as before
 a kustomization of nothing
     edge
       whole cluster  not known: its objects are deployed by something else, or by nothing
@@ -516,7 +525,7 @@ settings of kustomize
       = help: the node pools that it deploys are not checked
     1 warning
 prune: true, allowEmpty: true
-the last object goes
+the last object becomes a comment
     edge (gone)
       control-plane  3 machines deleted
                        image       ubuntu-2204-kube-v1.31.8 → none
@@ -535,6 +544,15 @@ another object stays
                        kubernetes  v1.31.8 → none
     3 machines and one whole pool deleted, 1 cluster gone, 1 cluster as before
 an object in JSON stays
+    edge (gone)
+      control-plane  3 machines deleted
+                       image       ubuntu-2204-kube-v1.31.8 → none
+                       kubernetes  v1.31.8 → none
+      edge-md        all machines deleted
+                       image       ubuntu-2204-kube-v1.31.8 → none
+                       kubernetes  v1.31.8 → none
+    3 machines and one whole pool deleted, 1 cluster gone, 1 cluster as before
+a file that is no YAML stays
     edge (gone)
       control-plane  3 machines deleted
                        image       ubuntu-2204-kube-v1.31.8 → none
