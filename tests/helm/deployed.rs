@@ -665,6 +665,22 @@ fn a_chart_is_in_no_cluster_that_its_kube_version_leaves_out() {
     );
 }
 
+/// An old cluster that the chart refuses too is no reason to know nothing.
+#[test]
+fn a_chart_is_rendered_for_the_newest_cluster_that_its_kube_version_admits() {
+    let version = "{{ if semverCompare \"<1.30-0\" .Capabilities.KubeVersion.Version }}{{ fail \"too old\" }}{{ end }}v1.30.2";
+    let stage = with_chart(RIGHT, &[("paris.yaml", RELEASE)]);
+    let file = "charts/edge/templates/cluster.yaml";
+    stage.edit(file, "{{ .Values.version | quote }}", version);
+    let metadata = format!("{METADATA}kubeVersion: '<1.33.0-0'\n");
+    stage.write("charts/edge/Chart.yaml", metadata);
+    let said = said(&stage).concat();
+    assert!(
+        said.contains("by_name") && !said.contains("warning"),
+        "{said}"
+    );
+}
+
 /// No text of a template has the word, and what is evaluated has.
 #[test]
 fn what_only_tpl_leads_to_is_read_of_the_cluster_too() {

@@ -127,11 +127,8 @@ impl Chart {
         input: &mut Input,
         mut make: impl FnMut(&Input) -> Result<MadeObjects, Error>,
     ) -> Result<MadeObjects, Error> {
-        let newest = [input.release.cluster.clone()].into_iter();
-        let Some(cluster) = newest
-            .chain(clusters())
-            .find(|one| self.is_for_cluster(one))
-        else {
+        let known = [input.release.cluster.clone()].into_iter();
+        let Some(cluster) = known.chain(clusters()).find(|one| self.is_for_cluster(one)) else {
             let (first, last) = (MINORS.start(), MINORS.end());
             let why = format!(
                 "Helm refuses it: its `kubeVersion` has no Kubernetes from 1.{first} to 1.{last}"
@@ -456,10 +453,10 @@ fn other_releases(release: &Release, reads: Reads) -> Vec<Release> {
     others
 }
 
-/// The clusters that a release may be in.
+/// The clusters that a release may be in, the newest minor first.
 fn clusters() -> impl Iterator<Item = Served> {
     let of_minor = |minor| PATCHES.map(|patch| format!("v1.{minor}{patch}"));
-    let versions = MINORS.flat_map(of_minor).map(Arc::<str>::from);
+    let versions = MINORS.rev().flat_map(of_minor).map(Arc::<str>::from);
     versions.flat_map(|version| {
         [false, true].map(|has_all| Served {
             version: Some(Arc::clone(&version)),
