@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use oci_artifacts::SCHEME;
+use oci_artifacts::{Reference, is_oci};
 use yaml_tree::place::Located;
 
 use crate::catalog::resolve;
@@ -131,8 +131,8 @@ impl Builder {
                 } else {
                     &mut sites.foreign
                 };
-                let prefix = resolve::registry_prefix(entry, catalog);
-                of.extend(prefix.map(|prefix| lower_host(&prefix)));
+                let url = resolve::registry_prefix(entry, catalog);
+                of.extend(url.and_then(|url| prefix(&url)));
             }
         }
         let Sites { own, foreign, .. } = &mut sites;
@@ -161,22 +161,22 @@ pub struct Sites {
     /// The keys of the builders' lists.
     pub listed: BTreeSet<String>,
     /// The addresses below which this builder's images are.
-    pub own: BTreeSet<String>,
+    pub own: BTreeSet<Reference>,
     /// Those of other builders.
-    pub foreign: BTreeSet<String>,
+    pub foreign: BTreeSet<Reference>,
 }
 
 impl Sites {
     /// Whether a reference is directly below an address of this builder, as its images are.
     pub fn is_own(&self, reference: &str) -> bool {
-        let mut own = self.own.iter();
-        own.any(|site| path_below(reference, site).is_some_and(|path| !path.contains('/')))
+        folder(reference).is_ok_and(|folder| self.own.contains(&folder))
     }
 
     /// Whether a word that is no reference holds one of this builder's, beside other characters.
     pub fn is_within(&self, word: &str) -> bool {
-        let has_tag = |site: &String| {
-            let path = word.split_once(strip_scheme(site))?.1.strip_prefix('/')?;
+        let word = word.to_ascii_lowercase();
+        let has_tag = |site: &Reference| {
+            let path = word.split_once(&site.name())?.1.strip_prefix('/')?;
             path.split('/').next()?.contains(':').then_some(())
         };
         !word.starts_with("http") && self.own.iter().any(|site| has_tag(site).is_some())
@@ -184,28 +184,23 @@ impl Sites {
 
     /// Whether a reference is below another builder's address.
     pub fn is_foreign(&self, reference: &str) -> bool {
-        let mut foreign = self.foreign.iter();
-        foreign.any(|site| path_below(reference, site).is_some())
+        let is_below = |folder: Reference| {
+            let mut foreign = self.foreign.iter();
+            foreign.any(|site| folder.strip_prefix(site).is_some())
+        };
+        folder(reference).is_ok_and(is_below)
     }
 }
 
-/// What is behind an address in a reference, which may lack the scheme.
-fn path_below<'r>(reference: &'r str, site: &str) -> Option<&'r str> {
-    let below = strip_scheme(reference).strip_prefix(strip_scheme(site))?;
-    below.strip_prefix('/')
+/// The address that a reference is directly below, in its one spelling; the text where no registry has such an address.
+pub(super) fn folder(reference: &str) -> Result<Reference, &str> {
+    let (folder, _) = reference.rsplit_once('/').unwrap_or_default();
+    Reference::parse_prefix(folder).ok_or(folder)
 }
 
-/// An address with its host in small letters: each spelling of a host is one.
-pub(super) fn lower_host(address: &str) -> String {
-    let bare = strip_scheme(address);
-    let host = bare.find('/').unwrap_or(bare.len());
-    let end = address.len() - bare.len() + host;
-    address[..end].to_ascii_lowercase() + &address[end..]
-}
-
-/// An address without its scheme, which notes may leave out.
-pub(super) fn strip_scheme(address: &str) -> &str {
-    address.strip_prefix(SCHEME).unwrap_or(address)
+/// A registry's `url`: a host, and perhaps a path; none of another scheme.
+fn prefix(url: &str) -> Option<Reference> {
+    is_oci(url).then(|| Reference::parse_prefix(url))?
 }
 
 fn builder_entries(catalog: &Catalog) -> impl Iterator<Item = &CatalogEntry> {
@@ -214,16 +209,19 @@ fn builder_entries(catalog: &Catalog) -> impl Iterator<Item = &CatalogEntry> {
 
 #[cfg(test)]
 mod tests {
-    use super::lower_host;
+    use super::prefix;
 
     #[test]
-    fn the_host_alone_is_spelled_in_small_letters() {
-        for (address, spelled) in [
-            ("oci://R.Example:5000/D/A:V1", "oci://r.example:5000/D/A:V1"),
-            ("R.Example/D", "r.example/D"),
-            ("oci://R.Example", "oci://r.example"),
-        ] {
-            assert_eq!(lower_host(address), spelled);
-        }
+    fn a_registry_s_url_is_a_host_and_perhaps_a_path() {
+        let read = |url| prefix(url).map(|prefix| prefix.name());
+        assert_eq!(
+            read("oci://R.Example/a/b/").as_deref(),
+            Some("r.example/a/b")
+        );
+        assert_eq!(
+            read("oci://r.example:5000").as_deref(),
+            Some("r.example:5000")
+        );
+        assert_eq!(read("https://r.example/a"), None);
     }
 }

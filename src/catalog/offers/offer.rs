@@ -3,13 +3,14 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
+use oci_artifacts::{Reference, SCHEME, is_oci};
 use serde_json::Value;
 
 use crate::model::name::{NameFacts, key_of};
 use crate::model::version::Version;
 
 use super::Sites;
-use super::builder::{lower_host, strip_scheme};
+use super::builder::folder;
 
 /// The number of a registry's other versions that are reported: the last ones.
 const OTHERS: usize = 5;
@@ -50,7 +51,7 @@ impl Offer {
 /// snapshots, names of files, other builders' images, and what lies at an address without images, as charts do.
 pub fn parse_offer(text: &str, version: &str, sites: &Sites) -> Offer {
     let mut offer = Offer::default();
-    let notes = lower_hosts(&notes(text));
+    let notes = notes(text);
     let lines = lines(&notes);
     let folders = image_folders(lines.iter().flatten().copied(), sites);
     // The image whose checksum may be in the next words.
@@ -77,7 +78,7 @@ pub fn parse_offer(text: &str, version: &str, sites: &Sites) -> Offer {
                 .filter(|tag| Version::parse(tag).is_some())
                 .peekable();
             match key_of(name) {
-                _ if !folders.is_empty() && !folders.contains(folder(word)) => {
+                _ if !folders.is_empty() && !folders.contains(&folder(word)) => {
                     let left_out = is_of_version.then(|| (*word).to_owned());
                     offer.unread.extend(left_out);
                 }
@@ -104,32 +105,16 @@ pub fn parse_offer(text: &str, version: &str, sites: &Sites) -> Offer {
 }
 
 /// The addresses that hold images: this builder's, and those of references that are named like images or that the catalog lists.
-fn image_folders<'a>(words: impl Iterator<Item = &'a str>, sites: &'a Sites) -> BTreeSet<&'a str> {
+fn image_folders<'a>(
+    words: impl Iterator<Item = &'a str>,
+    sites: &Sites,
+) -> BTreeSet<Result<Reference, &'a str>> {
     let is_listed = |name: &str| sites.listed.contains(&name.replace('.', "-"));
     let images = words.filter(|word| {
         name_and_tag(word).is_some_and(|(name, _)| is_image_name(name) || is_listed(name))
     });
-    let own = sites.own.iter().map(|site| strip_scheme(site));
+    let own = sites.own.iter().cloned().map(Ok);
     images.map(folder).chain(own).collect()
-}
-
-/// Notes with the hosts of references in small letters.
-fn lower_hosts(notes: &str) -> String {
-    let words = notes.split_inclusive(is_between);
-    let spell = |word: &str| {
-        if word.contains('/') {
-            lower_host(word)
-        } else {
-            word.to_owned()
-        }
-    };
-    words.map(spell).collect()
-}
-
-/// The address that a reference is directly below.
-fn folder(reference: &str) -> &str {
-    let folder = strip_scheme(reference).rsplit_once('/');
-    folder.map_or("", |(folder, _)| folder)
 }
 
 /// The words of each line. Versions alone in a line belong to the line above: somebody wrapped it.
@@ -257,9 +242,11 @@ fn is_between(letter: char) -> bool {
 
 /// The name and tag that a word is, if it names an image of the builder.
 fn name_and_tag(word: &str) -> Option<(&str, Option<&str>)> {
-    let (path, is_reference) = match word.strip_prefix("oci://") {
-        Some(path) => (path, true),
-        None => (word, false),
+    let is_reference = is_oci(word);
+    let path = if is_reference {
+        &word[SCHEME.len()..]
+    } else {
+        word
     };
     if path.contains("://") || path.contains("/snapshots/") {
         return None;
@@ -287,7 +274,7 @@ mod tests {
 
     use proptest::prelude::{prop, prop_assert_eq, proptest};
 
-    use super::{Sites, is_image, notes, offer_from_tags, parse_offer};
+    use super::{Reference, Sites, is_image, notes, offer_from_tags, parse_offer};
 
     fn images(text: &str) -> Vec<String> {
         parse_offer(text, "0.4.13", &Sites::default())
@@ -321,8 +308,10 @@ See https://r.example/d/ubuntu-noble-plain-rke2-1-28-1.
     /// A builder's images below `oci://r.example/d`, and another one's.
     fn sites() -> Sites {
         Sites {
-            own: ["oci://r.example/d".to_owned()].into(),
-            foreign: ["oci://r.example/other".to_owned()].into(),
+            own: Reference::parse_prefix("r.example/d").into_iter().collect(),
+            foreign: Reference::parse_prefix("r.example/other")
+                .into_iter()
+                .collect(),
             ..Sites::default()
         }
     }
@@ -357,20 +346,29 @@ and 0.4.13 is here
         );
     }
 
-    /// A host has no case: neither the builder's own nor another's.
+    /// A host has no case, neither the builder's own nor another's, and a port that goes without saying.
     #[test]
-    fn a_host_in_capitals_is_the_same_registry() {
+    fn a_host_in_another_spelling_is_the_same_registry() {
         let notes = "\
 oci://R.Example/d/a-1-30:0.4.13
+OCI://r.example:443/d/b-1-30:0.4.13
 R.EXAMPLE/d/ubuntu-noble-plain-rke2-1-31:0.4.12 0.4.13
 oci://R.Example/other/c-1-32:0.4.13
 oci://R.Example/d/d-1-32:latest
+REF=oci://R.Example/d/e-1-32:0.4.13
+D/A and R.Example/D/f-1-32
 ";
         let offer = parse_offer(notes, "0.4.13", &sites());
         let names: Vec<String> = offer.images.into_keys().collect();
-        assert_eq!(names, ["a-1-30", "ubuntu-noble-plain-rke2-1-31"]);
+        assert_eq!(names, ["a-1-30", "b-1-30", "ubuntu-noble-plain-rke2-1-31"]);
         let unreadable: Vec<String> = offer.unreadable.into_iter().collect();
-        assert_eq!(unreadable, ["oci://r.example/d/d-1-32:latest"]);
+        assert_eq!(
+            unreadable,
+            [
+                "REF=oci://R.Example/d/e-1-32:0.4.13",
+                "oci://R.Example/d/d-1-32:latest"
+            ]
+        );
         // A tag has one.
         let notes = "oci://R.Example/d/a-1-30:0.4.13 0.5.0-RC1";
         let offer = parse_offer(notes, "0.5.0-RC1", &sites());

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use oci_artifacts::{Failure, FailureKind, Reference, SCHEME, Store, is_oci};
+use oci_artifacts::{Failure, FailureKind, Reference, SCHEME, Store};
 
 use super::builder::Sites;
 use super::offer::{Offer, is_image, offer_from_tags, parse_offer};
@@ -71,13 +71,12 @@ fn percent_encode(version: &str) -> String {
 /// One of them cannot be read, or they have too many repositories.
 pub fn registries(version: &str, sites: &Sites, stores: &Stores) -> Result<Published, Error> {
     let listed = &sites.listed;
-    let prefixes: Vec<Reference> = sites.own.iter().filter_map(|url| prefix(url)).collect();
-    if prefixes.is_empty() {
+    let Some(first) = sites.own.first() else {
         let message = "the catalog names no registry that can be queried";
         return Err(Error::usage(format!("{message}\nhelp: {OTHERWISE}")));
-    }
+    };
     let (mut found, mut failures, mut unread) = (Vec::new(), Vec::new(), BTreeSet::new());
-    for prefix in &prefixes {
+    for prefix in &sites.own {
         match stores.list_repositories(prefix) {
             Ok(names) => {
                 let is_unread = |name: &&String| !name.contains('/') && !is_image(name, listed);
@@ -92,7 +91,7 @@ pub fn registries(version: &str, sites: &Sites, stores: &Stores) -> Result<Publi
             "there are {} repositories of images, more than the {MOST} that are queried",
             found.len()
         );
-        let wanted = prefixes[0].registry.to_string();
+        let wanted = first.registry.to_string();
         failures.push(Failure::new(wanted, FailureKind::TooLarge, message).help(OTHERWISE));
     }
     if !failures.is_empty() {
@@ -115,7 +114,7 @@ pub fn registries(version: &str, sites: &Sites, stores: &Stores) -> Result<Publi
         unread,
         ..offer_from_tags(found_tags.into_iter(), version)
     };
-    let names: Vec<String> = prefixes.iter().map(display).collect();
+    let names: Vec<String> = sites.own.iter().map(display).collect();
     Ok((offer, format!("{} has", names.join(", ")), OTHERWISE))
 }
 
@@ -134,36 +133,17 @@ fn images(
         .collect()
 }
 
-/// A registry's `url`: a host, and perhaps a path; none of another scheme.
-fn prefix(url: &str) -> Option<Reference> {
-    is_oci(url).then(|| Reference::parse_prefix(url))?
-}
-
 fn display(prefix: &Reference) -> String {
     format!("`{SCHEME}{}`", prefix.name())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{display, percent_encode, prefix};
+    use super::percent_encode;
 
     #[test]
     fn a_version_is_one_part_of_an_address() {
         assert_eq!(percent_encode("0.4.13-rc_1"), "0.4.13-rc_1");
         assert_eq!(percent_encode("../1+2?x"), "..%2F1%2B2%3Fx");
-    }
-
-    #[test]
-    fn a_registry_s_url_is_a_host_and_perhaps_a_path() {
-        let read = |url| prefix(url).map(|prefix| display(&prefix));
-        assert_eq!(
-            read("oci://r.example/a/b/").as_deref(),
-            Some("`oci://r.example/a/b`")
-        );
-        assert_eq!(
-            read("oci://r.example:5000").as_deref(),
-            Some("`oci://r.example:5000`")
-        );
-        assert_eq!(read("https://r.example/a"), None);
     }
 }
