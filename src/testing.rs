@@ -12,6 +12,7 @@ use oci_artifacts::Address;
 use yaml_tree::place::{FileId, Located, Place, Source, Sources};
 use yaml_tree::value::{Node, Value};
 
+use crate::decide::identity::Identities;
 use crate::decide::proof::judge_pools;
 use crate::model::catalog::Registry;
 use crate::model::cluster::{Choice, ChoiceLevel, Cluster, LevelName, Pool, PoolName};
@@ -227,6 +228,10 @@ impl Given {
             }
         }
         self.choose(&choice, &Outcome::Explicit(None));
+        let identities = Identities::new(&self.images);
+        for selection in &mut self.view.selections {
+            selection.file = identities.find_by_file(url).cloned();
+        }
     }
 
     /// Every pool selects by these patterns, with that outcome.
@@ -314,6 +319,7 @@ pub(crate) fn selection(outcome: Outcome) -> Selection {
         near_misses: Arc::default(),
         outcome,
         twins: Vec::new(),
+        file: None,
         other_mode: None,
     }
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use capi::image::{Fact, Facts, Image, ImageKey, Images, Origin, fact};
-use capi::location::{Location, is_same_url, last_part, normal_url};
+use capi::location::{Location, file_name, is_same_url, last_part, normal_url};
 use oci_artifacts::{Digest, Reference, is_oci};
 use yaml_tree::place::Located;
 
@@ -17,19 +17,26 @@ use crate::model::name::{NameSchemes, key_of, same_value, split_registry};
 use crate::model::selection::{PoolImage, Selection};
 use crate::model::version::Version;
 
-/// The images of a catalog by their digests and URLs, and by what their locations end in.
+/// The images of a catalog by their digests and URLs, by what their locations end in, and by the names of their files.
 #[derive(Debug, Default)]
 pub struct Identities {
     by_word: HashMap<String, Vec<ImageKey>>,
     /// What an image has that others have too and only one image can have.
     shared: HashMap<ImageKey, Vec<String>>,
+    /// The first image of each file's name.
+    by_file: HashMap<Arc<str>, ImageKey>,
 }
 
 impl Identities {
     /// Those of a catalog.
     pub fn new(images: &Images) -> Self {
         let mut by_word: HashMap<String, Vec<ImageKey>> = HashMap::new();
+        let mut by_file = HashMap::new();
         for image in images.values() {
+            if let Some(file) = image.facts.get(fact::FILENAME) {
+                let first = by_file.entry(Arc::clone(&file.value));
+                first.or_insert_with(|| Arc::clone(&image.key));
+            }
             let locations = locations(image).map(|text| last_part(text).to_owned());
             let words = locations.chain(glance_name(image));
             let words = words.chain(identifying_words(image));
@@ -44,7 +51,16 @@ impl Identities {
             (!words.is_empty()).then(|| (Arc::clone(&image.key), words))
         });
         let shared = shared.collect();
-        Self { by_word, shared }
+        Self {
+            by_word,
+            shared,
+            by_file,
+        }
+    }
+
+    /// The key of the image whose file has the name that a URL ends in: what is served there, perhaps.
+    pub fn find_by_file(&self, url: &str) -> Option<&ImageKey> {
+        self.by_file.get(file_name(url))
     }
 
     /// The key of the image that lies at the URL of a choice, that the project serves there, or whose digest the choice gives.

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use capi::image::{Facts, Image, ImageKey, Images, fact};
-use capi::location::file_name;
 use yaml_tree::place::Sources;
 
 use super::catalog::{Catalog, Registry};
@@ -93,13 +92,6 @@ impl ClusterView {
                 disagreements,
             },
         )
-    }
-
-    /// The image of the catalog whose file has the name that a URL ends in: what is served there, perhaps.
-    pub fn find_by_file(&self, url: &str) -> Option<&Image> {
-        let file = file_name(url);
-        let is_it = |image: &&Image| image.facts.text(fact::FILENAME) == Some(file);
-        self.images.values().find(is_it)
     }
 
     /// The pools with a component bundle, and that bundle.

@@ -20,6 +20,8 @@ pub struct Selection {
     pub outcome: Outcome,
     /// The other images of the catalog that have the digest or the URL of the one that the pool boots.
     pub twins: Vec<ImageKey>,
+    /// The image of the catalog whose file has the name that the pool's URL ends in: what is served there, perhaps.
+    pub file: Option<ImageKey>,
     /// What the other [`Matching`](super::selector::Matching) mode would have answered, where it differs.
     pub other_mode: Option<Outcome>,
 }

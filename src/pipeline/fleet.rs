@@ -550,8 +550,7 @@ fn image_use(view: &ClusterView, entry: &ClusterEntry) -> ImageUse {
     let selections = view.selections.iter();
     let installed = view.cluster.install_image.as_ref();
     let installed = installed.and_then(|named| find_image(&named.value, &view.images));
-    let urls = { view.cluster.pools.iter() }.filter_map(|pool| pool.choice.url.as_ref());
-    let files = urls.filter_map(|url| Some(&view.find_by_file(&url.value)?.key));
+    let files = selections.clone().filter_map(|it| it.file.as_ref());
     let booted = { selections.flat_map(Selection::all_images) }
         .chain(installed)
         .chain(files);

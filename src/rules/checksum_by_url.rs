@@ -3,16 +3,23 @@
 use capi::image::fact;
 
 use crate::model::checksum;
+use crate::model::cluster_view::SelectedPool;
 use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
+use crate::model::selection::Outcome;
 use crate::model::settings::ChecksumStyle;
 use crate::rules::ClusterInput;
 use crate::rules::input::ChosenImage;
 
 /// Looks at every node pool.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
-    let explicit = input.explicit();
-    for (pool, url) in explicit.filter(|(pool, _)| input.is_metal3(pool)) {
+    let is_meant = |it: &SelectedPool<'_>| {
+        matches!(it.selection.outcome, Outcome::Explicit(_)) && input.is_metal3(it.pool)
+    };
+    for SelectedPool {
+        pool, selection, ..
+    } in input.pools().filter(is_meant)
+    {
         let sum = pool.choice.checksum.as_ref();
         let Some(sum) = sum.filter(|sum| checksum::is_url(&sum.value)) else {
             continue;
@@ -21,7 +28,7 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
             .with_subject(input.subject(Some(pool)))
             .with_label(input.spot(sum.place), "fetched when a node is provisioned");
         let path = input.checksum_path(pool, |it| it.checksum.is_some());
-        let image = input.view.find_by_file(&url.value);
+        let image = { selection.file.as_ref() }.and_then(|key| input.view.images.get(key));
         findings.push(
             match image.and_then(|image| image.facts.text(fact::SHA256)) {
                 Some(digest) => finding.help(format!("`{path}: {digest}`")),

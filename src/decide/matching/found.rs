@@ -91,6 +91,11 @@ impl Selectable {
         self.identities().find_by_name(choice, &self.images)
     }
 
+    /// The key of the image whose file has the name that a URL ends in.
+    pub(super) fn find_by_file(&self, url: &str) -> Option<ImageKey> {
+        self.identities().find_by_file(url).cloned()
+    }
+
     /// The other images that are one with an image.
     pub(super) fn twins(&self, image: &ImageKey, choice: &Choice) -> Vec<ImageKey> {
         self.identities().twins(image, choice)

@@ -52,9 +52,12 @@ pub fn select(
                 None => Outcome::Nothing,
             },
             twins: Vec::new(),
+            file: None,
             other_mode: None,
         },
     };
+    let url = choice.url.as_ref();
+    selection.file = url.and_then(|url| catalog.find_by_file(&url.value));
     if let Some(image) = selection.image().facts_key() {
         selection.twins = catalog.twins(image, choice);
     }
@@ -141,6 +144,7 @@ fn match_selector(
         near_misses: Arc::default(),
         outcome: Outcome::Invalid(reason),
         twins: Vec::new(),
+        file: None,
         other_mode: None,
     };
     let finalized = match finalize(selector, cluster) {
@@ -176,6 +180,7 @@ fn match_selector(
         near_misses,
         other_mode: (other != outcome).then_some(other),
         twins: Vec::new(),
+        file: None,
         outcome,
     }
 }
