@@ -24,7 +24,7 @@ fn print(run: &Run) -> String {
     format!("{}{}", run.outcome.stdout, run.outcome.stderr)
 }
 
-/// The object that its help asks for.
+/// The object that its help describes.
 fn deployment(version: &str) -> String {
     format!(
         "apiVersion: cluster.x-k8s.io/v1beta1\nkind: MachineDeployment\nmetadata: {{name: md-0, namespace: default}}\nspec:\n  \
@@ -110,9 +110,9 @@ warning[component-mismatch]: no release of Elemental has the field: the API serv
 "#]]);
 }
 
-/// Of templates elsewhere in the repository, and beside clusters, nothing is said.
+/// Of templates elsewhere in the repository nothing is said.
 #[test]
-fn a_machine_template_is_no_loose_end_of_another_folder_or_beside_clusters() {
+fn a_machine_template_is_no_loose_end_of_another_folder() {
     let stage = project()
         .file("templates/template.yaml", COMPONENTS)
         .file(
@@ -149,6 +149,38 @@ fn a_machine_template_is_no_loose_end_of_another_folder_or_beside_clusters() {
         "{}",
         print(&run)
     );
+}
+
+/// A cluster of other machines, a class, a file that is not read: what makes machines of it is there, or may be.
+#[test]
+fn of_a_machine_template_that_something_may_make_machines_of_nothing_is_said() {
+    let class = "\
+apiVersion: cluster.x-k8s.io/v1beta1
+kind: ClusterClass
+metadata: {name: edge, namespace: default}
+spec:
+  workers:
+    machineDeployments:
+      - class: md
+        template:
+          infrastructure:
+            ref: {apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: ElementalMachineTemplate, name: elemental-cluster-md-0}
+";
+    let other = COMPONENTS.replace("md-0", "md-1");
+    let pool = deployment("v1.26.7+rke2r1").replace("md-0", "md-1");
+    let said = |files: &[(&str, &str)]| {
+        let stage = project().file("template.yaml", COMPONENTS);
+        for (path, text) in files {
+            stage.write(path, text);
+        }
+        print(&stage.run("check"))
+    };
+    let rendered = deployment("{{ version }}");
+    let is_said = |files: &[(&str, &str)]| said(files).contains("is no node pool yet");
+    assert!(is_said(&[]));
+    assert!(!is_said(&[("class.yaml", class)]));
+    assert!(!is_said(&[("md.yaml.j2", &rendered)]));
+    assert!(!is_said(&[("md.yaml", &pool), ("other.yaml", &other)]));
 }
 
 /// rancher/elemental#1011: its four steps, in plain manifests, with the endpoint left blank.
@@ -205,6 +237,26 @@ no findings in 1 cluster; 1 node pool checked: 1 by name only
         found("ElementalCluster", "{controlPlaneEndpoint: null}")
             .contains("ElementalCluster `site`")
     );
+    assert!(
+        found(
+            "ElementalCluster",
+            "{controlPlaneEndpoint: {host: null, port: 6443}}"
+        )
+        .contains("ElementalCluster `site`")
+    );
+    // Another controller fills it in; of a webhook that refuses it, that is no way out.
+    for (kind, is_found) in [("ElementalCluster", false), ("Metal3Cluster", true)] {
+        let stage = endpoint(kind, "{}");
+        stage.edit(
+            "cluster.yaml",
+            &format!("kind: {kind}\nmetadata: {{"),
+            &format!(
+                "kind: {kind}\nmetadata: {{annotations: {{cluster.x-k8s.io/managed-by: ops}}, "
+            ),
+        );
+        let found = print(&stage.run("check")).contains("endpoint-missing");
+        assert_eq!(found, is_found, "{kind}");
+    }
     // What another program fills in, and what a provider makes itself, is not blank.
     for endpoint in ["{host: '${ENDPOINT}', port: 6443}", "'${ENDPOINT}'"] {
         assert_eq!(
@@ -223,7 +275,14 @@ no findings in 1 cluster; 1 node pool checked: 1 by name only
         "resources: [cluster.yaml]\ncrds: [crd.json]\n",
     );
     assert!(!print(&stage.run("check")).contains("endpoint-missing"));
+    // So may one of the Cluster alone.
+    let text = stage.texts()["cluster.yaml"].clone();
+    let (cluster, rest) = text.split_once("---\n").expect("two objects");
+    stage.write("cluster.yaml", cluster);
+    stage.write("infrastructure/site.yaml", rest);
+    assert!(!print(&stage.run("check")).contains("endpoint-missing"));
     stage.remove("kustomization.yaml");
+    assert!(print(&stage.run("check")).contains("endpoint-missing"));
     stage.edit(
         "cluster.yaml",
         "spec:\n  infra",
@@ -548,4 +607,25 @@ no machine is re-provisioned, 1 cluster as before
 
 "#]],
     );
+}
+
+/// What neither side's catalog has is not known to be the same.
+#[test]
+fn another_key_of_a_bundle_that_nobody_knows_is_said() {
+    let stage = project().folder("fixtures/workspaces/elemental");
+    stage.edit(
+        "values.yaml",
+        "component_bundle_selector: {} ",
+        "component_bundle_key: one ",
+    );
+    let Some(stage) = stage.commit("before") else {
+        return;
+    };
+    stage.edit(
+        "values.yaml",
+        "component_bundle_key: one ",
+        "component_bundle_key: other ",
+    );
+    let run = stage.run("impact --against HEAD").outcome.stdout;
+    assert!(run.contains("component_bundle_key"), "{run}");
 }

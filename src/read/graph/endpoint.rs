@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use capi::objects::{ManifestObject, Reference};
-use capi::providers::PROVIDERS;
+use capi::providers::{BlankEndpoint, PROVIDERS};
 use yaml_tree::edit::Step;
 use yaml_tree::opaque::is_opaque;
 use yaml_tree::place::Located;
@@ -16,6 +16,9 @@ use super::pools::{PoolReader, is_variable_text};
 
 /// The group of Cluster API's operator, which installs providers.
 const OPERATOR: &str = "operator.cluster.x-k8s.io";
+/// The annotation of an infrastructure cluster that another controller than its provider's completes, its endpoint included.
+/// (<https://cluster-api.sigs.k8s.io/developer/providers/contracts/infra-cluster>, "externally managed infrastructure")
+const MANAGED_BY: &str = "cluster.x-k8s.io/managed-by";
 
 /// Whether an object installs CAPM3.
 pub(super) fn is_capm3(object: &&ManifestObject) -> bool {
@@ -28,8 +31,13 @@ fn find_blank(infrastructure: &ManifestObject, cluster: &ManifestObject) -> Opti
     let mut kinds = PROVIDERS.iter().map(|it| it.data().infra_cluster);
     let kind =
         kinds.find(|it| it.kind == &*infrastructure.kind && it.group == infrastructure.group())?;
-    let what = kind.blank_endpoint?;
-    if infrastructure.unknown.is_some() || ![infrastructure, cluster].into_iter().all(is_blank) {
+    let managed_by = ["metadata", "annotations", MANAGED_BY];
+    let what = match kind.blank_endpoint? {
+        BlankEndpoint::Refused => "its webhook refuses that",
+        BlankEndpoint::Left if infrastructure.node.get_path(&managed_by).is_some() => return None,
+        BlankEndpoint::Left => "no release of its controller is known to fill it in",
+    };
+    if ![infrastructure, cluster].into_iter().all(is_blank) {
         return None;
     }
     let title = infrastructure.title();
@@ -41,8 +49,11 @@ fn find_blank(infrastructure: &ManifestObject, cluster: &ManifestObject) -> Opti
     Some(finding.unless_set(Level::Warning))
 }
 
-/// Whether an object names no host of an endpoint, and no other program fills it in.
+/// Whether it is known that an object names no host of an endpoint, and no other program fills it in.
 fn is_blank(object: &ManifestObject) -> bool {
+    if object.unknown.is_some() {
+        return false;
+    }
     let endpoint = object.node.get_path(&["spec", "controlPlaneEndpoint"]);
     let Some(endpoint) = endpoint.filter(|endpoint| !endpoint.value.is_null()) else {
         return true;

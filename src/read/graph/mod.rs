@@ -95,6 +95,8 @@ pub(super) fn clusters(
     } = deployed;
     let _work = budget::enter("the references between manifests")?;
     let mut clusters = read_clusters(&objects, None, &no_values(), &mut found);
+    // What makes machines may be in a file that is not read.
+    let is_read = unread.is_empty();
     if let Some(selected) = &seen.selected {
         unread.retain(|path, _| is_below(selected, &path.to_string_lossy()));
         clusters.retain(|read| is_below(selected, &read.folder) || read.has_file_below(selected));
@@ -107,8 +109,9 @@ pub(super) fn clusters(
                 || paths.any(|path| files.contains(path) || is_below(selected, path))
         });
     }
-    let unused_template = find_unused_template(&objects, seen.selected.as_deref());
-    let unused_template = unused_template.filter(|_| clusters.is_empty());
+    let unused_template = (is_read && clusters.is_empty())
+        .then(|| find_unused_template(&objects, seen.selected.as_deref()))
+        .flatten();
     let mut from_root = FromRoot::new(&seen.root);
     findings.extend(found.into_iter().map(|finding| from_root.finding(finding)));
     let unread = unread.into_iter();
@@ -158,11 +161,17 @@ pub(super) struct Clusters {
     pub(super) unused_template: Option<Finding>,
 }
 
-/// The first machine template below these paths that says what its machines have, where nothing makes machines of any.
+/// The first machine template below these paths that says what its machines have, and that no object of the repository refers to:
+/// a ClusterClass makes machines of it once there is a Cluster.
 fn find_unused_template(objects: &[ManifestObject], paths: Option<&[PathBuf]>) -> Option<Finding> {
+    let references = references(objects);
+    let known: BTreeSet<_> = { references.iter() }
+        .filter_map(|reference| Some((reference.kind, &**reference.name.value.as_str()?)))
+        .collect();
     let template = objects.iter().find(|object| {
         let is_meant = paths.is_none_or(|paths| is_below(paths, &object.file().path));
-        is_meant && object.is_template() && object.machine_kind().is_some()
+        let is_known = || known.contains(&(&*object.kind, &*object.name));
+        is_meant && object.is_template() && object.machine_kind().is_some() && !is_known()
     })?;
     let message = format!(
         "{} is no node pool yet: nothing makes machines of it",

@@ -9,7 +9,8 @@ use yaml_tree::value::{Entry, Map, Node};
 use super::images::{ImageNames, Way};
 use super::kind::INFRASTRUCTURE;
 use super::{
-    Edit, InPlaceChange, InfraCluster, Kind, Provider, ProviderData, Stamp, TemplateFields, set,
+    BlankEndpoint, Edit, InPlaceChange, InfraCluster, Kind, Provider, ProviderData, Stamp,
+    TemplateFields, set,
 };
 use crate::image::fact;
 
@@ -85,7 +86,7 @@ const IMAGE_NAMES: &[ImageNames] = &[ImageNames::new(
 
 /// Its webhook requires the host of an endpoint (metal3-io/cluster-api-provider-metal3, `Metal3Cluster.validate`).
 const CLUSTER: InfraCluster = InfraCluster {
-    blank_endpoint: Some("its webhook refuses that"),
+    blank_endpoint: Some(BlankEndpoint::Refused),
     ..InfraCluster::new("Metal3Cluster", &["v1beta1", V1BETA2], &[])
 };
 

@@ -7,7 +7,9 @@
 use yaml_tree::value::{Map, Node};
 
 use super::images::{ImageNames, Way};
-use super::{Edit, InPlaceChange, InfraCluster, Kind, Provider, ProviderData, Stamp, set};
+use super::{
+    BlankEndpoint, Edit, InPlaceChange, InfraCluster, Kind, Provider, ProviderData, Stamp, set,
+};
 use oci_artifacts::is_oci;
 
 use crate::image::fact;
@@ -45,7 +47,7 @@ const IMAGE_NAMES: &[ImageNames] = &[ImageNames::new(
 /// The controller leaves the endpoint as it is (rancher-sandbox/cluster-api-provider-elemental,
 /// internal/controller/elementalcluster_controller.go, step 5).
 const CLUSTER: InfraCluster = InfraCluster {
-    blank_endpoint: Some("no release of its controller is known to fill it in"),
+    blank_endpoint: Some(BlankEndpoint::Left),
     ..InfraCluster::new("ElementalCluster", &["v1beta1"], &[])
 };
 

@@ -19,7 +19,16 @@ pub struct InfraCluster {
     /// Whether a ClusterClass may have a template of it with an endpoint.
     pub has_template: bool,
     /// What is known to happen where the endpoint is blank; none where the provider makes one, or nobody has looked.
-    pub blank_endpoint: Option<&'static str>,
+    pub blank_endpoint: Option<BlankEndpoint>,
+}
+
+/// What happens where an infrastructure cluster names no endpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BlankEndpoint {
+    /// The provider's webhook refuses it.
+    Refused,
+    /// No release of the provider's controller fills it in, and another controller may.
+    Left,
 }
 
 impl InfraCluster {

@@ -33,7 +33,7 @@ pub use field::{Edit, FieldStep, apply_edits, is_meant};
 pub use images::{
     ImageFields, ImageNames, NamedBy, NamedImage, image_fields, locations_of, node_at, strip_lookup,
 };
-pub use infra_cluster::InfraCluster;
+pub use infra_cluster::{BlankEndpoint, InfraCluster};
 pub use kind::{InPlaceChange, Kind, is_refused_later};
 pub use stamp::Stamp;
 
