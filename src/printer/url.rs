@@ -67,7 +67,7 @@ fn user(line: &str) -> Option<Range<usize>> {
 }
 
 /// Whether what a word has around a colon may be a user and a password. It is not where a blank or a URL's host follows the colon; nor,
-/// if no `@` follows in the word, where it is a port or a place in a file, an image with a digest, or an address of SSH.
+/// if no `@` follows in the word, where it is a port or a place in a file, an image with a tag or a digest, or an address of SSH.
 fn may_be_user(user: &str, password: &str, scheme: &str, is_place: bool) -> bool {
     let text = password.trim_start_matches(':');
     if text.is_empty() || text.starts_with(char::is_whitespace) || password.starts_with("//") {
@@ -78,6 +78,7 @@ fn may_be_user(user: &str, password: &str, scheme: &str, is_place: bool) -> bool
     let is_quoted = user.is_empty() && password.starts_with(is_end);
     signs(password).next().is_some()
         || !is_place
+            && !user.contains('/')
             && !DIGESTS.iter().any(is_digest)
             && !(scheme.is_empty() && (is_quoted || user.starts_with("git@")))
 }
@@ -187,7 +188,10 @@ mod tests {
             ("https://git@u:p w@host", "https://…@host"),
             ("https://u:sha256:p w@host", "https://…@host"),
             ("sha256:p w@host", "…@host"),
-            ("D/u:p w@host", "…@host"),
+            (
+                "`oci://h/os/x:1.2` is signed by `ops@example.org`, a/b:v1 by me@x",
+                "`oci://h/os/x:1.2` is signed by `ops@example.org`, a/b:v1 by me@x",
+            ),
             (
                 "at edge.yaml:1:2: `image:noble-31 k8s` of `ops@example.org`",
                 "at edge.yaml:1:2: `…@example.org`",
@@ -229,7 +233,7 @@ mod tests {
         #[test]
         fn no_letter_of_a_password_is_shown(
             before in "([a-z日:/@?'\"`.,]{0,9} )?['\"`]?",
-            user in "(https://|//|https:/|oci//|D/)?(|[a-z]{1,4})",
+            user in "(https://|//|https:/|oci//)?(|[a-z]{1,4})",
             first in ":?(7[-$_]|[1-9]{0,3}X)",
             password in "([X7日:/?#@'\"`<>|\\\\,$ -]|git@| git@|//git@|://){0,9}",
             behind in "[a-z/:.?@日' ]{0,9}",

@@ -400,11 +400,11 @@ fn each_source_that_is_a_chart_is_deployed() {
         &checked([("both", deployed(&both))]),
         str![[r#"
 both
-    error[k8s-version-mismatch] /edge#2/control-plane other/templates/edge.yaml:29:49 `ubuntu-2204-kube-v1.31.8` object.yaml:7:94 `v1.30.2` => v1.30.2
+    error[k8s-version-mismatch] ./edge#2/control-plane other/templates/edge.yaml:29:49 `ubuntu-2204-kube-v1.31.8` object.yaml:7:94 `v1.30.2` => v1.30.2
     ./edge/control-plane v1.31.8 (chart/values.yaml:1:4): by_name, ubuntu-2204-kube-v1.31.8 (chart/templates/edge.yaml:29:49) holds 1.31.8
     ./edge/edge-md v1.31.8 (chart/values.yaml:1:4): by_name, ubuntu-2204-kube-v1.31.8 (chart/templates/edge.yaml:29:49) holds 1.31.8
-    /edge#2/control-plane v1.30.2 (object.yaml:7:94): mismatched, ubuntu-2204-kube-v1.31.8 (other/templates/edge.yaml:29:49) holds 1.31.8
-    /edge#2/edge-md v1.30.2 (object.yaml:7:94): mismatched, ubuntu-2204-kube-v1.31.8 (other/templates/edge.yaml:29:49) holds 1.31.8
+    ./edge#2/control-plane v1.30.2 (object.yaml:7:94): mismatched, ubuntu-2204-kube-v1.31.8 (other/templates/edge.yaml:29:49) holds 1.31.8
+    ./edge#2/edge-md v1.30.2 (object.yaml:7:94): mismatched, ubuntu-2204-kube-v1.31.8 (other/templates/edge.yaml:29:49) holds 1.31.8
 
 "#]],
     );
@@ -793,8 +793,8 @@ in a list
 in a list, of another repository
     ./edge/control-plane v1.31.8 (base/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
     ./edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
-    /edge#2/control-plane v1.31.8 (base/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
-    /edge#2/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+    ./edge#2/control-plane v1.31.8 (base/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+    ./edge#2/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
 
 "#]],
     );

@@ -263,8 +263,13 @@ one side
 two
     ./edge/control-plane v1.30.2 (edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.30.2 (edge.yaml:29:49) holds 1.30.2
     ./edge/edge-md v1.30.2 (edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.30.2 (edge.yaml:29:49) holds 1.30.2
-    /edge#2/control-plane v1.31.8 (edge.yaml:42:12): by_name, ubuntu-2204-kube-v1.31.8 (edge.yaml:59:49) holds 1.31.8
-    /edge#2/edge-md v1.31.8 (edge.yaml:53:16): by_name, ubuntu-2204-kube-v1.31.8 (edge.yaml:59:49) holds 1.31.8
+    ./edge#2/control-plane v1.31.8 (edge.yaml:42:12): by_name, ubuntu-2204-kube-v1.31.8 (edge.yaml:59:49) holds 1.31.8
+    ./edge#2/edge-md v1.31.8 (edge.yaml:53:16): by_name, ubuntu-2204-kube-v1.31.8 (edge.yaml:59:49) holds 1.31.8
+two whose Clusters are elsewhere
+    ./edge/edge-md v1.30.2 (edge.yaml:17:16): by_name, ubuntu-2204-kube-v1.30.2 (edge.yaml:23:49) holds 1.30.2
+    ./edge#2/edge-md v1.31.8 (edge.yaml:41:16): by_name, ubuntu-2204-kube-v1.31.8 (edge.yaml:47:49) holds 1.31.8
+    ./edge-cp/control-plane v1.30.2 (edge.yaml:6:12): by_name, ubuntu-2204-kube-v1.30.2 (edge.yaml:23:49) holds 1.30.2
+    ./edge-cp#2/control-plane v1.31.8 (edge.yaml:30:12): by_name, ubuntu-2204-kube-v1.31.8 (edge.yaml:47:49) holds 1.31.8
 
 "#]],
     );

@@ -498,8 +498,8 @@ a field, and it changes what it deploys
     error[nothing-checked] => --allow-empty
     ./edge/control-plane v1.31.8 (base/edge.yaml:12:12): unknown (its kustomization does not build)
     ./edge/edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
-    /edge#2/control-plane v1.31.8 (base/edge.yaml:12:12): unknown (its kustomization does not build)
-    /edge#2/edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
+    ./edge#2/control-plane v1.31.8 (base/edge.yaml:12:12): unknown (its kustomization does not build)
+    ./edge#2/edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
 a generator
     warning[composition-unsupported] set.yaml:5:45 `{}` => clusters
     ./edge/control-plane v1.31.8 (base/edge.yaml:12:12): unknown (its kustomization does not build)

@@ -396,7 +396,10 @@ error[provider-unknown]: nothing is known of the infrastructure provider `capm33
 
 "#]]);
     // What its pools boot is not known, so no image is unused.
-    project.check().findings(str![]);
+    project.check().findings(str![[r#"
+error[provider-unknown] edge edge.yaml:3:36 `capm33` => capm3
+
+"#]]);
     project.edit("edge.yaml", "capm33", "capm3");
     passes("provider-unknown", &project, "check");
 }
