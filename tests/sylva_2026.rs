@@ -145,7 +145,7 @@ c1/control-plane v1.33.5+rke2r1 (values.yaml:13:24): proven, ubuntu-noble-plain-
 #[test]
 fn a_map_that_is_right_is_left_alone() {
     locked("version-map").check().is(str![[r#"
-error[no-image-matches] ck8s/control-plane clusters/ck8s/values.yaml:3:30 `{os: ubuntu}` => ubuntu-noble-plain-kubeadm-1-33 | k8s-flavor: kubeadm | ck8s | ubuntu-noble-plain-ck8s-1-32 | k8s-version: 1.32.9 | 1.33.5
+error[no-image-matches] ck8s/control-plane clusters/ck8s/values.yaml:3:30 `{os: ubuntu}` values.yaml:21:16 `'{{ .Values._internal.k8s_version_map | dig .Values.k8s_version_short "" | required (printf "no k8s version for %s" .Values.k8s_version_short) }}'` => ubuntu-noble-plain-ck8s-1-32 | k8s-version: 1.32.9 | 1.33.5 | ubuntu-noble-plain-kubeadm-1-33 | k8s-flavor: kubeadm | ck8s
 ck8s/control-plane v1.33.5 (values.yaml:21:16): unknown (no image matches its selector)
 kadm/control-plane v1.33.5 (values.yaml:21:16): proven, ubuntu-noble-plain-kubeadm-1-33 (clusters/kadm/values.yaml:3:30) holds 1.33.5 (metalmark.lock:69:18)
 leap/control-plane v1.33.5+rke2r1 (values.yaml:21:16): proven, leapmicro-6-0-plain-rke2-1-33 (clusters/leap/values.yaml:3:30) holds 1.33.5+rke2r1 (metalmark.lock:15:18)
@@ -186,7 +186,7 @@ values.yaml:16
 "#]],
     );
     stage.check().is(str![[r#"
-error[no-image-matches] ck8s/control-plane clusters/ck8s/values.yaml:3:30 `{os: ubuntu}` => ubuntu-noble-plain-kubeadm-1-33 | k8s-flavor: kubeadm | ck8s | ubuntu-noble-plain-ck8s-1-32 | k8s-version: 1.32.10 | 1.33.7
+error[no-image-matches] ck8s/control-plane clusters/ck8s/values.yaml:3:30 `{os: ubuntu}` values.yaml:21:16 `'{{ .Values._internal.k8s_version_map | dig .Values.k8s_version_short "" | required (printf "no k8s version for %s" .Values.k8s_version_short) }}'` => ubuntu-noble-plain-ck8s-1-32 | k8s-version: 1.32.10 | 1.33.7 | ubuntu-noble-plain-kubeadm-1-33 | k8s-flavor: kubeadm | ck8s
 error[no-image-matches] rke/control-plane clusters/rke/values.yaml:3:30 `{os: ubuntu, hardened: true}` values.yaml:21:16 `'{{ .Values._internal.k8s_version_map | dig .Values.k8s_version_short "" | required (printf "no k8s version for %s" .Values.k8s_version_short) }}'` => ubuntu-noble-hardened-rke2-1-33 | k8s-version: 1.33.7+rke2r3 | 1.33.5\+rke2r1
 warning[k8s-version-map] leap values.yaml:15:13 `>-` values.yaml:11:3 `leapmicro-6-0-plain-rke2-1-33` values.yaml:8:3 `ubuntu-noble-hardened-rke2-1-33`
 ck8s/control-plane v1.33.7 (values.yaml:21:16): unknown (no image matches its selector)
@@ -214,8 +214,8 @@ warning[k8s-version-map] leap values.yaml:15:13 `>-` values.yaml:11:3 `leapmicro
     stage.edit("values.yaml", "\"v1.33.5\"", "\"v1.33.7\"");
     stage.edit("values.yaml", "\"v1.33.5+rke2r1\"", "\"v1.33.7+rke2r3\"");
     stage.check().is(str![[r#"
-error[no-image-matches] ck8s/control-plane clusters/ck8s/values.yaml:3:30 `{os: ubuntu}` => ubuntu-noble-plain-kubeadm-1-33 | k8s-flavor: kubeadm | ck8s | ubuntu-noble-plain-ck8s-1-32 | k8s-version: 1.32.10 | 1.33.7
-error[no-image-matches] leap/control-plane clusters/leap/values.yaml:3:30 `{os: leapmicro}` clusters/leap/values.yaml:3:35 `leapmicro` => ubuntu-noble-hardened-rke2-1-33 | os: ubuntu | leapmicro | leapmicro-6-0-plain-rke2-1-33 | k8s-version: 1.33.7+rke2r1 | 1.33.7\+rke2r3
+error[no-image-matches] ck8s/control-plane clusters/ck8s/values.yaml:3:30 `{os: ubuntu}` values.yaml:21:16 `'{{ .Values._internal.k8s_version_map | dig .Values.k8s_version_short "" | required (printf "no k8s version for %s" .Values.k8s_version_short) }}'` => ubuntu-noble-plain-ck8s-1-32 | k8s-version: 1.32.10 | 1.33.7 | ubuntu-noble-plain-kubeadm-1-33 | k8s-flavor: kubeadm | ck8s
+error[no-image-matches] leap/control-plane clusters/leap/values.yaml:3:30 `{os: leapmicro}` values.yaml:21:16 `'{{ .Values._internal.k8s_version_map | dig .Values.k8s_version_short "" | required (printf "no k8s version for %s" .Values.k8s_version_short) }}'` => leapmicro-6-0-plain-rke2-1-33 | k8s-version: 1.33.7+rke2r1 | 1.33.7\+rke2r3 | ubuntu-noble-hardened-rke2-1-33 | os: ubuntu | leapmicro
 warning[k8s-version-map] ck8s values.yaml:14:13 `'{{ .Values.cluster.capi_providers.bootstrap_provider | eq "cabpck" | ternary "v1.32.9" "v1.32.9+rke2r1" }}'` values.yaml:10:3 `ubuntu-noble-plain-ck8s-1-32` fix v1.32.10 => _internal.k8s_version_map.1.32: v1.32.10
 warning[k8s-version-map] leap values.yaml:15:13 `>-` values.yaml:11:3 `leapmicro-6-0-plain-rke2-1-33` values.yaml:8:3 `ubuntu-noble-hardened-rke2-1-33`
 ck8s/control-plane v1.33.7 (values.yaml:21:16): unknown (no image matches its selector)
@@ -267,7 +267,7 @@ values.yaml:16
 "#]],
     );
     stage.check().is(str![[r#"
-error[no-image-matches] ck8s/control-plane clusters/ck8s/values.yaml:3:30 `{os: ubuntu}` => ubuntu-noble-plain-kubeadm-1-33 | k8s-flavor: kubeadm | ck8s | ubuntu-noble-plain-ck8s-1-32 | k8s-version: 1.32.10 | 1.33.7
+error[no-image-matches] ck8s/control-plane clusters/ck8s/values.yaml:3:30 `{os: ubuntu}` values.yaml:21:16 `'{{ .Values._internal.k8s_version_map | dig .Values.k8s_version_short "" | required (printf "no k8s version for %s" .Values.k8s_version_short) }}'` => ubuntu-noble-plain-ck8s-1-32 | k8s-version: 1.32.10 | 1.33.7 | ubuntu-noble-plain-kubeadm-1-33 | k8s-flavor: kubeadm | ck8s
 ck8s/control-plane v1.33.7 (values.yaml:21:16): unknown (no image matches its selector)
 kadm/control-plane v1.33.7 (values.yaml:21:16): proven, ubuntu-noble-plain-kubeadm-1-33 (clusters/kadm/values.yaml:3:30) holds 1.33.7 (metalmark.lock:69:18)
 leap/control-plane v1.33.7+rke2r3 (values.yaml:21:16): proven, leapmicro-6-0-plain-rke2-1-33 (clusters/leap/values.yaml:3:30) holds 1.33.7+rke2r3 (metalmark.lock:15:18)
@@ -372,7 +372,7 @@ fn the_image_that_keeps_an_entry_of_the_map_is_shown() {
     assert_text(
         &lines,
         str![[r#"
-  = help: `ubuntu-noble-plain-kubeadm-1-33` is near: it has `k8s-version: 1.33.7`, not `1.33.5`
+   = help: `ubuntu-noble-plain-kubeadm-1-33` is near: it has `k8s-version: 1.33.7`, not `1.33.5`
    |   ---------------------------- holds `1.33.5`, which the entry has to stay at
    = help: move the builder or the entry, so that both are of one version
 

@@ -128,8 +128,8 @@ pub struct Candidate {
 }
 
 /// How far an image is from what a selector wants. The least is the nearest: the fewest facts differ; of those, its Kubernetes version
-/// is the nearest, by minors, then by patches; of two that are equally far, the newer one. Where a version that differs is not exact, the
-/// image comes last.
+/// is the nearest, by minors, then by patches; of two that are equally far, the newer one. Last come images that are of another kind
+/// instead, such as of another system, and those that say no exact version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Distance {
     facts: usize,
@@ -142,16 +142,15 @@ impl Candidate {
     /// How far it is from what was wanted.
     pub fn distance(&self) -> Distance {
         let version = self.differs.iter().find(|it| it.fact == fact::K8S_VERSION);
-        let versions = version.map(|differs| {
+        let versions = version.and_then(|differs| {
             // The dots of a pattern are escaped.
             let wanted = Version::parse(&differs.wanted.replace('\\', ""));
             wanted.zip(Version::parse(differs.has.as_deref()?))
         });
         let patch = |version: &Version| version.patch.unwrap_or_default();
         let (minors, patches, is_older) = match &versions {
-            None => (0, 0, false),
-            Some(None) => (u32::MAX, 0, false),
-            Some(Some((wanted, has))) => (
+            None => (u32::MAX, 0, false),
+            Some((wanted, has)) => (
                 wanted.minor.abs_diff(has.minor),
                 patch(wanted).abs_diff(patch(has)),
                 has < wanted,

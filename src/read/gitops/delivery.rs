@@ -73,7 +73,7 @@ pub struct Deliverer {
     /// Whether what it deploys goes with it.
     pub cascades: bool,
     reach: Reach,
-    /// Whether a file in its reach has an object, once somebody asks.
+    /// Whether a file in its reach has an object; looked up when it is needed.
     has_objects: OnceLock<bool>,
 }
 
