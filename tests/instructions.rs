@@ -110,10 +110,19 @@ fn twice_the_clusters_take_twice_the_instructions() {
             folder
         });
         for command in input.commands {
-            let [one, two, four] = folders
-                .each_ref()
-                .map(|folder| counter.count(command, folder.path()));
-            let added = (four - two) * 100 / (two - one);
+            let count = || {
+                folders
+                    .each_ref()
+                    .map(|folder| counter.count(command, folder.path()))
+            };
+            let added = |[one, two, four]: [u64; 3]| (four - two) * 100 / (two - one);
+            let mut counts = count();
+            if added(counts) > ADDED {
+                // The watchdog looks more often while other programs run too, so the least of two counts is nearer.
+                let again = count();
+                counts = std::array::from_fn(|index| counts[index].min(again[index]));
+            }
+            let added = added(counts);
             if added > ADDED {
                 slow.push(format!("`{command}` of {}: {added} %", input.name));
             }
