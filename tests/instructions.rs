@@ -117,8 +117,11 @@ fn twice_the_clusters_take_twice_the_instructions() {
             };
             let added = |[one, two, four]: [u64; 3]| (four - two) * 100 / (two - one);
             let mut counts = count();
-            if added(counts) > ADDED {
-                // The watchdog looks more often while other programs run too, so the least of two counts is nearer.
+            // The watchdog looks more often while other programs run too, so the least of several counts is nearer.
+            for _ in 0..3 {
+                if added(counts) <= ADDED {
+                    break;
+                }
                 let again = count();
                 counts = std::array::from_fn(|index| counts[index].min(again[index]));
             }
