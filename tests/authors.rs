@@ -153,7 +153,7 @@ fn a_machine_template_is_no_loose_end_of_another_folder() {
 
 /// A cluster of other machines, a class, a file that is not read: what makes machines of it is there, or may be.
 #[test]
-fn of_a_machine_template_that_something_may_make_machines_of_nothing_is_said() {
+fn nothing_is_said_of_a_machine_template_that_something_may_use() {
     let class = "\
 apiVersion: cluster.x-k8s.io/v1beta1
 kind: ClusterClass

@@ -429,6 +429,11 @@ fn argo_cd_keeps_what_is_last_and_what_does_not_build() {
         project()
             .file("argo/apps.yaml", application("apps", &more))
             .file("apps/edge.yaml", cluster("v1.31.8", GOOD))
+            .file("argo/more.yaml", application("more", &more))
+            .file(
+                "more/more.yaml",
+                cluster("v1.31.8", GOOD).replace("edge", "more"),
+            )
             .file(
                 "other.yaml",
                 cluster("v1.31.8", GOOD).replace("edge", "other"),
@@ -439,6 +444,10 @@ fn argo_cd_keeps_what_is_last_and_what_does_not_build() {
     let changes: Changes<'_> = &[
         ("the last object becomes a comment", &|stage: &Stage| {
             stage.write("apps/edge.yaml", "# kind: Cluster\n");
+        }),
+        ("the last objects of two become comments", &|stage| {
+            stage.write("apps/edge.yaml", "# kind: Cluster\n");
+            stage.write("more/more.yaml", "# kind: Cluster\n");
         }),
         ("another object stays", &|stage| {
             stage.write("apps/edge.yaml", "# nothing\n");
@@ -481,7 +490,15 @@ the last object becomes a comment
     edge
       whole cluster  not known: its objects are deployed by something else, or by nothing
                        deployed by  Application argocd/apps → nothing
-    not known of 1 whole cluster, 1 cluster as before
+    not known of 1 whole cluster, 2 clusters as before
+the last objects of two become comments
+    edge
+      whole cluster  not known: its objects are deployed by something else, or by nothing
+                       deployed by  Application argocd/apps → nothing
+    more
+      whole cluster  not known: its objects are deployed by something else, or by nothing
+                       deployed by  Application argocd/more → nothing
+    not known of 2 whole clusters, 1 cluster as before
 another object stays
     edge (gone)
       control-plane  3 machines deleted
@@ -490,7 +507,7 @@ another object stays
       edge-md        all machines deleted
                        image       ubuntu-2204-kube-v1.31.8 → none
                        kubernetes  v1.31.8 → none
-    3 machines and one whole pool deleted, 1 cluster gone, 1 cluster as before
+    3 machines and one whole pool deleted, 1 cluster gone, 2 clusters as before
 an object in JSON stays
     edge (gone)
       control-plane  3 machines deleted
@@ -499,23 +516,23 @@ an object in JSON stays
       edge-md        all machines deleted
                        image       ubuntu-2204-kube-v1.31.8 → none
                        kubernetes  v1.31.8 → none
-    3 machines and one whole pool deleted, 1 cluster gone, 1 cluster as before
+    3 machines and one whole pool deleted, 1 cluster gone, 2 clusters as before
 a file that is no YAML stays
     edge
       whole cluster  not known: its objects are deployed by something else, or by nothing
                        deployed by  Application argocd/apps → nothing
-    not known of 1 whole cluster, 1 cluster as before
+    not known of 1 whole cluster, 2 clusters as before
 a kustomization of nothing
     edge
       whole cluster  not known: its objects are deployed by something else, or by nothing
                        deployed by  Application argocd/apps → nothing
-    not known of 1 whole cluster, 1 cluster as before
+    not known of 1 whole cluster, 2 clusters as before
 settings of kustomize
     note: not known, because it is not read: `argo/apps.yaml` (`apps` does not build: a source has `kustomize`, so Argo CD takes `apps` for another type than it is), which is new
     edge
       whole cluster  not known whether machines are re-provisioned
                        files       known → not known: its kustomization does not build
-    not known of 1 whole cluster, not known of 1 source not read, 1 cluster as before
+    not known of 1 whole cluster, not known of 1 source not read, 2 clusters as before
     warning[composition-unsupported]: `apps` does not build: a source has `kustomize`, so Argo CD takes `apps` for another type than it is
      --> argo/apps.yaml:5:63
       |
@@ -533,7 +550,23 @@ the last object becomes a comment
       edge-md        all machines deleted
                        image       ubuntu-2204-kube-v1.31.8 → none
                        kubernetes  v1.31.8 → none
-    3 machines and one whole pool deleted, 1 cluster gone, 1 cluster as before
+    3 machines and one whole pool deleted, 1 cluster gone, 2 clusters as before
+the last objects of two become comments
+    edge (gone)
+      control-plane  3 machines deleted
+                       image       ubuntu-2204-kube-v1.31.8 → none
+                       kubernetes  v1.31.8 → none
+      edge-md        all machines deleted
+                       image       ubuntu-2204-kube-v1.31.8 → none
+                       kubernetes  v1.31.8 → none
+    more (gone)
+      control-plane  3 machines deleted
+                       image       ubuntu-2204-kube-v1.31.8 → none
+                       kubernetes  v1.31.8 → none
+      more-md        all machines deleted
+                       image       ubuntu-2204-kube-v1.31.8 → none
+                       kubernetes  v1.31.8 → none
+    6 machines and 2 whole pools deleted, 2 clusters gone, 1 cluster as before
 another object stays
     edge (gone)
       control-plane  3 machines deleted
@@ -542,7 +575,7 @@ another object stays
       edge-md        all machines deleted
                        image       ubuntu-2204-kube-v1.31.8 → none
                        kubernetes  v1.31.8 → none
-    3 machines and one whole pool deleted, 1 cluster gone, 1 cluster as before
+    3 machines and one whole pool deleted, 1 cluster gone, 2 clusters as before
 an object in JSON stays
     edge (gone)
       control-plane  3 machines deleted
@@ -551,7 +584,7 @@ an object in JSON stays
       edge-md        all machines deleted
                        image       ubuntu-2204-kube-v1.31.8 → none
                        kubernetes  v1.31.8 → none
-    3 machines and one whole pool deleted, 1 cluster gone, 1 cluster as before
+    3 machines and one whole pool deleted, 1 cluster gone, 2 clusters as before
 a file that is no YAML stays
     edge (gone)
       control-plane  3 machines deleted
@@ -560,7 +593,7 @@ a file that is no YAML stays
       edge-md        all machines deleted
                        image       ubuntu-2204-kube-v1.31.8 → none
                        kubernetes  v1.31.8 → none
-    3 machines and one whole pool deleted, 1 cluster gone, 1 cluster as before
+    3 machines and one whole pool deleted, 1 cluster gone, 2 clusters as before
 a kustomization of nothing
     edge (gone)
       control-plane  3 machines deleted
@@ -569,13 +602,13 @@ a kustomization of nothing
       edge-md        all machines deleted
                        image       ubuntu-2204-kube-v1.31.8 → none
                        kubernetes  v1.31.8 → none
-    3 machines and one whole pool deleted, 1 cluster gone, 1 cluster as before
+    3 machines and one whole pool deleted, 1 cluster gone, 2 clusters as before
 settings of kustomize
     note: not known, because it is not read: `argo/apps.yaml` (`apps` does not build: a source has `kustomize`, so Argo CD takes `apps` for another type than it is), which is new
     edge
       whole cluster  not known whether machines are re-provisioned
                        files       known → not known: its kustomization does not build
-    not known of 1 whole cluster, not known of 1 source not read, 1 cluster as before
+    not known of 1 whole cluster, not known of 1 source not read, 2 clusters as before
     warning[composition-unsupported]: `apps` does not build: a source has `kustomize`, so Argo CD takes `apps` for another type than it is
      --> argo/apps.yaml:5:63
       |

@@ -9,7 +9,7 @@ use yaml_tree::place::{FileId, Source, Sources};
 use yaml_tree::value::{Entry, Map, Node, Value};
 
 use super::fix::apply_edits;
-use crate::files::KUSTOMIZATIONS;
+use crate::files::is_kustomization;
 use crate::model::fix::Fix;
 
 /// The lowest values file of a cluster in these of its layers.
@@ -27,14 +27,10 @@ pub(crate) fn find_file<'s>(
 
 /// Whether a file holds plain values: it is no object of Kubernetes, no kustomization, not encrypted, and not named after secrets.
 fn is_values(source: &Source, engine: Engine) -> bool {
-    let name = Path::new(&*source.path).file_name();
-    let is_kustomization = KUSTOMIZATIONS
-        .iter()
-        .any(|known| name == Some(known.as_ref()));
     let values = yaml_tree::values(&source.text, FileId(0), engine);
     let has = |values: &Node, key| values.get_path(&[key]).is_some();
     let is_plain = values.is_ok_and(|values| !has(&values, "kind") && !has(&values, "sops"));
-    is_plain && !is_kustomization && !source.is_hidden
+    is_plain && !is_kustomization(Path::new(&*source.path)) && !source.is_hidden
 }
 
 /// The text of a values file with the value that a fix writes to another file, at the same keys; none where that is not possible.

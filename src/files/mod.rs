@@ -131,10 +131,10 @@ pub trait Files: Send + Sync {
         matches!(self.folder(path), Ok(Some(_)))
     }
 
-    /// All files below a folder, as of [`list`](Self::list).
+    /// The files below a folder, without the links that [`list`](Self::list) finds too.
     ///
     /// # Errors
-    /// As there.
+    /// There is no such folder, or one in it cannot be read.
     fn list_recursive(&self, folder: &Path) -> Result<Vec<PathBuf>, Error> {
         Ok(self.list(folder)?.files)
     }

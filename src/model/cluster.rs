@@ -8,6 +8,7 @@ use capi::image::ImageKey;
 use capi::labels::Labels;
 use capi::location::Location;
 use capi::objects::ManifestObject;
+use capi::providers;
 use capi::removals::Removal;
 use capi::unknown::Unknown;
 use yaml_tree::place::{Located, Place};
@@ -142,6 +143,12 @@ impl Cluster {
     /// The Kubernetes version that a pool's nodes are to run: its own, else the cluster's.
     pub fn k8s_version_of<'a>(&'a self, pool: &'a Pool) -> Option<&'a Located<Arc<str>>> {
         pool.k8s_version.as_ref().or(self.k8s_version.as_ref())
+    }
+
+    /// Its infrastructure provider, where nothing is known of one of that name.
+    pub fn find_unknown_provider(&self) -> Option<&Located<Arc<str>>> {
+        let named = self.infra_provider.as_ref();
+        named.filter(|name| providers::find(&name.value).is_none())
     }
 
     /// Why an object of it is not the one that is deployed: of a node pool, or what no pool has, or of any.

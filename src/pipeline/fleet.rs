@@ -7,7 +7,6 @@ use std::sync::Arc;
 use capi::image::fact;
 use capi::location::is_same_artifact;
 use capi::objects::ManifestObject;
-use capi::providers;
 use parking_lot::Mutex;
 use rayon::prelude::{IntoParallelRefIterator, ParallelIterator};
 use yaml_tree::place::{Located, Place, Sources};
@@ -540,12 +539,6 @@ fn places_of_map(view: &ClusterView) -> Option<String> {
     Some(places.collect()).filter(|places: &String| !places.is_empty())
 }
 
-/// Whether nobody knows which keys of the cluster's pools select images.
-fn has_unknown_provider(view: &ClusterView) -> bool {
-    let provider = view.cluster.infra_provider.as_ref();
-    provider.is_some_and(|name| providers::find(&name.value).is_none())
-}
-
 fn image_use(view: &ClusterView, entry: &ClusterEntry) -> ImageUse {
     let selections = view.selections.iter();
     let installed = view.cluster.install_image.as_ref();
@@ -558,7 +551,9 @@ fn image_use(view: &ClusterView, entry: &ClusterEntry) -> ImageUse {
     ImageUse {
         booted: booted.cloned().collect(),
         served: view.served.iter().cloned().collect(),
-        is_partial: has_unknown_provider(view) || view.selections.iter().any(is_unknown),
+        // Nobody knows which keys select the images of an unknown provider.
+        is_partial: view.cluster.find_unknown_provider().is_some()
+            || view.selections.iter().any(is_unknown),
         locked: artifacts()
             .filter_map(|image| Some(image.digest.as_ref()?.place.start))
             .chain(entries_of_pools(view))

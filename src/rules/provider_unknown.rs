@@ -1,6 +1,6 @@
 //! Nothing is known of a cluster's infrastructure provider, or several of them select an image.
 
-use capi::providers::{self, PROVIDERS};
+use capi::providers::PROVIDERS;
 use yaml_tree::suggest::did_you_mean;
 
 use crate::model::finding::Finding;
@@ -9,8 +9,7 @@ use crate::rules::ClusterInput;
 
 /// Looks at the cluster; that several providers select an image is found while reading.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
-    let named = input.view.cluster.infra_provider.as_ref();
-    let unknown = named.filter(|name| providers::find(&name.value).is_none());
+    let unknown = input.view.cluster.find_unknown_provider();
     let Some(name) = unknown.filter(|name| name.place.is_known()) else {
         return;
     };

@@ -177,7 +177,7 @@ UnknownMachineTemplate {osVersion: 1.31.3, chart: 1.31.2, agentVersion: 1.31.0, 
 "#;
 
 /// The cases that are found beside machines of v1.33.9, and those that are not: each is a cluster of its own, in one run.
-fn found_and_missed(cases: &str) -> [Vec<&str>; 2] {
+fn split_by_finding(cases: &str) -> [Vec<&str>; 2] {
     let cases: Vec<&str> = cases.lines().filter(|case| !case.is_empty()).collect();
     let stage = cases
         .iter()
@@ -202,8 +202,8 @@ fn found_and_missed(cases: &str) -> [Vec<&str>; 2] {
 
 /// What is missed is a minor alone behind no word for Kubernetes, or has no separators.
 #[test]
-fn of_71_names_with_another_version_68_are_found() {
-    let [found, missed] = found_and_missed(OTHER_VERSIONS);
+fn names_with_another_version_are_found_but_for_three() {
+    let [found, missed] = split_by_finding(OTHER_VERSIONS);
     println!("{} of {}", found.len(), found.len() + missed.len());
     assert_eq!([found.len(), missed.len()], [68, 3], "{missed:#?}");
     assert_eq!(
@@ -217,8 +217,8 @@ fn of_71_names_with_another_version_68_are_found() {
 }
 
 #[test]
-fn of_64_names_with_other_numbers_none_is_suspected() {
-    let [found, silent] = found_and_missed(TRAPS);
+fn names_with_other_numbers_are_not_suspected() {
+    let [found, silent] = split_by_finding(TRAPS);
     println!("{} of {}", found.len(), found.len() + silent.len());
     assert_eq!(found, Vec::<&str>::new());
     assert_eq!(silent.len(), 64);

@@ -8,7 +8,7 @@ use yaml_tree::engine::Engine;
 use yaml_tree::place::FileId;
 
 use crate::error::Error;
-use crate::files::{Files, KUSTOMIZATIONS};
+use crate::files::{Files, is_kustomization};
 use crate::read::{self, gitops};
 
 use super::patterns::{self, LOOKED_INTO, Pattern};
@@ -250,11 +250,7 @@ fn manifests(files: &dyn Files) -> Result<(Vec<PathBuf>, Vec<PathBuf>), Error> {
         };
         // A definition names the kind that it defines, and is no object of it.
         let is_meant = |version: &str| GROUPS.iter().any(|group| version.contains(group));
-        let is_kustomization = || {
-            file.file_name()
-                .is_some_and(|name| KUSTOMIZATIONS.iter().any(|known| name == *known))
-        };
-        if !has("apiVersion:", &is_meant) && !is_kustomization() {
+        if !has("apiVersion:", &is_meant) && !is_kustomization(&file) {
             continue;
         }
         if has("kind:", &|kind| kind.ends_with("MachineTemplate")) {

@@ -629,38 +629,48 @@ mod tests {
             };
             (0..15).filter(contradicts).max().expect("a minor")
         };
-        for text in [
-            "nginx-1.25.3",
-            "ubuntu-2204-nginx-1.25.3",
-            "library/nginx:1.25.3",
-            "golden-haproxy-1.25.3",
-            "glibc_1_25_3",
-            "nginx-1.25.3-haproxy-1.25.3",
-        ] {
-            assert_eq!(reach(text), 3, "{text}");
-        }
-        for text in [
-            "nginx-v1.25.3",
-            "ubuntu-2204-1.25.3",
-            "ubuntu24-1.25.3",
-            "noble-1-25-3",
-            "debian:1.25.3",
-            "images/1.25.3",
-            "custom/u2204-k1-25-3",
-            "1.25.3",
-            "golden-1.25.3",
-            "golden_1_25_3",
-            "golden-1.25.3-nginx-1.25.3",
-            "nginx-1.25.3-v1.25.3",
-        ] {
-            assert_eq!(reach(text), 10, "{text}");
-        }
-        for text in [
-            "k8s-1.25.3",
-            "golden-1.25.3-rke2r1",
-            "golden-1.25.3-kube-1.25",
-        ] {
-            assert_eq!(reach(text), 14, "{text}");
+        let cases: [(i64, &[&str]); 3] = [
+            (
+                3,
+                &[
+                    "nginx-1.25.3",
+                    "ubuntu-2204-nginx-1.25.3",
+                    "library/nginx:1.25.3",
+                    "golden-haproxy-1.25.3",
+                    "glibc_1_25_3",
+                    "nginx-1.25.3-haproxy-1.25.3",
+                ],
+            ),
+            (
+                10,
+                &[
+                    "nginx-v1.25.3",
+                    "ubuntu-2204-1.25.3",
+                    "ubuntu24-1.25.3",
+                    "noble-1-25-3",
+                    "debian:1.25.3",
+                    "images/1.25.3",
+                    "custom/u2204-k1-25-3",
+                    "1.25.3",
+                    "golden-1.25.3",
+                    "golden_1_25_3",
+                    "golden-1.25.3-nginx-1.25.3",
+                    "nginx-1.25.3-v1.25.3",
+                ],
+            ),
+            (
+                14,
+                &[
+                    "k8s-1.25.3",
+                    "golden-1.25.3-rke2r1",
+                    "golden-1.25.3-kube-1.25",
+                ],
+            ),
+        ];
+        for (most, texts) in cases {
+            for text in texts {
+                assert_eq!(reach(text), most, "{text}");
+            }
         }
     }
 

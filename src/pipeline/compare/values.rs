@@ -86,8 +86,7 @@ impl ValuesSide<'_> {
 
     /// Whether it is known what machine templates are made of its settings.
     fn has_templates(&self) -> bool {
-        let provider = self.view.cluster.infra_provider.as_ref();
-        provider.is_none_or(|provider| providers::find(&provider.value).is_some())
+        self.view.cluster.find_unknown_provider().is_none()
     }
 }
 

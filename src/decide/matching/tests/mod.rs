@@ -237,7 +237,7 @@ fn no_match_lists_every_candidate_with_all_its_differences() {
 
 /// Keys are in the order of their letters, which says nothing of what is near.
 #[test]
-fn of_images_with_as_many_differences_those_of_the_nearest_version_are_named() {
+fn images_of_the_nearest_version_are_named_where_as_much_differs() {
     let images = images([
         rke2("a", "false", "1.28.8+rke2r1"),
         rke2("b", "false", "1.30.7+rke2r1"),
