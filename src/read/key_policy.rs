@@ -109,9 +109,7 @@ impl<'a> KeyPolicy<'a> {
         let prefix = Address::parse_prefix(text);
         if prefix.is_none() {
             let finding = registries::no_prefix(text, self.places.spot(path));
-            self.findings.push(finding.help(
-                "write a host, its port if it has one, and a path: `registry.example:5000/group`",
-            ));
+            self.findings.push(finding.help(registries::PREFIX));
         }
         prefix
     }

@@ -119,7 +119,7 @@ fn prefix(
     let read = Reference::parse_prefix(text);
     if read.is_none() {
         findings.push(no_prefix(text, places.spot(path)).help(format!(
-            "write a host, its port if it has one, and a path: `registry.example:5000/group`; or, to take them from a folder, `{LAYOUT}DIR`"
+            "{PREFIX}; or, to take them from a folder, `{LAYOUT}DIR`"
         )));
     }
     read

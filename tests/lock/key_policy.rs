@@ -220,6 +220,7 @@ fn a_project_file_that_contradicts_itself_is_refused() {
         "  signatures: required\n  rules: {signature-unchecked: off}",
         "  signatures: {'*': {keys: [old]}}\n  rules: {signature-missing: warning}",
         "  signatures: {'*': {keys: [old]}}\n  rules: {signature-invalid: error}",
+        "  signatures: {'no prefix': required}",
     ] {
         signed.write_policy(&format!("{KEYS}{policy}"));
         story.note(policy).judge(&["check"]);
@@ -294,6 +295,12 @@ warning[k8s-version-unproven]: nothing proves that image `NOBLE` holds Kubernete
   rules: {signature-invalid: error}
 $ check => 1
 error[lock-missing-image]: the policy requires signatures, and there is no lock with those of `JAMMY`, `NOBLE`
+error[checksum-missing]: the sha256 of image `NOBLE` is not known
+error[format-missing]: the format of image `NOBLE` is not known
+warning[k8s-version-unproven]: nothing proves that image `NOBLE` holds Kubernetes `v1.31.8+rke2r1`
+#   signatures: {'no prefix': required}
+$ check => 1
+error[project-file]: `no prefix` is not a registry, nor a prefix of repositories in one
 error[checksum-missing]: the sha256 of image `NOBLE` is not known
 error[format-missing]: the format of image `NOBLE` is not known
 warning[k8s-version-unproven]: nothing proves that image `NOBLE` holds Kubernetes `v1.31.8+rke2r1`
