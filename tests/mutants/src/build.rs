@@ -121,12 +121,14 @@ impl Copy {
 
     /// Runs cargo, and says whether that succeeded, and what it says.
     fn cargo(&self, arguments: &[&str]) -> Result<(bool, Vec<Value>), Box<dyn Error>> {
+        // A check follows others of nearly the same code, and a build follows none.
+        let incremental = if arguments == CHECK { "1" } else { "0" };
         let output = Command::new("cargo")
             .args(arguments)
             .args(["--workspace", "--message-format=json", "--offline"])
             .current_dir(&self.folder)
             .env("CARGO_TARGET_DIR", &self.target)
-            .env("CARGO_INCREMENTAL", "0")
+            .env("CARGO_INCREMENTAL", incremental)
             // What the project's own build has made of the dependencies is not made again.
             .env("CARGO_BUILD_BUILD_DIR", self.project.join("target"))
             .stdin(Stdio::null())
