@@ -18,68 +18,48 @@ use super::wave_options::WaveOptions;
 
 /// A metalmark project: which values make which clusters, and what is written where.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, default)]
 pub(super) struct ProjectFile {
     /// The format of this file; `1` is the only one so far.
-    #[serde(default)]
     pub version: Option<u32>,
     /// Values layers that every cluster shares, lowest first. The first one is the chart's own `values.yaml`.
-    #[serde(default)]
     pub values: Vec<String>,
     /// The clusters.
-    #[serde(default)]
     pub clusters: Vec<ClusterSource>,
     /// Objects that exist only at run time, as files: `ConfigMap/NAME`, `Secret/NAME`, or `HelmChart/NAME` for a chart's folder.
-    #[serde(default)]
     pub state: BTreeMap<String, String>,
     /// Where image facts come from and how image fields are written.
-    #[serde(default)]
     pub images: ImageOptions,
     /// How your images are named, beside the built-in schemes and before them: regular expressions of whole names, whose named
     /// groups are parts: `golden-(?P<os>[a-z]+)-(?P<k8s>1\.\d+\.\d+)`.
-    #[serde(default)]
     pub names: Vec<String>,
     /// How selectors compare Kubernetes versions.
-    #[serde(default)]
     pub matching: Matching,
     /// Whether expressions read other values evaluated or as text.
-    #[serde(default)]
     pub evaluation: EvaluationOption,
     /// The version of Helm that deploys the values, where versions differ: 3, 4, or a minor as text, such as "3.17".
-    #[serde(default)]
     pub helm: HelmVersion,
     /// The version of sylva-library that matches images, such as "0.3.5"; by default that of the chart in the repository, else 0.9.0.
-    #[serde(default)]
     pub sylva_library: Option<String>,
     /// The files that `render` writes, and where.
-    #[serde(default)]
     pub outputs: Vec<OutputOptions>,
     /// A folder of templates, `<target>/<file>`, that replace the embedded ones one by one.
-    #[serde(default)]
     pub templates: Option<String>,
     /// A folder of CustomResourceDefinitions that rendered objects are validated against.
-    #[serde(default)]
     pub schemas: Option<String>,
     /// How registries are queried: mirrors, certificates, limits.
-    #[serde(default)]
     pub registries: RegistryOptions,
     /// How `metalmark update` learns what a version of the image builder offers.
-    #[serde(default)]
     pub update: UpdateOptions,
     /// How `metalmark plan` spreads an upgrade over waves.
-    #[serde(default)]
     pub plan: WaveOptions,
     /// Files and folders of manifests that `metalmark stamp` brings up to date in place.
-    #[serde(default)]
     pub manifests: Vec<String>,
     /// Versions and images that belong together, and that no reference joins.
-    #[serde(default)]
     pub pairs: Vec<PairOptions>,
     /// The image of objects in manifests that have no marker: the first entry that fits counts.
-    #[serde(default)]
     pub stamps: Vec<StampOptions>,
     /// Levels of rules, and waivers.
-    #[serde(default)]
     pub policy: PolicyOptions,
 }
 
@@ -99,82 +79,63 @@ pub(super) struct PairOptions {
 
 /// Objects in manifests, and the image that they boot: its key, or a selector.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, default)]
 pub(super) struct StampOptions {
     /// A pattern of the kind, such as `Metal3MachineTemplate`; any kind unless given.
-    #[serde(default)]
     pub kind: Option<String>,
     /// A pattern of the name; any name unless given.
-    #[serde(default)]
     pub name: Option<String>,
     /// A pattern of the namespace; any, and none, unless given.
-    #[serde(default)]
     pub namespace: Option<String>,
     /// Labels that the object has.
-    #[serde(default)]
     pub labels: BTreeMap<String, String>,
     /// Variables of a Cluster's topology, or of a ClusterClass, and what of the image each gets: `url`, `checksum`,
     /// `checksum-type`, `format`, `key`, or a fact. `image.url` is the field `url` of the variable `image`.
-    #[serde(default)]
     pub variables: BTreeMap<String, String>,
     /// The key of the image.
-    #[serde(default)]
     pub image: Option<String>,
     /// Facts of the image and the pattern each must match; the Kubernetes version of the machines is added where it is known.
-    #[serde(default)]
     pub selector: BTreeMap<String, String>,
     /// The region of the machines, where images are kept by region.
-    #[serde(default)]
     pub region: Option<String>,
 }
 
 /// One cluster, or one for each file that a pattern matches.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, default)]
 pub(super) struct ClusterSource {
     /// The cluster's name; beside `each`, where folders share a name, a template over the path of each match, with the
     /// variables of Argo CD's Git generator: `{{ path.segments[1] }}-{{ path.basename }}`.
-    #[serde(default)]
     pub name: Option<String>,
     /// Its own values layers, lowest first, over the shared ones.
-    #[serde(default)]
     pub values: Vec<String>,
     /// A pattern of values files, or of folders if it ends with `/`: one cluster a match, named by the folder.
-    #[serde(default)]
     pub each: Option<String>,
     /// The namespace of its objects; the cluster's name unless given.
-    #[serde(default)]
     pub namespace: Option<String>,
     /// The name of its Helm release, `.Release.Name`; that of the HelmRelease or Application, else `sylva-units`.
-    #[serde(default)]
     pub release: Option<String>,
     /// Its management cluster, which has its objects and gives it its state at run time; its own name, where it manages itself. The
     /// only cluster that needs no such state unless given.
-    #[serde(default)]
     pub management: Option<String>,
 }
 
 /// Where image facts come from and how image fields are written.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
 pub(super) struct ImageOptions {
     /// Files with image facts, such as an `os-images-info` ConfigMap, the strongest first; `oci-layout:FOLDER` for the
     /// annotations of the images in an OCI image layout; `https://…/` for the index page of a web server with image files and their
     /// checksum files, which `metalmark lock` queries; a name that ends with `.lock` for the lock, else `metalmark.lock`
     /// where it exists.
-    #[serde(default)]
     pub facts: Vec<String>,
     /// Images described here, by key: one record for every provider.
-    #[serde(default)]
     pub records: BTreeMap<String, ImageRecord>,
     /// The URL that machines fetch an image from; a template that knows `image` and `cluster`.
-    #[serde(default)]
     pub url: Option<String>,
     /// The checksum itself, or the URL of a file that holds it.
-    #[serde(default)]
     pub checksum: ChecksumStyle,
     /// Serve every image of the catalog, used or not.
-    #[serde(default, rename = "serve-all")]
     pub serve_all: bool,
 }
 
@@ -224,92 +185,74 @@ pub(super) struct OutputOptions {
 
 /// How registries are queried. Credentials are never written here: they are those of `docker login` and `podman login`.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
 pub(super) struct RegistryOptions {
     /// Mirrors to fetch artifacts from, for sites that cannot reach their registries: prefix to prefix, such as
     /// `registry.gitlab.com/sylva-projects: mirror.site.example:5000/sylva`, the longest wins; or to `oci-layout:DIR`, a folder
     /// with an OCI image layout. What a mirror does not have is missing: the registry itself is never queried for it.
-    #[serde(default)]
     pub mirrors: BTreeMap<String, String>,
     /// Below which other prefix artifacts were signed before they were copied: prefix to prefix, such as
     /// `registry.site.example/os: stage.site.example/os`, the longest wins. A signature that names another artifact than the one
     /// that is requested counts only so.
-    #[serde(default, rename = "signed-as")]
     pub signed_as: BTreeMap<String, String>,
     /// Settings of registries, by host and port.
-    #[serde(default)]
     pub hosts: BTreeMap<String, HostOptions>,
     /// The architecture whose manifest is taken of an index; `amd64` unless given.
-    #[serde(default)]
     pub architecture: Option<String>,
     /// The operating system whose manifest is taken of an index; `linux` unless given.
-    #[serde(default)]
     pub os: Option<String>,
     /// The annotation `disktype` of the manifest that is taken of an index with several forms of one image: `raw`, `qcow2`.
-    #[serde(default)]
     pub disktype: Option<String>,
     /// How many requests are under way at once; 16 unless given.
-    #[serde(default)]
     pub concurrency: Option<u32>,
 }
 
 /// Settings of one registry.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
 pub(super) struct HostOptions {
     /// A PEM file with the certificates of authorities that it is trusted by, beside the system's.
-    #[serde(default)]
     pub ca: Option<String>,
     /// Access it without TLS.
-    #[serde(default)]
     pub plain_http: bool,
     /// Take any certificate for its own: anyone may pose as it.
-    #[serde(default)]
     pub skip_verify: bool,
 }
 
 /// How `metalmark update` learns what a version of the image builder offers.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, default)]
 pub(super) struct UpdateOptions {
     /// The address of a release, or one for each builder by the name of its registry, with `VERSION` in place of its version,
     /// such as `https://gitlab.com/api/v4/projects/ID/releases/VERSION` or
     /// `https://api.github.com/repos/OWNER/NAME/releases/tags/VERSION`. It is queried without credentials. Without it, the
     /// registries are queried for their lists.
-    #[serde(default)]
     pub releases: ReleaseOptions,
 }
 
 /// Levels of rules, and waivers.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, default)]
 pub(super) struct PolicyOptions {
     /// Levels for the whole project, by rule; `{level: …, OPTION: …}` sets options of the rule too.
-    #[serde(default)]
     pub rules: RuleOptions,
     /// Levels and options of rules by pattern of `cluster` or `cluster/pool`; where two patterns match, the later in the alphabet wins.
-    #[serde(default)]
     pub clusters: BTreeMap<String, RuleOptions>,
     /// Findings that are accepted.
-    #[serde(default)]
     pub waivers: Vec<WaiverOptions>,
     /// Public keys by name: each the path of a file, or PEM text.
-    #[serde(default)]
     pub keys: BTreeMap<String, String>,
     /// Keys that prove nothing any more: names from `keys`, paths, PEM texts, or fingerprints (`sha256:…`), as the lock has them.
-    #[serde(default, rename = "denied-keys")]
+    #[serde(rename = "denied-keys")]
     pub denied_keys: Vec<String>,
     /// The images that must be signed, whatever values files say: `required` for all of them, by the key that the values name; or a map
     /// from the start of their references, such as `registry.example.org/os`, or `*` for all others, to `required` or
     /// `{keys: […], need: any}`. The longest start counts.
-    #[serde(default)]
     pub signatures: SignatureOptions,
     /// What must be signed of images, and by whom: the images themselves, where they were built from, what is in them.
-    #[serde(default)]
     pub provenance: Vec<ProvenanceOptions>,
     /// Which judgments of node pools fail a run, with all that are worse: `by-name` accepts proven node pools alone, `unknown` all
     /// whose image was compared.
-    #[serde(default)]
     pub fail_on: Option<FailOn>,
 }
 
