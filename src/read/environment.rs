@@ -15,11 +15,7 @@ pub(super) fn variables(source: &Source, file: FileId) -> Vec<(Arc<str>, Located
     let variable = |line| {
         let (name, value) = variable(line)?;
         let start = value.as_ptr() as usize - text.as_ptr() as usize;
-        let place = Place {
-            file,
-            start: start as u32,
-            end: (start + value.len()) as u32,
-        };
+        let place = Place::new(file, start..start + value.len());
         let is_secret = is_secret && !value.is_empty() || value.starts_with("ENC[");
         let value = if is_secret {
             label(&source.path, name).into()

@@ -29,3 +29,15 @@ impl From<Box<Finding>> for ReadError {
         Self::Finding(finding)
     }
 }
+
+/// What was read, or what is wrong in a file of the user.
+///
+/// # Errors
+/// An I/O error.
+pub(super) fn catch_finding<T>(read: Result<T, ReadError>) -> Result<Result<T, Finding>, Error> {
+    match read {
+        Ok(value) => Ok(Ok(value)),
+        Err(ReadError::Finding(finding)) => Ok(Err(*finding)),
+        Err(ReadError::Error(error)) => Err(error),
+    }
+}

@@ -12,7 +12,7 @@ use crate::model::finding::Finding;
 use crate::model::rule::{Level, RuleId};
 
 use super::clusters::{self, ClusterEntry, Matching};
-use super::error::ReadError;
+use super::error::{ReadError, catch_finding};
 use super::files;
 use super::layers;
 use super::places::Places;
@@ -55,10 +55,9 @@ pub(super) fn entries(
             [] => places.item(&["clusters"], index),
             _ => None,
         };
-        match add_source(tree, source, own_output, &mut listed, findings) {
-            Ok(()) => {}
-            Err(ReadError::Finding(finding)) => findings.push(finding.with_label(spot.clone(), "")),
-            Err(ReadError::Error(error)) => return Err(error),
+        let added = add_source(tree, source, own_output, &mut listed, findings);
+        if let Err(finding) = catch_finding(added)? {
+            findings.push(finding.with_label(spot.clone(), ""));
         }
         spots.resize(listed.entries.len(), spot);
     }
@@ -207,14 +206,13 @@ pub(super) fn no_cluster(places: &Places<'_>) -> Finding {
 }
 
 fn entry(name: &str, source: &ClusterSource, layers: Vec<PathBuf>) -> ClusterEntry {
-    let name: Arc<str> = name.into();
-    let namespace = source.namespace.as_deref().map(Arc::from);
+    let given = |text: &Option<String>| text.as_deref().map(Arc::from);
     ClusterEntry {
-        name,
-        namespace,
+        name: name.into(),
+        namespace: given(&source.namespace),
         layers,
-        release: source.release.as_deref().map(Arc::from),
-        management: source.management.as_deref().map(Arc::from),
+        release: given(&source.release),
+        management: given(&source.management),
     }
 }
 

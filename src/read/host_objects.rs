@@ -7,7 +7,7 @@
 use capi::secrets;
 use yaml_tree::engine::Engine;
 use yaml_tree::place::{FileId, Source};
-use yaml_tree::value::{Entry, Map, Node, Value};
+use yaml_tree::value::{Entry, Map, Node};
 
 /// The kinds of hosts.
 const KINDS: [&str; 3] = ["BareMetalHost", "ElementalHost", "MachineInventory"];
@@ -57,9 +57,8 @@ fn entry(host: &Node) -> Option<Entry> {
     };
     // A card with two addresses is there twice; the first counts.
     let cards = host.items(&["status", "hardware", "nics"]).iter().rev();
-    let annotations = host.get_path(&["metadata", "annotations"]);
-    let annotations = annotations.into_iter().flat_map(|node| node.value.as_map());
-    let said = annotations.flat_map(|map| map.iter()).filter_map(|entry| {
+    let annotations = host.entries(&["metadata", "annotations"]);
+    let said = annotations.filter_map(|entry| {
         let [key, registration] = REGISTRATION;
         let class = if *entry.key == *key {
             Some(registration)
@@ -75,9 +74,6 @@ fn entry(host: &Node) -> Option<Entry> {
     Some(Entry {
         key: name.value.as_str()?.clone(),
         key_place: name.place,
-        node: Node {
-            value: Value::from(fields.collect::<Map>()),
-            place: host.place,
-        },
+        node: Node::new(fields.collect::<Map>(), host.place),
     })
 }

@@ -95,11 +95,9 @@ impl Walk<'_, '_> {
             }
         }
         // cloud-init and Cluster API decode what a file is written with.
-        let encoding = node
-            .get_path(&["encoding"])
-            .and_then(|node| node.value.as_str());
+        let is_encoded = node.text(&["encoding"]) == Some("base64");
         let content = node.get_path(&["content"]);
-        if let Some(content) = content.filter(|_| encoding.is_some_and(|it| &**it == "base64"))
+        if let Some(content) = content.filter(|_| is_encoded)
             && let Some(text) = content.value.as_str()
             && let Ok(bytes) = BASE64.decode(text.as_bytes())
         {

@@ -282,11 +282,7 @@ pub(super) fn omission(file: &Path, key: &str) -> Finding {
 
 /// Whether a file is a Kubernetes object rather than values.
 fn is_manifest(tree: &Node) -> bool {
-    let text = |key| {
-        tree.get_path(&[key])
-            .is_some_and(|node| node.value.as_str().is_some())
-    };
-    text("apiVersion") && text("kind")
+    tree.text(&["apiVersion"]).is_some() && tree.text(&["kind"]).is_some()
 }
 
 /// One cluster's merged values.

@@ -273,8 +273,5 @@ fn with_places(json: &Json, tree: Option<&Node>) -> Node {
         }
         other => Value::from(other.clone()),
     };
-    Node {
-        value,
-        place: tree.map_or(Place::NONE, |node| node.place),
-    }
+    Node::new(value, tree.map_or(Place::NONE, |node| node.place))
 }

@@ -217,13 +217,18 @@ impl Place {
         end: 0,
     };
 
-    /// The whole text of a file.
-    pub fn whole(file: FileId, text: &str) -> Self {
+    /// A range of bytes in a file.
+    pub fn new(file: FileId, range: Range<usize>) -> Self {
         Self {
             file,
-            start: 0,
-            end: text.len() as u32,
+            start: range.start as u32,
+            end: range.end as u32,
         }
+    }
+
+    /// The whole text of a file.
+    pub fn whole(file: FileId, text: &str) -> Self {
+        Self::new(file, 0..text.len())
     }
 
     /// Whether the value is in a file.

@@ -117,6 +117,21 @@ impl Map {
         Some(&mut self.entries[index].node)
     }
 
+    /// The keys, and their values to be changed.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = (&str, &mut Node)> {
+        let entries = self.entries.iter_mut();
+        entries.map(|entry| (&*entry.key, &mut entry.node))
+    }
+
+    /// The value of an entry's key, to be changed; its own where there is none.
+    pub fn get_or_insert(&mut self, entry: Entry) -> &mut Node {
+        let index = self.position(&entry.key).unwrap_or_else(|index| {
+            self.entries.insert(index, entry);
+            index
+        });
+        &mut self.entries[index].node
+    }
+
     /// Sets an entry; an earlier one of the same key is replaced and returned.
     pub fn insert(&mut self, entry: Entry) -> Option<Entry> {
         match self.position(&entry.key) {
@@ -194,6 +209,14 @@ impl Entry {
         }
     }
 
+    /// The same key with another value.
+    pub fn with_node(&self, node: Node) -> Self {
+        Self {
+            node,
+            ..self.clone()
+        }
+    }
+
     /// A computed key over a value that keeps its place.
     pub fn holding(key: impl Into<Arc<str>>, node: Node) -> Self {
         Self {
@@ -205,6 +228,25 @@ impl Entry {
 }
 
 impl Node {
+    /// A value, and where it was written.
+    pub fn new(value: impl Into<Value>, place: Place) -> Self {
+        let value = value.into();
+        Self { value, place }
+    }
+
+    /// The same node with each node directly below it changed.
+    pub fn map_children(&self, change: &mut dyn FnMut(&Self) -> Self) -> Self {
+        let value = match &self.value {
+            Value::List(items) => Value::from(items.iter().map(change).collect::<Vec<Self>>()),
+            Value::Map(map) => {
+                let entries = map.iter().map(|entry| entry.with_node(change(&entry.node)));
+                Value::from(entries.collect::<Map>())
+            }
+            scalar => scalar.clone(),
+        };
+        Self::new(value, self.place)
+    }
+
     /// The same tree with other places; unknown ones stay so. The recursion is limited by the parser's depth limit.
     pub fn with_places(&self, at: &mut dyn FnMut(Place) -> Place) -> Self {
         let place = self.place.map(at);
@@ -243,10 +285,7 @@ impl Node {
 
     /// A value that is in no file.
     pub fn from_value(value: impl Into<Value>) -> Self {
-        Self {
-            value: value.into(),
-            place: Place::NONE,
-        }
+        Self::new(value, Place::NONE)
     }
 
     /// The value below a path of keys.
@@ -258,6 +297,11 @@ impl Node {
     /// The string below a path of keys.
     pub fn text(&self, path: &[&str]) -> Option<&str> {
         self.get_path(path)?.value.as_str().map(|text| &**text)
+    }
+
+    /// The string below a path of keys, unless it is empty.
+    pub fn filled_text(&self, path: &[&str]) -> Option<&str> {
+        self.text(path).filter(|text| !text.is_empty())
     }
 
     /// Whether the value below a path of keys is true.

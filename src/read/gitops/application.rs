@@ -13,9 +13,9 @@ use super::files::{matches, resolve_path};
 use super::object::Object;
 use super::overrides::{self, Override};
 use super::reader::LayerReader;
-use super::release::{Composed, floating};
+use super::release::floating;
 use super::set::Style;
-use super::{MissingSource, State, UNSUPPORTED};
+use super::{Composition, State};
 use crate::read::error::ReadError;
 
 /// What Argo CD takes a source for.
@@ -121,7 +121,8 @@ pub(super) fn compose(
     state: &State,
     application: &Object,
     source: &Node,
-) -> Result<Composed, ReadError> {
+    composition: &mut Composition,
+) -> Result<(), ReadError> {
     let mut chart = Chart {
         reader,
         state,
@@ -131,7 +132,7 @@ pub(super) fn compose(
             application,
             source,
         },
-        missing: Vec::new(),
+        composition,
     };
     let mut layers = chart.own_values()?;
     let mut overrides = chart.value_files()?;
@@ -140,11 +141,9 @@ pub(super) fn compose(
     let user = overrides::layers(overrides, None)
         .map_err(|(message, place)| chart.reader.refusal(message, place))?;
     layers.extend(user);
-    Ok(Composed {
-        chart: chart.home(),
-        layers,
-        missing: chart.missing,
-    })
+    chart.composition.chart = chart.home();
+    chart.composition.layers = layers;
+    Ok(())
 }
 
 /// Argo CD's build environment of a source.
@@ -179,7 +178,7 @@ impl Environment<'_> {
                 filled.push('$');
             } else if RUN_TIME.contains(&name) {
                 let message = format!("`${name}` is known only where Argo CD runs");
-                return Err(reader.finding(UNSUPPORTED, message, place).into());
+                return Err(reader.unsupported(message, place));
             } else {
                 filled.push_str(self.value(name));
             }
@@ -217,7 +216,7 @@ struct Chart<'c, 'r> {
     source: &'c Node,
     sources: &'c [&'c Node],
     environment: Environment<'c>,
-    missing: Vec<MissingSource>,
+    composition: &'c mut Composition,
 }
 
 impl Chart<'_, '_> {
@@ -295,8 +294,7 @@ impl Chart<'_, '_> {
             }
             if !is_there && !ignores_missing {
                 let named = item.text(&[]).unwrap_or_default();
-                let message = format!("there is no file `{named}`");
-                return Err(self.reader.refusal(message, item.place));
+                return Err(self.reader.missing_file(named, item.place));
             }
         }
         Ok(overrides)
@@ -335,12 +333,10 @@ impl Chart<'_, '_> {
                 None => return Ok(None),
             }
         };
-        match resolve_path(&from, path) {
-            Some(path) => Ok(Some(path)),
-            None => Err(self
-                .reader
-                .refusal(format!("`{named}` lies outside of the repository"), place)),
-        }
+        let outside = || format!("`{named}` lies outside of the repository");
+        let path = resolve_path(&from, path);
+        path.map(Some)
+            .ok_or_else(|| self.reader.refusal(outside(), place))
     }
 
     /// The values in `valuesObject`, else those in `values`.
@@ -371,9 +367,7 @@ impl Chart<'_, '_> {
             {
                 let name = parameter.text(&["name"]).unwrap_or_default();
                 let value = parameter.get_path(&["value"]);
-                let written = value
-                    .and_then(|node| node.value.as_str())
-                    .map_or("", |text| &**text);
+                let written = parameter.text(&["value"]).unwrap_or_default();
                 let place = value.map_or(parameter.place, |node| node.place);
                 let filled = self.environment.fill(self.reader, written, place)?;
                 let value_text = with_commas(&filled);
@@ -395,9 +389,7 @@ impl Chart<'_, '_> {
                 continue;
             }
             let Some(load) = self.reader.open(&path)? else {
-                return Err(self
-                    .reader
-                    .refusal(format!("there is no file `{named}`"), parameter.place));
+                return Err(self.reader.missing_file(named, parameter.place));
             };
             let source = self.reader.source(load.file);
             let place = Place::whole(load.file, &source.text);
@@ -412,13 +404,8 @@ impl Chart<'_, '_> {
     }
 
     fn add_missing(&mut self, key: &str, place: Place) {
-        let (name, key) = (self.chart_name().to_owned(), key.to_owned());
-        self.missing.push(MissingSource {
-            kind: "HelmChart".to_owned(),
-            name,
-            key,
-            place,
-        });
+        let name = self.chart_name().to_owned();
+        self.composition.add_missing("HelmChart", &name, key, place);
     }
 }
 

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use globset::GlobBuilder;
+use globset::{GlobBuilder, GlobMatcher};
 
 use yaml_tree::engine::Engine;
 use yaml_tree::json::{Html, to_json};
@@ -22,7 +22,7 @@ use super::strategic;
 use crate::budget;
 use crate::error::Error;
 use crate::model::finding::Finding;
-use crate::read::error::ReadError;
+use crate::read::error::{ReadError, catch_finding};
 use crate::read::tables::argo_cd;
 
 /// The Applications that an ApplicationSet generates, and what is wrong where one or a whole generator is not known.
@@ -44,19 +44,16 @@ pub(super) fn applications(
     let patch = spec("templatePatch").filter(|patch| !patch.value.is_null());
     let mut made = Vec::new();
     for generator in object.tree.items(&["spec", "generators"]) {
-        match evaluated.sets(generator, Depth::Top) {
+        match catch_finding(evaluated.sets(generator, Depth::Top))? {
             Ok(sets) => {
                 let own = kinds(generator).find_map(|kind| kind.node.get_path(&["template"]));
                 let template = own.map_or_else(|| base.clone(), |own| fill_empty(own, base));
                 for parameters in sets {
-                    match evaluated.application(&template, patch, &parameters) {
-                        Err(ReadError::Finding(finding)) => made.push(Err(*finding)),
-                        one => made.push(Ok(one?)),
-                    }
+                    let one = evaluated.application(&template, patch, &parameters);
+                    made.push(catch_finding(one)?);
                 }
             }
-            Err(ReadError::Finding(finding)) => made.push(Err(*finding)),
-            Err(error) => return Err(error),
+            Err(finding) => made.push(Err(finding)),
         }
     }
     Ok(made)
@@ -210,15 +207,9 @@ impl Set<'_, '_> {
                 super::object::remove(&mut node, &["template"]);
                 node = self.template.fill(self.reader, &node, outer)?;
             }
-            filled.insert(Entry {
-                node,
-                ..entry.clone()
-            });
+            filled.insert(entry.with_node(node));
         }
-        Ok(Node {
-            value: filled.into(),
-            place: generator.place,
-        })
+        Ok(Node::new(filled, generator.place))
     }
 
     fn merge(&mut self, merge: &Node, depth: Depth) -> Result<Vec<Node>, ReadError> {
@@ -253,7 +244,9 @@ impl Set<'_, '_> {
 
     fn folders(&mut self, git: &Node) -> Result<Vec<Node>, ReadError> {
         let items = git.items(&["directories"]);
-        let excluded = self.patterns(items, true)?;
+        let excluded = { items.iter() }.filter(|item| item.flag(&["exclude"]));
+        let excluded = excluded.map(|item| self.glob(item, true));
+        let excluded = excluded.collect::<Result<Vec<_>, _>>()?;
         let mut found = BTreeSet::new();
         for item in items.iter().filter(|item| !item.flag(&["exclude"])) {
             // Go's `**` is no more than `*`.
@@ -271,33 +264,21 @@ impl Set<'_, '_> {
             .collect()
     }
 
-    /// The patterns of the items that are excluded, or not. Those of folders match within one.
-    fn patterns(
-        &self,
-        items: &[Node],
-        is_excluded: bool,
-    ) -> Result<Vec<globset::GlobMatcher>, ReadError> {
-        let mut made = Vec::new();
-        let is_meant = |item: &&Node| item.flag(&["exclude"]) == is_excluded;
-        for item in items.iter().filter(is_meant) {
-            let pattern = item.text(&["path"]).unwrap_or_default();
-            match GlobBuilder::new(pattern).literal_separator(true).build() {
-                Ok(glob) => made.push(glob.compile_matcher()),
-                Err(_) => {
-                    let message = format!("`{pattern}` is not a pattern of paths");
-                    return Err(self.reader.refusal(message, item.place));
-                }
-            }
-        }
-        Ok(made)
+    /// A pattern of paths. `*` stays within a folder, if that is wanted.
+    fn glob(&self, item: &Node, is_within: bool) -> Result<GlobMatcher, ReadError> {
+        let pattern = item.text(&["path"]).unwrap_or_default();
+        let mut glob = GlobBuilder::new(pattern);
+        let glob = glob.literal_separator(is_within).build();
+        let message = || format!("`{pattern}` is not a pattern of paths");
+        let glob = glob.map_err(|_| self.reader.refusal(message(), item.place))?;
+        Ok(glob.compile_matcher())
     }
 
     /// The sets of parameters in files. A `*` of their patterns matches across folders.
     fn files(&mut self, git: &Node) -> Result<Vec<Node>, ReadError> {
         let (mut found, mut excluded) = (BTreeSet::new(), BTreeSet::new());
         for item in git.items(&["files"]) {
-            let pattern = item.text(&["path"]).unwrap_or_default();
-            let paths = self.matching_files(pattern, item.place)?;
+            let paths = self.matching_files(item)?;
             if item.flag(&["exclude"]) {
                 excluded.extend(paths);
             } else {
@@ -319,12 +300,9 @@ impl Set<'_, '_> {
         Ok(made)
     }
 
-    fn matching_files(&self, pattern: &str, place: Place) -> Result<Vec<PathBuf>, ReadError> {
-        let Ok(glob) = globset::Glob::new(pattern) else {
-            let message = format!("`{pattern}` is not a pattern of paths");
-            return Err(self.reader.refusal(message, place));
-        };
-        let glob = glob.compile_matcher();
+    fn matching_files(&self, item: &Node) -> Result<Vec<PathBuf>, ReadError> {
+        let glob = self.glob(item, false)?;
+        let pattern = item.text(&["path"]).unwrap_or_default();
         let is_plain = |part: &&str| !part.contains(['*', '?', '[', '{']);
         let folder: Vec<&str> = pattern.split('/').take_while(is_plain).collect();
         let below = format!("{}/**", folder.join("/"));
@@ -351,14 +329,8 @@ impl Set<'_, '_> {
             path.file_name()
                 .map(|name| name.to_string_lossy().into_owned())
         };
-        let or_here = |text: String| {
-            if text.is_empty() {
-                ".".to_owned()
-            } else {
-                text
-            }
-        };
-        let whole = or_here(text(folder));
+        let whole = Some(text(folder)).filter(|text| !text.is_empty());
+        let whole = whole.unwrap_or_else(|| ".".to_owned());
         let name = base(folder).unwrap_or_else(|| ".".to_owned());
         let mut of_path = vec![
             ("basename", name.clone()),
@@ -368,9 +340,7 @@ impl Set<'_, '_> {
             of_path.push(("filenameNormalized", normalize(&name)));
             of_path.push(("filename", name));
         }
-        let prefix = git
-            .text(&["pathParamPrefix"])
-            .filter(|prefix| !prefix.is_empty());
+        let prefix = git.filled_text(&["pathParamPrefix"]);
         let mut made;
         if self.template.is_go {
             made = floating(element);
@@ -382,9 +352,8 @@ impl Set<'_, '_> {
             for (key, value) in of_path {
                 node.insert(Entry::from_value(key, value));
             }
-            let outer = prefix.map(|_| Value::empty_map());
-            if let (Some(prefix), Some(outer)) = (prefix, outer) {
-                set(&mut made, &[prefix], outer);
+            if let Some(prefix) = prefix {
+                set(&mut made, &[prefix], Value::empty_map());
             }
             set(&mut made, &path, node.into());
         } else {
@@ -485,15 +454,9 @@ fn fill_empty(own: &Node, base: &Node) -> Node {
             Some(own) => fill_empty(own, &entry.node),
             None => entry.node.clone(),
         };
-        filled.insert(Entry {
-            node,
-            ..entry.clone()
-        });
+        filled.insert(entry.with_node(node));
     }
-    Node {
-        value: filled.into(),
-        place: own.place,
-    }
+    Node::new(filled, own.place)
 }
 
 /// The texts of all values, by path.
@@ -512,10 +475,7 @@ fn flatten(parameters: &Node) -> Map {
                 open.extend(items.map(|(index, item)| (name(&index.to_string()), item)));
             }
             value => {
-                let node = Node {
-                    value: print(value).into(),
-                    place: node.place,
-                };
+                let node = Node::new(print(value), node.place);
                 found.insert(Entry::holding(path, node));
             }
         }

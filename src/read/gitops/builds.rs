@@ -27,7 +27,7 @@ use super::reader::LayerReader;
 use super::repositories::{Repositories, repository_name};
 use super::targets::{Folders, Input, Left, Target, file_path, find_address, find_folder, inputs};
 use super::{Composition, Options, State, application, deployments, kustomization};
-use crate::read::error::ReadError;
+use crate::read::error::catch_finding;
 
 /// What one folder builds to.
 pub(in crate::read) struct Build {
@@ -142,12 +142,10 @@ fn find_changed(
     let first = Input {
         folders: input.folders.clone(),
         files: files.chain(input.applications.iter().cloned()).collect(),
-        charts: BTreeSet::new(),
-        deployments: BTreeSet::new(),
-        applications: BTreeSet::new(),
         flux: input.flux.clone(),
         sources: input.sources.clone(),
         config_maps: input.config_maps,
+        ..Input::default()
     };
     let folders = Folders::read(reader, &first)?;
     let made = build_all(reader, &folders, &first)?;
@@ -223,23 +221,16 @@ fn build_all(
         }
     }
     for file in input.deployments.difference(&made.parts) {
-        let compositions = match deployments::build(reader, file) {
-            Ok(Some(mut built)) => {
-                let mut beside = Vec::new();
-                for path in folders.find_value_files(reader, file)? {
-                    let documents = reader.objects(&path).ok().flatten().unwrap_or_default();
-                    for document in documents.iter() {
-                        kustomization::add(reader, &mut beside, document);
-                    }
-                }
-                beside.retain(|object| !deployments::is_deploying(object));
-                built.objects.extend(beside);
-                deployments::compose_each(reader, &State::default(), &built)?
-            }
-            Err(ReadError::Error(error)) => return Err(error),
-            // What is no YAML is reported where manifests are read.
-            Ok(None) | Err(ReadError::Finding(_)) => Vec::new(),
+        // What is no YAML is reported where manifests are read.
+        let Ok(Some(mut built)) = catch_finding(deployments::build(reader, file))? else {
+            continue;
         };
+        for path in folders.find_value_files(reader, file)? {
+            let beside = valid_objects(reader, &path).into_iter();
+            let beside = beside.filter(|object| !deployments::is_deploying(object));
+            built.objects.extend(beside);
+        }
+        let compositions = deployments::compose_each(reader, &State::default(), &built)?;
         made.compositions.extend(compositions);
     }
     let messages = refused
@@ -263,42 +254,39 @@ fn add(
     refused: &mut Refused,
 ) -> Result<(), Error> {
     let _work = budget::enter(format!("the build of `{}`", display(&target.folder)))?;
-    match target.build(reader, folders, input) {
+    let (objects, refusal) = match catch_finding(target.build(reader, folders, input))? {
         Ok((mut built, parts)) => {
             made.add_parts(reader, parts);
             made.inflations.append(&mut built.inflations);
-            let source = reader.source(target.place.file);
             if !input.deployments.is_empty() {
                 let compositions = deployments::compose_each(reader, &State::default(), &built);
                 made.compositions.extend(compositions?);
             }
-            let objects = built.objects.into_iter().map(|object| object.tree);
-            let objects: Vec<Node> = objects.collect();
-            made.builds.push(Build {
-                source,
-                objects,
-                refusal: None,
-            });
+            (built.objects, None)
         }
-        Err(ReadError::Error(error)) => return Err(error),
-        Err(ReadError::Finding(finding)) => {
+        Err(finding) => {
             let left = Left::read(reader, folders, &target.folder, &target.kustomization)?;
             if !input.deployments.is_empty() {
                 let failed = deployments::compose_failed(reader, &left.objects, &finding)?;
                 made.compositions.extend(failed);
             }
-            let objects = left.objects.into_iter().map(|object| object.tree);
-            made.builds.push(Build {
-                source: reader.source(target.place.file),
-                objects: objects.collect(),
-                refusal: Some((*finding).clone()),
-            });
             made.add_parts(reader, left.parts);
             refused.inflations.extend(left.inflations);
             let inputs = inputs(reader, &target.folder, &target.kustomization)?;
-            refused.add(*finding, target.folder, &target.kustomization, inputs);
+            refused.add(
+                finding.clone(),
+                target.folder,
+                &target.kustomization,
+                inputs,
+            );
+            (left.objects, Some(finding))
         }
-    }
+    };
+    made.builds.push(Build {
+        source: reader.source(target.place.file),
+        objects: objects.into_iter().map(|object| object.tree).collect(),
+        refusal,
+    });
     Ok(())
 }
 
@@ -347,20 +335,12 @@ fn group_by_cause(refused: Vec<(Finding, PathBuf)>) -> Vec<Finding> {
     }
     let finding = |(mut finding, folder, count): (Finding, PathBuf, usize)| {
         let folder = print_folder(&folder);
-        finding.message = match count {
-            1 => format!("`{folder}` does not build: {}", finding.message),
-            2 => format!(
-                "`{folder}` and another folder do not build: {}",
-                finding.message
-            ),
-            _ => {
-                let others = count - 1;
-                format!(
-                    "`{folder}` and {others} other folders do not build: {}",
-                    finding.message
-                )
-            }
+        let (others, verb) = match count {
+            1 => (String::new(), "does"),
+            2 => (" and another folder".to_owned(), "do"),
+            _ => (format!(" and {} other folders", count - 1), "do"),
         };
+        finding.message = format!("`{folder}`{others} {verb} not build: {}", finding.message);
         let help = "the node pools that it deploys are not checked";
         finding.help(help).unless_set(Level::Warning)
     };

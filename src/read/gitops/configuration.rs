@@ -33,7 +33,7 @@ varReference: [{path: metadata/labels}, {path: metadata/annotations}]
 ";
 
 /// A field of the objects of a kind; a missing part means any.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct FieldSpec {
     group: Option<Arc<str>>,
     version: Option<Arc<str>>,
@@ -57,10 +57,7 @@ type Change<'c> = &'c mut dyn FnMut(&mut Node) -> Result<(), String>;
 impl FieldSpec {
     /// The fields below a key of a configuration, or of a transformer.
     pub(super) fn read_all(node: &Node, key: &str) -> Vec<Self> {
-        let part = |spec: &Node, key: &str| {
-            let text = spec.text(&[key]).filter(|text| !text.is_empty());
-            text.map(Arc::from)
-        };
+        let part = |spec: &Node, key: &str| spec.filled_text(&[key]).map(Arc::from);
         let field = |spec: &Node| FieldSpec {
             group: part(spec, "group"),
             version: part(spec, "version"),
@@ -74,11 +71,9 @@ impl FieldSpec {
     /// That of every object at a path, which is created.
     pub(super) fn new(path: &str) -> Self {
         Self {
-            group: None,
-            version: None,
-            kind: None,
             path: split(path),
             creates: true,
+            ..Self::default()
         }
     }
 
@@ -207,11 +202,7 @@ pub(super) struct Reference {
 impl Reference {
     /// The references of a `configurations` file.
     fn read_all(configuration: &Node) -> Vec<Self> {
-        let part = |node: &Node, key: &str| {
-            node.text(&[key])
-                .filter(|text| !text.is_empty())
-                .map(Arc::from)
-        };
+        let part = |node: &Node, key: &str| node.filled_text(&[key]).map(Arc::from);
         let reference = |reference: &Node| {
             Some(Self {
                 kind: part(reference, "kind")?,

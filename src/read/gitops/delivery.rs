@@ -27,7 +27,7 @@ use super::kustomization::{self, is_remote};
 use super::reader::LayerReader;
 use super::targets::{file_path, find_address, find_folder, find_source, inputs};
 use super::{FLUX, Options, OwnOutput};
-use crate::read::error::ReadError;
+use crate::read::error::catch_finding;
 
 /// The group of Flux's sources.
 pub(in crate::read) const SOURCES: &str = "source.toolkit.fluxcd.io";
@@ -96,6 +96,19 @@ impl Reach {
 }
 
 impl Deliverer {
+    /// One that deletes whatever it deploys no longer.
+    fn new(object: ManifestObject, reach: Reach) -> Self {
+        Self {
+            title: title(&object),
+            object,
+            prunes: true,
+            empties: true,
+            cascades: true,
+            reach,
+            has_objects: OnceLock::new(),
+        }
+    }
+
     /// Whether it waits for somebody before it deploys anything.
     pub fn is_held(&self) -> bool {
         is_held(&self.object)
@@ -116,13 +129,8 @@ pub fn is_held(object: &ManifestObject) -> bool {
 }
 
 fn title(object: &ManifestObject) -> String {
-    let ManifestObject {
-        kind,
-        namespace,
-        name,
-        ..
-    } = object;
-    match &**namespace {
+    let (kind, name) = (&object.kind, &object.name);
+    match &*object.namespace {
         "" => format!("{kind} {name}"),
         namespace => format!("{kind} {namespace}/{name}"),
     }
@@ -169,10 +177,7 @@ impl Delivery {
         };
         let mut sources = Sources::default();
         let mut reader = LayerReader::new(&*files, &options, &mut sources);
-        let is_argo = |object: &&ManifestObject| {
-            let deploying = Deploying::from_kind(object.group(), &object.kind);
-            deploying.is_some_and(|deploying| deploying != Deploying::Release)
-        };
+        let is_argo = |object: &&ManifestObject| Deploying::is_argo(object.group(), &object.kind);
         let of_argo = { objects.iter().filter(is_argo) }.map(|object| file_path(object).to_owned());
         let of_argo: BTreeSet<PathBuf> = of_argo.collect();
         let is_source = |object: &&ManifestObject| object.group() == SOURCES;
@@ -401,17 +406,13 @@ impl Reading<'_> {
         let policy = object.node.text(&["spec", "deletionPolicy"]);
         let prunes = object.node.flag(&["spec", "prune"]);
         self.add(Deliverer {
-            title: title(object),
-            object: object.clone(),
             prunes,
-            empties: true,
             cascades: match policy {
                 Some("Orphan") => false,
                 Some("Delete" | "WaitForTermination") => true,
                 _ => prunes,
             },
-            reach,
-            has_objects: OnceLock::new(),
+            ..Deliverer::new(object.clone(), reach)
         });
         Ok(())
     }
@@ -422,18 +423,11 @@ impl Reading<'_> {
         let folder = resolve_path(Path::new(""), chart.trim_start_matches('/'));
         let is_chart = |folder: &PathBuf| self.reader.files.is_file(&folder.join("Chart.yaml"));
         let below = folder.filter(is_chart).map(|folder| (folder, Vec::new()));
-        self.add(Deliverer {
-            title: title(object),
-            object: object.clone(),
-            prunes: true,
-            empties: true,
-            cascades: true,
-            reach: Reach {
-                named: BTreeSet::new(),
-                below: below.into_iter().collect(),
-            },
-            has_objects: OnceLock::new(),
-        });
+        let reach = Reach {
+            named: BTreeSet::new(),
+            below: below.into_iter().collect(),
+        };
+        self.add(Deliverer::new(object.clone(), reach));
         Ok(())
     }
 
@@ -495,11 +489,9 @@ impl Reading<'_> {
 
     /// What Flux deploys of a folder: what its kustomization names, else every file in it and every kustomization.
     fn folder(&mut self, folder: &Path) -> Result<Reach, Error> {
-        let named_by =
-            |reader: &mut LayerReader<'_>, folder: &Path, node: &Node| inputs(reader, folder, node);
         if self.folders.contains(folder) {
             return Ok(Reach {
-                named: closure(&mut self.reader, folder, &named_by)?,
+                named: closure(&mut self.reader, folder, &inputs)?,
                 below: Vec::new(),
             });
         }
@@ -515,7 +507,7 @@ impl Reading<'_> {
         }
         let mut named = BTreeSet::new();
         for below in &inner {
-            named.extend(closure(&mut self.reader, below, &named_by)?);
+            named.extend(closure(&mut self.reader, below, &inputs)?);
         }
         Ok(Reach {
             named,
@@ -535,7 +527,6 @@ fn deliverer(application: ManifestObject, set: Option<&ManifestObject>) -> Deliv
     let finalizers = application.node.items(&["metadata", "finalizers"]);
     let mut finalizers = finalizers.iter().filter_map(|one| one.text(&[]));
     Deliverer {
-        title: title(&application),
         prunes: automated.is_some_and(|automated| automated.flag(&["prune"]))
             && !options.any(|option| option.starts_with("Prune=")),
         empties: automated.is_some_and(|automated| automated.flag(&["allowEmpty"])),
@@ -545,18 +536,13 @@ fn deliverer(application: ManifestObject, set: Option<&ManifestObject>) -> Deliv
                 .flag(&["spec", "syncPolicy", "preserveResourcesOnDeletion"]),
             None => finalizers.any(|one| one.starts_with("resources-finalizer.argocd.argoproj.io")),
         },
-        reach: Reach::default(),
-        has_objects: OnceLock::new(),
-        object: application,
+        ..Deliverer::new(application.clone(), Reach::default())
     }
 }
 
 /// The kustomizations in a folder, as far as they are YAML.
 fn kustomizations(reader: &mut LayerReader<'_>, folder: &Path) -> Result<Vec<Node>, Error> {
-    match kustomization::find_all(reader, folder) {
-        Err(ReadError::Error(error)) => Err(error),
-        found => Ok(found.unwrap_or_default()),
-    }
+    Ok(catch_finding(kustomization::find_all(reader, folder))?.unwrap_or_default())
 }
 
 /// The paths that a kustomization in a folder names.

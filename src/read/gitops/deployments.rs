@@ -17,8 +17,8 @@ use super::files::{matches, print_folder};
 use super::kustomization::{self, Built};
 use super::object::Object;
 use super::reader::LayerReader;
-use super::{Composition, Deployer, State, UNSUPPORTED, application, application_set, release};
-use crate::read::error::ReadError;
+use super::{Composition, Deployer, State, application, application_set, release};
+use crate::read::error::{ReadError, catch_finding};
 use crate::read::tables::{argo_cd, flux};
 
 /// An object that deploys charts.
@@ -41,6 +41,11 @@ impl Deploying {
             ("argoproj.io", "ApplicationSet") => Some(Self::ApplicationSet),
             _ => None,
         }
+    }
+
+    /// Whether an object of a group and a kind is Argo CD's.
+    pub(in crate::read) fn is_argo(group: &str, kind: &str) -> bool {
+        Self::from_kind(group, kind).is_some_and(|deploying| deploying != Self::Release)
     }
 
     fn from_object(object: &Object) -> Option<Self> {
@@ -118,23 +123,17 @@ pub(super) fn compose_each(
 ) -> Result<Vec<Composition>, Error> {
     let mut all = Vec::new();
     for object in built.objects.iter().filter(|object| is_deploying(object)) {
-        let expanded = match expand(reader, object) {
-            Ok(expanded) => expanded,
-            Err(ReadError::Finding(finding)) => vec![Err(*finding)],
-            Err(ReadError::Error(error)) => return Err(error),
-        };
-        for one in expanded {
+        for one in expand_known(reader, object)? {
             let (deploying, composed) = match one {
                 Ok(one) => {
-                    let composed = compose_known(reader, state, built, &one);
+                    let composed = catch_finding(compose_known(reader, state, built, &one))?;
                     (one, composed)
                 }
-                Err(finding) => (object.clone(), Err(finding.into())),
+                Err(finding) => (object.clone(), Err(finding)),
             };
             match composed {
                 Ok(composed) => all.extend(composed),
-                Err(ReadError::Error(error)) => return Err(error),
-                Err(ReadError::Finding(finding)) => {
+                Err(finding) => {
                     reader.findings.clear();
                     all.extend(failures(reader, &deploying, &finding)?);
                 }
@@ -187,7 +186,7 @@ fn check_source(
             "`{}` changes the Application, and is not read here",
             display(&path)
         );
-        Err(reader.finding(UNSUPPORTED, message, source.place).into())
+        Err(reader.unsupported(message, source.place))
     })
 }
 
@@ -218,7 +217,7 @@ fn check_type(reader: &LayerReader<'_>, source: &Node) -> Result<(), ReadError> 
         }
         [] => return Ok(()),
     };
-    Err(reader.finding(UNSUPPORTED, message, source.place).into())
+    Err(reader.unsupported(message, source.place))
 }
 
 /// The HelmRelease or Application that an object is, or the Applications of an ApplicationSet.
@@ -231,6 +230,15 @@ fn expand(
     } else {
         Ok(vec![Ok(object.clone())])
     }
+}
+
+/// As [`expand`], where a set that is refused is one Application that is not known.
+fn expand_known(
+    reader: &mut LayerReader<'_>,
+    object: &Object,
+) -> Result<Vec<Result<Object, Finding>>, Error> {
+    let expanded = catch_finding(expand(reader, object))?;
+    Ok(expanded.unwrap_or_else(|finding| vec![Err(finding)]))
 }
 
 /// What these objects deploy, where nobody knows with which values.
@@ -283,12 +291,8 @@ pub(super) fn find_applied(
 ) -> Result<Vec<Applied>, Error> {
     let found = find_applied_in(reader, file);
     reader.findings.clear();
-    match found {
-        Ok(found) => Ok(found),
-        Err(ReadError::Error(error)) => Err(error),
-        // What is wrong with a file is reported where manifests are read.
-        Err(ReadError::Finding(_)) => Ok(Vec::new()),
-    }
+    // What is wrong with a file is reported where manifests are read.
+    Ok(catch_finding(found)?.unwrap_or_default())
 }
 
 fn find_applied_in(reader: &mut LayerReader<'_>, file: &Path) -> Result<Vec<Applied>, ReadError> {
@@ -296,20 +300,13 @@ fn find_applied_in(reader: &mut LayerReader<'_>, file: &Path) -> Result<Vec<Appl
     let built = build(reader, file)?;
     let objects = built.iter().flat_map(|built| &built.objects);
     for object in objects.filter(|object| is_deploying(object) && !is_release(object)) {
-        let expanded = match expand(reader, object) {
-            Err(ReadError::Finding(finding)) => vec![Err(*finding)],
-            other => other?,
-        };
-        for one in expanded {
+        for one in expand_known(reader, object)? {
             match one {
                 Ok(application) => {
                     let sources = application::sources(&application).into_iter();
                     for source in sources.filter(|source| !reader.repositories.is_other(source)) {
                         let checked = check_source(reader, &application, source);
-                        let finding = match checked {
-                            Err(ReadError::Finding(finding)) => Some(*finding),
-                            _ => None,
-                        };
+                        let finding = catch_finding(checked)?.err();
                         all.extend(application::folder(source).map(|folder| Applied {
                             folder,
                             application: application.clone(),
@@ -426,37 +423,24 @@ fn compose_release(
     built: &Built,
     release: &Object,
 ) -> Result<Composition, ReadError> {
-    let composed = release::compose(reader, state, built, release)?;
-    if composed
-        .missing
-        .iter()
-        .any(|missing| missing.kind != "HelmChart")
-    {
-        reader.findings.extend(built.unknown.iter().cloned());
-    }
-    let spec = |field: &str| {
-        release
-            .tree
-            .text(&["spec", field])
-            .filter(|text| !text.is_empty())
-    };
+    let spec = |field: &str| release.tree.filled_text(&["spec", field]);
     let target = spec("targetNamespace");
     let name = match (spec("releaseName"), target) {
         (Some(name), _) => name.to_owned(),
         (None, Some(namespace)) => format!("{namespace}-{}", release.name()),
         (None, None) => release.name().to_owned(),
     };
-    Ok(Composition {
-        name: shorten(name),
+    let mut composition = Composition {
         namespace: target.unwrap_or(release.namespace()).to_owned(),
-        place: release.tree.place,
-        deployer: Deployer::Flux,
-        chart: composed.chart,
         post_renderers: release.tree.items(&["spec", "postRenderers"]).to_vec(),
-        layers: composed.layers,
-        missing: composed.missing,
-        findings: Vec::new(),
-    })
+        ..Composition::empty(shorten(name), release.tree.place)
+    };
+    release::compose(reader, state, built, release, &mut composition)?;
+    let mut missing = composition.missing.iter();
+    if missing.any(|missing| missing.kind != "HelmChart") {
+        reader.findings.extend(built.unknown.iter().cloned());
+    }
+    Ok(composition)
 }
 
 /// A release's name as helm-controller shortens one that is longer than Helm accepts
@@ -483,28 +467,17 @@ fn compose_application(
     application: &Object,
     source: &Node,
 ) -> Result<Composition, ReadError> {
-    let composed = application::compose(reader, state, application, source)?;
-    let of_source = |field: &str| {
-        let text = source.text(&["helm", field]);
-        text.filter(|text| !text.is_empty())
-    };
+    let of_source = |field: &str| source.filled_text(&["helm", field]);
     let destination = || application.tree.text(&["spec", "destination", "namespace"]);
-    Ok(Composition {
-        name: of_source("releaseName")
-            .unwrap_or(application.name())
-            .to_owned(),
-        namespace: of_source("namespace")
-            .or_else(destination)
-            .unwrap_or_default()
-            .to_owned(),
-        place: application.tree.place,
+    let name = of_source("releaseName").unwrap_or(application.name());
+    let namespace = of_source("namespace").or_else(destination);
+    let mut composition = Composition {
+        namespace: namespace.unwrap_or_default().to_owned(),
         deployer: Deployer::ArgoCd,
-        chart: composed.chart,
-        post_renderers: Vec::new(),
-        layers: composed.layers,
-        missing: composed.missing,
-        findings: Vec::new(),
-    })
+        ..Composition::empty(name.to_owned(), application.tree.place)
+    };
+    application::compose(reader, state, application, source, &mut composition)?;
+    Ok(composition)
 }
 
 /// The objects of a folder with a kustomization, of a folder of plain files, or of one file; none if there are none.
@@ -534,16 +507,11 @@ pub(super) fn build(reader: &mut LayerReader<'_>, path: &Path) -> Result<Option<
         if !reader.has_text(file, has_kind)? {
             continue;
         }
-        for document in reader
-            .objects(file)?
-            .iter()
-            .flat_map(|documents| documents.iter())
-        {
-            if document.get_path(&["apiVersion"]).is_some()
-                && document.get_path(&["kind"]).is_some()
-            {
-                kustomization::add(reader, &mut objects, document);
-            }
+        let documents = reader.objects(file)?.unwrap_or_default();
+        let has = |document: &Node, key| document.get_path(&[key]).is_some();
+        let is_object = |one: &&Node| has(one, "apiVersion") && has(one, "kind");
+        for document in documents.iter().filter(is_object) {
+            kustomization::add(reader, &mut objects, document);
         }
     }
     Ok((!objects.is_empty()).then(|| Built {

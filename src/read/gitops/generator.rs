@@ -6,37 +6,21 @@ use std::sync::Arc;
 
 use capi::secrets::seal_value;
 use yaml_tree::bytes::BASE64;
-use yaml_tree::place::{FileId, Place, hide_quotes};
+use yaml_tree::place::{Place, hide_quotes};
 use yaml_tree::value::{Entry, Map, Node, Value};
 
 use super::files::resolve_path;
 use super::object::{Named, Object, map_mut, set};
-use super::reader::LayerReader;
+use super::reader::{LayerReader, Load};
 use crate::read::error::ReadError;
 
-/// The kind of object that a generator creates.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum GeneratedKind {
-    ConfigMap,
-    Secret,
-}
+/// The kinds of objects that generators create, with the fields of a kustomization that list them.
+const KINDS: [(&str, &str); 2] = [
+    ("ConfigMap", "configMapGenerator"),
+    (SECRET, "secretGenerator"),
+];
 
-impl GeneratedKind {
-    /// The field of a kustomization that lists its generators.
-    pub(super) fn field(self) -> &'static str {
-        match self {
-            Self::ConfigMap => "configMapGenerator",
-            Self::Secret => "secretGenerator",
-        }
-    }
-
-    fn kind(self) -> &'static str {
-        match self {
-            Self::ConfigMap => "ConfigMap",
-            Self::Secret => "Secret",
-        }
-    }
-}
+const SECRET: &str = "Secret";
 
 /// Runs the generators of a kustomization in `folder`, and adds their objects to `objects`.
 pub(super) fn generate_all(
@@ -46,8 +30,8 @@ pub(super) fn generate_all(
     objects: &mut Vec<Object>,
 ) -> Result<(), ReadError> {
     let mut known = Known::default();
-    for kind in [GeneratedKind::ConfigMap, GeneratedKind::Secret] {
-        for generator in kustomization.items(&[kind.field()]) {
+    for (kind, field) in KINDS {
+        for generator in kustomization.items(&[field]) {
             let object = generate(reader, folder, kind, generator, kustomization)?;
             known.add(reader, generator, object, objects)?;
         }
@@ -62,14 +46,12 @@ pub(super) fn generate_of_file(
     file: &Node,
     objects: &mut Vec<Object>,
 ) -> Result<bool, ReadError> {
-    let kinds = [GeneratedKind::ConfigMap, GeneratedKind::Secret].into_iter();
-    let mut kinds = kinds.filter(|kind| {
-        let named = file
-            .text(&["kind"])
-            .and_then(|kind| kind.strip_suffix("Generator"));
-        file.text(&["apiVersion"]) == Some("builtin") && named == Some(kind.kind())
-    });
-    let Some(kind) = kinds.next() else {
+    let named = file
+        .text(&["kind"])
+        .and_then(|kind| kind.strip_suffix("Generator"));
+    let mut kinds = KINDS.into_iter().map(|(kind, _)| kind);
+    let kind = kinds.find(|kind| named == Some(kind));
+    let Some(kind) = kind.filter(|_| file.text(&["apiVersion"]) == Some("builtin")) else {
         return Ok(false);
     };
     let mut generator = file.clone();
@@ -134,26 +116,20 @@ impl Known {
 fn generate(
     reader: &mut LayerReader<'_>,
     folder: &Path,
-    kind: GeneratedKind,
+    kind: &'static str,
     generator: &Node,
     whole: &Node,
 ) -> Result<Object, ReadError> {
     let Some(name) = generator.text(&["name"]) else {
-        return Err(reader.refusal("a generator lacks its `name`".to_owned(), generator.place));
+        return Err(reader.refusal("a generator lacks its `name`", generator.place));
     };
-    let mut tree = Node {
-        value: Value::empty_map(),
-        place: generator.place,
-    };
+    let mut tree = Node::new(Value::empty_map(), generator.place);
     set(&mut tree, &["apiVersion"], "v1".into());
-    set(&mut tree, &["kind"], kind.kind().into());
+    set(&mut tree, &["kind"], kind.into());
     set(&mut tree, &["metadata", "name"], name.into());
-    if kind == GeneratedKind::Secret {
-        set(
-            &mut tree,
-            &["type"],
-            generator.text(&["type"]).unwrap_or("Opaque").into(),
-        );
+    if kind == SECRET {
+        let secret_type = generator.text(&["type"]).unwrap_or("Opaque");
+        set(&mut tree, &["type"], secret_type.into());
     }
     if let Some(namespace) = generator.text(&["namespace"]) {
         set(&mut tree, &["metadata", "namespace"], namespace.into());
@@ -183,7 +159,7 @@ fn generate(
     let entries: Map = data.entries.into_iter().collect();
     for (field, map) in [("data", entries), ("binaryData", data.binary)] {
         // Kustomize prints `data: {}` for a Secret without data.
-        if !map.is_empty() || (kind == GeneratedKind::Secret && field == "data") {
+        if !map.is_empty() || (kind == SECRET && field == "data") {
             set(&mut tree, &[field], map.into());
         }
     }
@@ -265,7 +241,7 @@ fn merge_marks(new: &mut Node, old: &Node, field: &str) {
 
 /// The data of an object while its generator runs.
 struct Data {
-    kind: GeneratedKind,
+    kind: &'static str,
     entries: Vec<Entry>,
     /// Their keys.
     known: HashSet<Arc<str>>,
@@ -297,13 +273,12 @@ impl Data {
     fn value(&self, reader: &LayerReader<'_>, key: &str, text: &str, place: Place) -> Value {
         let source = reader.source(place.file);
         let is_secret = source.hides(place.start..place.end);
-        match self.kind {
-            GeneratedKind::ConfigMap if !is_secret => text.into(),
-            GeneratedKind::ConfigMap => seal_value(text, &source.path, key),
-            GeneratedKind::Secret => match seal_value(text, &source.path, key) {
-                Value::String(text) => encode_base64(text.as_bytes()).into(),
-                sealed => sealed,
-            },
+        if self.kind != SECRET && !is_secret {
+            return text.into();
+        }
+        match seal_value(text, &source.path, key) {
+            Value::String(text) if self.kind == SECRET => encode_base64(text.as_bytes()).into(),
+            sealed => sealed,
         }
     }
 
@@ -326,10 +301,10 @@ impl Data {
                 self.add(reader, key, "".into(), Place::NONE)?;
                 continue;
             };
-            let source = reader.source(load.0);
-            let place = Place::whole(load.0, &source.text);
-            if load.1 {
-                let whole = (load.0, self.kind == GeneratedKind::Secret);
+            let source = reader.source(load.file);
+            let place = Place::whole(load.file, &source.text);
+            if load.is_text {
+                let whole = (load.file, self.kind == SECRET);
                 let value = match reader.generated.get(&whole) {
                     Some(known) => known.clone(),
                     None => self.value(reader, key, &source.text, place),
@@ -350,7 +325,7 @@ impl Data {
             };
             let Some((key, value)) = literal.split_once('=').filter(|(key, _)| !key.is_empty())
             else {
-                return Err(reader.refusal("a literal is `key=value`".to_owned(), item.place));
+                return Err(reader.refusal("a literal is `key=value`", item.place));
             };
             let value = unquote(value);
             let start = value.as_ptr().addr() - literal.as_ptr().addr();
@@ -378,7 +353,7 @@ impl Data {
             let Some(path) = item.value.as_str() else {
                 continue;
             };
-            let Some((file, _)) = open(reader, folder, path, item.place)? else {
+            let Some(Load { file, .. }) = open(reader, folder, path, item.place)? else {
                 continue;
             };
             let source = reader.source(file);
@@ -388,16 +363,11 @@ impl Data {
                     continue;
                 }
                 let start = line.as_ptr().addr() - source.text.as_ptr().addr();
-                let place = Place {
-                    file,
-                    start: start as u32,
-                    end: (start + line.len()) as u32,
-                };
+                let place = Place::new(file, start..start + line.len());
                 let Some((key, value)) = line.split_once('=') else {
                     // Not the line itself: it may be one of a secret that goes over several.
                     let message =
-                        "a line without `=` takes its value from the environment of the build"
-                            .to_owned();
+                        "a line without `=` takes its value from the environment of the build";
                     return Err(reader.refusal(message, place));
                 };
                 let value = self.value(reader, key, value, place);
@@ -408,19 +378,19 @@ impl Data {
     }
 }
 
-/// The file that a generator names, and whether it is text; none if metalmark has not rendered it yet.
+/// The file that a generator names; none if metalmark has not rendered it yet.
 fn open(
     reader: &mut LayerReader<'_>,
     folder: &Path,
     path: &str,
     place: Place,
-) -> Result<Option<(FileId, bool)>, ReadError> {
+) -> Result<Option<Load>, ReadError> {
     let Some(file) = resolve_path(folder, path) else {
         let message = format!("`{path}` lies outside of the repository");
         return Err(no_file(reader, message, place));
     };
     match reader.open(&file)? {
-        Some(load) => Ok(Some((load.file, load.is_text))),
+        Some(load) => Ok(Some(load)),
         None if reader.is_own_output(&file, place)? => Ok(None),
         None => Err(no_file(reader, format!("there is no file `{path}`"), place)),
     }
@@ -439,15 +409,8 @@ fn no_file(reader: &LayerReader<'_>, message: String, place: Place) -> ReadError
 
 /// A literal's value without the quotes around it.
 fn unquote(value: &str) -> &str {
-    for quote in ['"', '\''] {
-        let inner = value
-            .strip_prefix(quote)
-            .and_then(|rest| rest.strip_suffix(quote));
-        if let Some(inner) = inner {
-            return inner;
-        }
-    }
-    value
+    let inner = |quote| value.strip_prefix(quote)?.strip_suffix(quote);
+    { ['"', '\''].into_iter() }.find_map(inner).unwrap_or(value)
 }
 
 /// Encodes bytes, in lines of 70 characters if there is more than one.
@@ -457,13 +420,12 @@ fn encode_base64(bytes: &[u8]) -> String {
         return text;
     }
     let mut lines = String::with_capacity(text.len() + text.len() / LINE + 1);
-    for (index, digit) in text.chars().enumerate() {
-        if index > 0 && index % LINE == 0 {
-            lines.push('\n');
-        }
-        lines.push(digit);
+    let mut rest = &*text;
+    while !rest.is_empty() {
+        let (line, behind) = rest.split_at(LINE.min(rest.len()));
+        lines.extend([line, "\n"]);
+        rest = behind;
     }
-    lines.push('\n');
     lines
 }
 

@@ -9,15 +9,13 @@ use yaml_tree::merge;
 use yaml_tree::place::Place;
 use yaml_tree::value::{Node, Value};
 
-use crate::evaluate::{Release, Served};
-
 use super::super::files::display;
 use super::super::helm_charts::load;
-use super::super::helm_charts::releases::namespace;
+use super::super::helm_charts::releases::release;
 use super::files::resolve_path;
 use super::object::{map_mut, set};
 use super::reader::LayerReader;
-use super::{UNSUPPORTED, strategic};
+use super::strategic;
 use crate::read::error::ReadError;
 
 /// What Helm calls a release without a name.
@@ -83,19 +81,16 @@ pub(super) fn own_inflations(
 }
 
 fn chart_folder(folder: &Path, kustomization: &Node, item: &Node) -> Option<PathBuf> {
-    let home = text(kustomization, &["helmGlobals", "chartHome"]).unwrap_or("charts");
-    let name = text(item, &["name"])?;
-    let path = match (text(item, &["repo"]), text(item, &["version"])) {
+    let home = kustomization
+        .filled_text(&["helmGlobals", "chartHome"])
+        .unwrap_or("charts");
+    let name = item.filled_text(&["name"])?;
+    let path = match (item.filled_text(&["repo"]), item.filled_text(&["version"])) {
         // What is pulled in a version is kept apart from the others.
         (Some(_), Some(version)) => format!("{home}/{name}-{version}/{name}"),
         _ => format!("{home}/{name}"),
     };
     resolve_path(folder, &path)
-}
-
-/// A text that is not empty: an empty one is none.
-fn text<'n>(node: &'n Node, path: &[&str]) -> Option<&'n str> {
-    node.text(path).filter(|text| !text.is_empty())
 }
 
 /// The folder of a chart that is in the repository.
@@ -106,12 +101,12 @@ fn find_chart(
     item: &Node,
 ) -> Result<PathBuf, ReadError> {
     let place = item.place;
-    let name = text(item, &["name"]).unwrap_or_default();
+    let name = item.filled_text(&["name"]).unwrap_or_default();
     if name.is_empty() || name.contains('/') {
-        let message = "a chart of `helmCharts` has a `name`, which is that of a folder".to_owned();
+        let message = "a chart of `helmCharts` has a `name`, which is that of a folder";
         return Err(reader.refusal(message, place));
     }
-    if let Some(release) = text(item, &["releaseName"])
+    if let Some(release) = item.filled_text(&["releaseName"])
         && !is_release_name(release)
     {
         let message = format!("Helm refuses the release name `{release}`");
@@ -125,10 +120,10 @@ fn find_chart(
         return Ok(chart);
     }
     let missing = format!("the chart `{}` is not in the repository", display(&chart));
-    Err(match text(item, &["repo"]) {
+    Err(match item.filled_text(&["repo"]) {
         Some(_) => {
             let message = format!("{missing}, and none is pulled here");
-            reader.finding(UNSUPPORTED, message, place).into()
+            reader.unsupported(message, place)
         }
         None => {
             let message = format!("{missing}, and no `repo` says where kustomize gets it");
@@ -157,7 +152,7 @@ fn values(
     chart: &Path,
     item: &Node,
 ) -> Result<Node, ReadError> {
-    let file = match text(item, &["valuesFile"]) {
+    let file = match item.filled_text(&["valuesFile"]) {
         Some(named) => values_path(folder, named),
         None => chart.join("values.yaml"),
     };
@@ -206,7 +201,7 @@ fn join_inline(
     inline: &Node,
     item: &Node,
 ) -> Result<Node, ReadError> {
-    let mode = text(item, &["valuesMerge"]).unwrap_or("override");
+    let mode = item.filled_text(&["valuesMerge"]).unwrap_or("override");
     if mode == "replace" {
         return Ok(inline.clone());
     }
@@ -223,14 +218,14 @@ fn join_inline(
             "how kustomize merges the aliases in `{}` is not known",
             display(file)
         );
-        return Err(reader.finding(UNSUPPORTED, message, item.place).into());
+        return Err(reader.unsupported(message, item.place));
     }
     let values = reader.spell_flags(&reader.spell_keys(values));
     let joined = match mode {
         "override" => strategic::join(&values, inline),
         "merge" => strategic::join(inline, &values),
         _ => {
-            let message = "`valuesMerge` is `merge`, `override` or `replace`".to_owned();
+            let message = "`valuesMerge` is `merge`, `override` or `replace`";
             return Err(reader.refusal(message, item.place));
         }
     };
@@ -245,13 +240,8 @@ fn inflate(
     values: &Node,
 ) -> Result<Vec<Node>, ReadError> {
     let chart = load::any_chart(reader.files, folder, reader.engine, reader.sources)?;
-    let release = Release {
-        name: text(item, &["releaseName"]).unwrap_or(UNNAMED).into(),
-        namespace: namespace(item.text(&["namespace"]).unwrap_or_default()).into(),
-        revision: 1,
-        is_live: false,
-        cluster: Served::default(),
-    };
+    let name = item.filled_text(&["releaseName"]).unwrap_or(UNNAMED);
+    let release = release(name, item.text(&["namespace"]).unwrap_or_default());
     let file = &reader.source(item.place.file).path;
     let by = format!("as `{file}` renders it");
     let mut input = chart.input(values, release, item.place, by);

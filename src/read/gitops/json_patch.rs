@@ -45,10 +45,7 @@ fn apply_one(tree: &mut Node, operation: &Node, dialect: Dialect) -> Result<(), 
     let path = pointer(operation, "path")?;
     let value = || {
         let value = operation.get_path(&["value"]).cloned();
-        value.unwrap_or(Node {
-            value: Value::Null,
-            place: operation.place,
-        })
+        value.unwrap_or(Node::new(Value::Null, operation.place))
     };
     match name {
         "add" => add(tree, &path, value()),

@@ -15,7 +15,6 @@ use crate::files::KUSTOMIZATIONS;
 use crate::model::finding::Finding;
 
 use super::configuration::Configuration;
-use super::files::resolve_path;
 use super::inflation::{self, Inflation};
 use super::object::Object;
 use super::reader::{LayerReader, has_flags};
@@ -64,30 +63,19 @@ pub(super) fn build_of(
     kustomization: &Node,
 ) -> Result<Built, ReadError> {
     let mut build = Build::new(reader);
-    let built = build.target(folder, kustomization, Accumulated::default());
-    let Build {
-        reader,
-        unknown,
-        folders,
-        inflations,
-        ..
-    } = build;
-    let built = built.map_err(|error| with_cause(error, &unknown))?;
-    let (mut objects, configuration) = (built.objects, built.configuration);
+    let made = build.target(folder, kustomization, Accumulated::default());
+    let Build { reader, built, .. } = build;
+    let made = made.map_err(|error| with_cause(error, &built.unknown))?;
+    let (mut objects, configuration) = (made.objects, made.configuration);
     names::finish(&mut objects, &configuration.references);
-    let resolved = vars::resolve(&built.vars, &mut objects, &configuration);
+    let resolved = vars::resolve(&made.vars, &mut objects, &configuration);
     resolved.map_err(|error| reader.refusal(error.message, error.place))?;
     let is_local = |object: &Object| {
         let mark = object.metadata("annotations", "config.kubernetes.io/local-config");
         mark.is_some_and(|mark| mark != "false")
     };
     objects.retain(|object| !is_local(object));
-    Ok(Built {
-        objects,
-        unknown,
-        folders,
-        inflations,
-    })
+    Ok(Built { objects, ..built })
 }
 
 /// The charts of a kustomization in `folder` and of its generators, whether they are there or not.
@@ -101,7 +89,7 @@ pub(super) fn inflations(
         let mut build = Build::new(reader);
         // What cannot be read is said where it is built.
         let files = build.plugins(folder, slice::from_ref(item));
-        found.append(&mut build.inflations);
+        found.append(&mut build.built.inflations);
         for charts in { files.iter().flatten() }.filter_map(inflation::parse_generator) {
             found.extend(inflation::own_inflations(reader, folder, &charts));
         }
@@ -127,7 +115,7 @@ fn with_cause(error: ReadError, unknown: &[Finding]) -> ReadError {
 pub(super) fn find(reader: &mut LayerReader<'_>, folder: &Path) -> Result<Option<Node>, ReadError> {
     let mut all = find_all(reader, folder)?;
     if let Some(second) = all.get(1) {
-        let message = "the folder holds several kustomizations".to_owned();
+        let message = "the folder holds several kustomizations";
         return Err(reader.refusal(message, second.place));
     }
     Ok(all.pop())
@@ -156,9 +144,8 @@ struct Accumulated {
 
 struct Build<'b, 'r> {
     reader: &'b mut LayerReader<'r>,
-    unknown: Vec<Finding>,
-    folders: Vec<PathBuf>,
-    inflations: BTreeSet<Inflation>,
+    /// All but the objects.
+    built: Built,
     within: Vec<PathBuf>,
 }
 
@@ -166,9 +153,7 @@ impl<'b, 'r> Build<'b, 'r> {
     fn new(reader: &'b mut LayerReader<'r>) -> Self {
         Self {
             reader,
-            unknown: Vec::new(),
-            folders: Vec::new(),
-            inflations: BTreeSet::new(),
+            built: Built::default(),
             within: Vec::new(),
         }
     }
@@ -182,11 +167,8 @@ impl<'b, 'r> Build<'b, 'r> {
     ) -> Result<Accumulated, ReadError> {
         self.enter(folder, kustomization.place)?;
         self.check(kustomization)?;
-        let resources = [
-            kustomization.items(&["resources"]),
-            kustomization.items(&["bases"]),
-        ];
-        for resource in resources.into_iter().flatten() {
+        let lists = ["resources", "bases"].into_iter();
+        for resource in lists.flat_map(|key| kustomization.items(&[key])) {
             self.resource(folder, resource, &mut made)?;
         }
         self.check_names(&made.objects)?;
@@ -237,22 +219,20 @@ impl<'b, 'r> Build<'b, 'r> {
             add(self.reader, objects, &document);
         }
         let own = inflation::own_inflations(self.reader, folder, kustomization);
-        self.inflations.extend(own);
+        self.built.inflations.extend(own);
         Ok(())
     }
 
     /// Refuses what kustomize refuses, and fields that are not carried out here.
     fn check(&self, kustomization: &Node) -> Result<(), ReadError> {
         let place = kustomization.place;
-        let kind = match kustomization.text(&["kind"]) {
-            None | Some("") => "Kustomization",
-            Some(kind) => kind,
-        };
+        let kind = kustomization.filled_text(&["kind"]);
+        let kind = kind.unwrap_or("Kustomization");
         let wanted = match kind {
             "Kustomization" => "kustomize.config.k8s.io/v1beta1",
             "Component" => "kustomize.config.k8s.io/v1alpha1",
             _ => {
-                let message = "a kustomization is of kind Kustomization or Component".to_owned();
+                let message = "a kustomization is of kind Kustomization or Component";
                 return Err(self.reader.refusal(message, place));
             }
         };
@@ -265,19 +245,17 @@ impl<'b, 'r> Build<'b, 'r> {
         let fields = kustomization.entries(&[]);
         let own = ["apiVersion", "kind"];
         if fields.clone().all(|field| own.contains(&&*field.key)) {
-            let message = "the kustomization is empty".to_owned();
+            let message = "the kustomization is empty";
             return Err(self.reader.refusal(message, place));
         }
         let title = format!("a {kind}");
         self.reader
             .check_fields(&KUSTOMIZATION, &title, kustomization)?;
-        find_origin(kustomization).map_or(Ok(()), |node| {
-            let message = "what kustomize notes about the origin of objects is not known here";
-            let finding = self
-                .reader
-                .finding(UNSUPPORTED, message.to_owned(), node.place);
-            Err(finding.into())
-        })
+        let message = "what kustomize notes about the origin of objects is not known here";
+        match find_origin(kustomization) {
+            Some(node) => Err(self.reader.unsupported(message, node.place)),
+            None => Ok(()),
+        }
     }
 
     /// The objects of generators or transformers: texts, files, or folders with a kustomization.
@@ -290,7 +268,7 @@ impl<'b, 'r> Build<'b, 'r> {
                     add(self.reader, &mut made.objects, &document);
                 }
             } else {
-                self.expect_local(text, item.place)?;
+                self.path(folder, item)?;
                 self.resource(folder, item, &mut made)?;
             }
         }
@@ -304,15 +282,13 @@ impl<'b, 'r> Build<'b, 'r> {
             "a {} is not run here",
             file.text(&["kind"]).unwrap_or("plugin")
         );
-        self.reader.finding(UNSUPPORTED, message, file.place).into()
+        self.reader.unsupported(message, file.place)
     }
 
-    fn expect_local(&self, named: &str, place: Place) -> Result<(), ReadError> {
-        if !is_remote(named) {
-            return Ok(());
-        }
+    /// What is said of a resource that is elsewhere.
+    fn remote(&self, named: &str, place: Place) -> Finding {
         let message = format!("`{named}` is remote and not built here");
-        Err(self.reader.finding(UNSUPPORTED, message, place).into())
+        self.reader.finding(UNSUPPORTED, message, place)
     }
 
     fn enter(&mut self, folder: &Path, place: Place) -> Result<(), ReadError> {
@@ -320,12 +296,12 @@ impl<'b, 'r> Build<'b, 'r> {
             let message = format!("`{}` is built into itself", folder.display());
             return Err(self.reader.refusal(message, place));
         }
-        if self.within.len() >= DEEPEST || self.folders.len() >= MOST {
-            let message = "kustomizations are nested too deeply, or too many".to_owned();
-            return Err(self.reader.finding(UNSUPPORTED, message, place).into());
+        if self.within.len() >= DEEPEST || self.built.folders.len() >= MOST {
+            let message = "kustomizations are nested too deeply, or too many";
+            return Err(self.reader.unsupported(message, place));
         }
         self.within.push(folder.to_owned());
-        self.folders.push(folder.to_owned());
+        self.built.folders.push(folder.to_owned());
         Ok(())
     }
 
@@ -338,12 +314,10 @@ impl<'b, 'r> Build<'b, 'r> {
     ) -> Result<(), ReadError> {
         let named = self.reader.path_text(resource)?;
         if is_remote(named) {
-            let message = format!("`{named}` is remote and not built here");
-            let finding = self.reader.finding(UNSUPPORTED, message, resource.place);
-            self.unknown.push(finding);
+            self.built.unknown.push(self.remote(named, resource.place));
             return Ok(());
         }
-        let path = self.path(folder, named, resource.place)?;
+        let path = self.path(folder, resource)?;
         if self.reader.is_own_output(&path, resource.place)? {
             return Ok(());
         }
@@ -353,7 +327,7 @@ impl<'b, 'r> Build<'b, 'r> {
             }
             return Ok(());
         }
-        let kustomization = self.kustomization(&path, named, resource.place)?;
+        let kustomization = self.kustomization(&path, resource)?;
         if kustomization.text(&["kind"]) == Some("Component") {
             let message = format!("`{named}` is a Component: name it under `components`");
             return Err(self.reader.refusal(message, resource.place));
@@ -372,12 +346,11 @@ impl<'b, 'r> Build<'b, 'r> {
         made: Accumulated,
     ) -> Result<Accumulated, ReadError> {
         let named = self.reader.path_text(component)?;
-        self.expect_local(named, component.place)?;
-        let path = self.path(folder, named, component.place)?;
+        let path = self.path(folder, component)?;
         if self.reader.is_own_output(&path, component.place)? {
             return Ok(made);
         }
-        let kustomization = self.kustomization(&path, named, component.place)?;
+        let kustomization = self.kustomization(&path, component)?;
         if kustomization.text(&["kind"]) != Some("Component") {
             let message = format!("`{named}` is not a Component: name it under `resources`");
             return Err(self.reader.refusal(message, component.place));
@@ -385,22 +358,19 @@ impl<'b, 'r> Build<'b, 'r> {
         self.target(&path, &kustomization, made)
     }
 
-    fn kustomization(&mut self, path: &Path, named: &str, place: Place) -> Result<Node, ReadError> {
-        match find(self.reader, path)? {
-            Some(kustomization) => Ok(kustomization),
-            None => {
-                let message =
-                    format!("`{named}` is neither a file nor a folder with a kustomization");
-                Err(self.reader.refusal(message, place))
-            }
-        }
+    fn kustomization(&mut self, path: &Path, item: &Node) -> Result<Node, ReadError> {
+        let (found, named) = (find(self.reader, path)?, self.reader.path_text(item)?);
+        let message = || format!("`{named}` is neither a file nor a folder with a kustomization");
+        found.ok_or_else(|| self.reader.refusal(message(), item.place))
     }
 
-    /// A path below the root.
-    fn path(&self, folder: &Path, named: &str, place: Place) -> Result<PathBuf, ReadError> {
-        let outside = || format!("`{named}` lies outside of the repository");
-        let path = resolve_path(folder, named);
-        path.ok_or_else(|| self.reader.refusal(outside(), place))
+    /// The path below the root of what an item names here.
+    fn path(&self, folder: &Path, item: &Node) -> Result<PathBuf, ReadError> {
+        let named = self.reader.path_text(item)?;
+        if is_remote(named) {
+            return Err(self.remote(named, item.place).into());
+        }
+        self.reader.path(folder, named, item.place)
     }
 
     fn configurations(
@@ -409,21 +379,16 @@ impl<'b, 'r> Build<'b, 'r> {
         kustomization: &Node,
         configuration: &mut Configuration,
     ) -> Result<(), ReadError> {
-        let refused = |this: &Self, message, place| this.reader.refusal(message, place);
-        let own = self.reader.configuration.clone();
-        let added = configuration.add(&own);
-        added.map_err(|message| refused(self, message, kustomization.place))?;
+        let own = configuration.add(&self.reader.configuration);
+        own.map_err(|message| self.reader.refusal(message, kustomization.place))?;
         for item in kustomization.items(&["configurations"]) {
+            let path = self.path(folder, item)?;
             let named = self.reader.path_text(item)?;
-            self.expect_local(named, item.place)?;
-            let path = self.path(folder, named, item.place)?;
-            let Some(documents) = self.reader.objects(&path)? else {
-                let message = format!("there is no file `{named}`");
-                return Err(refused(self, message, item.place));
-            };
+            let documents = self.reader.objects(&path)?;
+            let documents = documents.ok_or_else(|| self.reader.missing_file(named, item.place))?;
             for document in documents.iter() {
                 let added = configuration.add_file(document);
-                added.map_err(|message| refused(self, message, item.place))?;
+                added.map_err(|message| self.reader.refusal(message, item.place))?;
             }
         }
         Ok(())

@@ -65,7 +65,7 @@ pub(in crate::read) use patches::Patches;
 pub(in crate::read) use targets::Input;
 pub(in crate::read) use variables::substitute;
 
-use crate::read::error::ReadError;
+use crate::read::error::{ReadError, catch_finding};
 use object::Object;
 use reader::{LayerReader, Loads};
 use transformers::Transformer;
@@ -243,12 +243,8 @@ pub fn discover(
     let (mut options, mut sources) = (Options::default(), Sources::default());
     options.own_output = Arc::clone(own_output);
     let mut reader = LayerReader::new(files, &options, &mut sources);
-    match discover_clusters(&mut reader, matched) {
-        Ok(found) => Ok(found),
-        Err(ReadError::Error(error)) => Err(error),
-        // Discovery ends early only on an I/O error.
-        Err(ReadError::Finding(_)) => Ok(Vec::new()),
-    }
+    // Discovery ends early only on an I/O error.
+    Ok(catch_finding(discover_clusters(&mut reader, matched))?.unwrap_or_default())
 }
 
 /// The objects that a folder or file builds to, as `kubectl kustomize` prints them, or the error of the build.
@@ -262,14 +258,11 @@ pub fn objects(
 ) -> Result<Result<Vec<Node>, Finding>, Error> {
     let options = Options::default();
     let mut reader = LayerReader::new(files, &options, sources);
-    match deployments::build(&mut reader, path) {
-        Ok(built) => {
-            let objects = built.map(|built| built.objects).unwrap_or_default();
-            Ok(Ok(objects.into_iter().map(|object| object.tree).collect()))
-        }
-        Err(ReadError::Finding(finding)) => Ok(Err(*finding)),
-        Err(ReadError::Error(error)) => Err(error),
-    }
+    let built = catch_finding(deployments::build(&mut reader, path))?;
+    Ok(built.map(|built| {
+        let objects = built.unwrap_or_default().objects.into_iter();
+        objects.map(|object| object.tree).collect()
+    }))
 }
 
 /// The objects of a chart as the `postRenderers` of its release change them, or why that is not known.
@@ -285,14 +278,10 @@ pub(in crate::read) fn post_render(
     let options = Options::default();
     let mut reader = LayerReader::new(files, &options, sources);
     let mut objects: Vec<Object> = objects.into_iter().map(Object::new).collect();
-    for renderer in renderers {
-        match change_rendered(&mut reader, renderer, &mut objects) {
-            Ok(()) => {}
-            Err(ReadError::Finding(finding)) => return Ok(Err(*finding)),
-            Err(ReadError::Error(error)) => return Err(error),
-        }
-    }
-    Ok(Ok(objects.into_iter().map(|object| object.tree).collect()))
+    let mut renderers = renderers.iter();
+    let changed = renderers.try_for_each(|one| change_rendered(&mut reader, one, &mut objects));
+    let changed = catch_finding(changed)?;
+    Ok(changed.map(|()| objects.into_iter().map(|object| object.tree).collect()))
 }
 
 /// Carries out one item of `postRenderers`.
@@ -306,7 +295,7 @@ fn change_rendered(
     let is_known = |entry: &Entry| ["patches", "images"].contains(&&*entry.key);
     if !kustomize.entries(&[]).all(is_known) {
         let message = "of `postRenderers`, only `patches` and `images` are carried out here";
-        let finding = reader.finding(UNSUPPORTED, message.to_owned(), renderer.place);
+        let finding = reader.finding(UNSUPPORTED, message, renderer.place);
         return Err(finding.into());
     }
     let transformers = Transformer::read_fields(kustomize, &reader.configuration);
@@ -322,11 +311,11 @@ fn compositions(
     path: &Path,
     options: &Options,
 ) -> Result<Vec<Composition>, Error> {
-    let mut all = match deployments::compose_path(reader, &options.state, path) {
+    let composed = deployments::compose_path(reader, &options.state, path);
+    let mut all = match catch_finding(composed)? {
         Ok(all) => all,
-        Err(ReadError::Error(error)) => return Err(error),
-        Err(ReadError::Finding(finding)) => {
-            reader.findings.push(*finding);
+        Err(finding) => {
+            reader.findings.push(finding);
             let name = path.file_stem().unwrap_or_default().to_string_lossy();
             vec![Composition::empty(name.into_owned(), Place::NONE)]
         }
@@ -352,6 +341,16 @@ impl Composition {
             findings: Vec::new(),
         }
     }
+
+    fn add_missing(&mut self, kind: &str, name: &str, key: &str, place: Place) {
+        let [kind, name, key] = [kind, name, key].map(str::to_owned);
+        self.missing.push(MissingSource {
+            kind,
+            name,
+            key,
+            place,
+        });
+    }
 }
 
 /// The clusters among `folders`, in their order.
@@ -364,7 +363,7 @@ fn discover_clusters(
 ) -> Result<Vec<PathBuf>, ReadError> {
     let (mut found, mut parts) = (Vec::new(), BTreeSet::new());
     for folder in folders {
-        match kustomization::build(reader, &folder) {
+        match catch_finding(kustomization::build(reader, &folder))? {
             Ok(Some(built)) => {
                 parts.extend(built.folders.iter().skip(1).cloned());
                 if built.objects.iter().any(deployments::is_deploying) {
@@ -377,8 +376,7 @@ fn discover_clusters(
                     found.push(folder);
                 }
             }
-            Err(ReadError::Finding(_)) => found.push(folder),
-            Err(error) => return Err(error),
+            Err(_) => found.push(folder),
         }
     }
     found.retain(|folder| !parts.contains(folder));

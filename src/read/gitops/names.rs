@@ -6,8 +6,8 @@ use std::sync::Arc;
 use sha2::{Digest, Sha256};
 
 use data_encoding::HEXLOWER;
-use yaml_tree::json::{Html, scalar_text, write_string};
-use yaml_tree::value::{Map, Node, Value};
+use yaml_tree::json::{Html, scalar_text, to_json};
+use yaml_tree::value::{Entry, Map, Node, Value};
 
 use super::configuration::{FieldSpec, Missing, Reference};
 use super::object::Object;
@@ -222,30 +222,24 @@ fn content(object: &Object) -> Content {
 /// The hash of a generated object in kustomize's form: SHA-256 of its content as JSON, without its name, in a code without
 /// vowels.
 fn hash(object: &Object) -> String {
-    let mut fields = vec![("kind", quote(object.kind())), ("name", quote(""))];
+    let mut fields = vec![
+        Entry::from_value("kind", object.kind()),
+        Entry::from_value("name", ""),
+    ];
     for field in ["data", "binaryData", "stringData"] {
-        match object
-            .tree
-            .get_path(&[field])
-            .and_then(|node| node.value.as_map())
-        {
-            Some(map) => fields.push((field, json(map))),
-            None if field == "data" => fields.push((field, quote(""))),
+        let node = object.tree.get_path(&[field]);
+        match node.filter(|node| node.value.as_map().is_some()) {
+            Some(node) => fields.push(Entry::holding(field, node.map_children(&mut only_text))),
+            None if field == "data" => fields.push(Entry::from_value(field, "")),
             None => {}
         }
     }
     if object.kind() == "Secret" {
-        fields.push((
-            "type",
-            quote(object.tree.text(&["type"]).unwrap_or_default()),
-        ));
+        let kind = object.tree.text(&["type"]).unwrap_or_default();
+        fields.push(Entry::from_value("type", kind));
     }
-    fields.sort_unstable();
-    let fields: Vec<String> = fields
-        .into_iter()
-        .map(|(key, value)| format!("\"{key}\":{value}"))
-        .collect();
-    let digest = Sha256::digest(format!("{{{}}}", fields.join(",")));
+    let fields = Value::from(fields.into_iter().collect::<Map>());
+    let digest = Sha256::digest(to_json(&fields, Html::Escaped));
     let digits = HEXLOWER.encode(&digest[..5]);
     let spelled = |digit| match digit {
         '0' => 'g',
@@ -258,26 +252,10 @@ fn hash(object: &Object) -> String {
     digits.chars().map(spelled).collect()
 }
 
-fn json(map: &Map) -> String {
-    let entries: Vec<String> = map
-        .iter()
-        .map(|entry| {
-            let value = entry
-                .node
-                .value
-                .as_str()
-                .map_or("null".to_owned(), |text| quote(text));
-            format!("{}:{value}", quote(&entry.key))
-        })
-        .collect();
-    format!("{{{}}}", entries.join(","))
-}
-
-/// A string in JSON as Go writes it, with HTML characters escaped.
-fn quote(text: &str) -> String {
-    let mut json = String::with_capacity(text.len() + 2);
-    write_string(&mut json, text, Html::Escaped);
-    json
+/// A text, or null.
+fn only_text(node: &Node) -> Node {
+    let text = node.value.as_str().cloned();
+    Node::from_value(text.map_or(Value::Null, Value::String))
 }
 
 /// The object that a HelmRelease's reference leads to.

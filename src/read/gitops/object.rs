@@ -47,22 +47,15 @@ impl Object {
 
     /// Makes labels and annotations texts, as kustomize does.
     pub(super) fn spell_marks(&mut self, spell: impl Fn(&Node) -> Arc<str>) {
+        let is_text = |node: &Node| !matches!(node.value, Value::Bool(_) | Value::Number(_));
         for field in ["labels", "annotations"] {
-            let spelled = |entry: &Entry| match entry.node.value {
-                Value::Bool(_) | Value::Number(_) => Entry {
-                    node: Node {
-                        value: Value::String(spell(&entry.node)),
-                        place: entry.node.place,
-                    },
-                    ..entry.clone()
-                },
-                _ => entry.clone(),
-            };
             let entries = self.tree.entries(&["metadata", field]);
-            let is_text =
-                |entry: &Entry| !matches!(entry.node.value, Value::Bool(_) | Value::Number(_));
-            if !entries.clone().all(is_text) {
-                let map: Map = entries.map(spelled).collect();
+            if !entries.clone().all(|entry| is_text(&entry.node)) {
+                let spelled = entries.map(|entry| match &entry.node {
+                    node if is_text(node) => entry.clone(),
+                    node => entry.with_node(Node::new(Value::String(spell(node)), node.place)),
+                });
+                let map: Map = spelled.collect();
                 set(&mut self.tree, &["metadata", field], map.into());
             }
         }
@@ -179,34 +172,21 @@ pub(super) fn set(node: &mut Node, path: &[&str], value: Value) {
         node.value = value;
         return;
     };
-    let map = map_mut(node);
-    if map.get(key).is_none() {
-        map.insert(Entry::from_value(*key, Value::Null));
-    }
-    if let Some(below) = map.get_mut(key) {
-        set(below, rest, value);
-    }
+    let new = Entry::from_value(*key, Value::Null);
+    set(map_mut(node).get_or_insert(new), rest, value);
 }
 
 /// Removes the value at a path of keys, if there is one.
 pub(super) fn remove(node: &mut Node, path: &[&str]) {
-    let Some((last, parents)) = path.split_last() else {
+    let (Some((key, rest)), Value::Map(map)) = (path.split_first(), &mut node.value) else {
         return;
     };
-    if node
-        .get_path(parents)
-        .is_none_or(|node| node.value.as_map().is_none())
-    {
-        return;
+    let map = Arc::make_mut(map);
+    if rest.is_empty() {
+        map.remove(key);
+    } else if let Some(below) = map.get_mut(key) {
+        remove(below, rest);
     }
-    let mut node = node;
-    for key in parents {
-        match map_mut(node).get_mut(key) {
-            Some(below) => node = below,
-            None => return,
-        }
-    }
-    map_mut(node).remove(last);
 }
 
 /// The node's map, for changes; another value is replaced by an empty map.

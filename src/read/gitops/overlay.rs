@@ -64,10 +64,7 @@ impl Overlay<'_> {
                     let message = format!("`{}` is in `{field}` already", entry.key);
                     return Err(reader.refusal(message, entry.node.place));
                 }
-                made.insert(Entry {
-                    node,
-                    ..entry.clone()
-                });
+                made.insert(entry.with_node(node));
             }
             Ok(made)
         };
@@ -159,10 +156,7 @@ fn read_image(text: &str, node: &Node) -> Node {
     let fields = [("name", name), ("newName", new_name)].into_iter();
     let fields = fields.chain(end).filter(|(_, value)| !value.is_empty());
     let fields = fields.map(|(key, value)| Entry::from_value(key, value));
-    Node {
-        value: Value::from(fields.collect::<Map>()),
-        place: node.place,
-    }
+    Node::new(fields.collect::<Map>(), node.place)
 }
 
 #[cfg(test)]

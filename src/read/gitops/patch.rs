@@ -70,10 +70,10 @@ pub(super) fn apply(
                 }
             }
             (Value::List(_), None) => {
-                return Err(reader.refusal("a JSON patch needs a `target`".to_owned(), patch.place));
+                return Err(reader.refusal("a JSON patch needs a `target`", patch.place));
             }
             (Value::Map(_), Some(_)) if documents.len() > 1 => {
-                let message = "a patch with a `target` is a single document".to_owned();
+                let message = "a patch with a `target` is a single document";
                 return Err(reader.refusal(message, patch.place));
             }
             (Value::Map(_), Some(selector)) => {
@@ -135,24 +135,16 @@ pub(super) fn documents(
         "a patch that begins with `[` is not JSON: write its operations as a list with `- `";
     if let Some((text, place)) = inline.filter(|(text, _)| !text.is_empty()) {
         return if is_broken(text) {
-            Err(reader.refusal(message.to_owned(), place))
+            Err(reader.refusal(message, place))
         } else {
             reader.inline(text, place)
         };
     }
     let Some(path) = patch.get_path(&["path"]) else {
-        return Err(reader.refusal(
-            "a patch has neither `patch` nor `path`".to_owned(),
-            patch.place,
-        ));
+        return Err(reader.refusal("a patch has neither `patch` nor `path`", patch.place));
     };
     let named = patch.text(&["path"]).unwrap_or_default();
-    let Some(file) = resolve_path(folder, named) else {
-        return Err(reader.refusal(
-            format!("`{named}` lies outside of the repository"),
-            path.place,
-        ));
-    };
+    let file = reader.path(folder, named, path.place)?;
     if reader.is_own_output(&file, path.place)? {
         return Ok(Vec::new());
     }
@@ -164,11 +156,9 @@ pub(super) fn documents(
         read => read?,
     };
     match read {
-        Some(_) if reader.has_text(&file, is_broken)? => {
-            Err(reader.refusal(message.to_owned(), path.place))
-        }
+        Some(_) if reader.has_text(&file, is_broken)? => Err(reader.refusal(message, path.place)),
         Some(documents) => Ok(documents.to_vec()),
-        None => Err(reader.refusal(format!("there is no file `{named}`"), path.place)),
+        None => Err(reader.missing_file(named, path.place)),
     }
 }
 

@@ -17,7 +17,7 @@ use super::patch;
 use super::reader::LayerReader;
 use super::selector::Selector;
 use super::{FLUX, Options, kustomization};
-use crate::read::error::ReadError;
+use crate::read::error::catch_finding;
 
 /// The patches of a repository.
 #[derive(Default)]
@@ -45,11 +45,10 @@ impl Patches {
         let mut reader = LayerReader::new(tree, &options, &mut sources);
         let mut found = Self::default();
         for folder in folders {
-            let kustomization = match kustomization::find(&mut reader, folder) {
-                Ok(Some(kustomization)) => kustomization,
-                Err(ReadError::Error(error)) => return Err(error),
-                // What is no kustomization is reported by what names it.
-                Ok(None) | Err(ReadError::Finding(_)) => continue,
+            // What is no kustomization is reported by what names it.
+            let read = catch_finding(kustomization::find(&mut reader, folder))?;
+            let Ok(Some(kustomization)) = read else {
+                continue;
             };
             found.add_names(&mut reader, folder, &kustomization)?;
             found
@@ -91,11 +90,9 @@ impl Patches {
         let mut targets = Vec::new();
         let lists = ["patches", "patchesJson6902"];
         for patch in lists.iter().flat_map(|key| kustomization.items(&[key])) {
-            let documents = match patch::documents(reader, folder, patch) {
-                Ok(documents) => documents,
-                Err(ReadError::Error(error)) => return Err(error),
-                // What is no patch is reported where it is applied.
-                Err(ReadError::Finding(_)) => continue,
+            // What is no patch is reported where it is applied.
+            let Ok(documents) = catch_finding(patch::documents(reader, folder, patch))? else {
+                continue;
             };
             let mut is_renaming = patch.flag(&["options", "allowNameChange"]);
             for operation in documents.iter().flat_map(|document| document.items(&[])) {
@@ -153,17 +150,12 @@ pub(super) fn files(
     kustomization: &Node,
 ) -> Result<Vec<PathBuf>, Error> {
     let mut transformers = Vec::new();
-    for item in kustomization.items(&["transformers"]) {
-        let path = item
-            .value
-            .as_str()
-            .and_then(|named| resolve_path(folder, named));
-        match path.map(|path| reader.objects(&path)) {
-            Some(Ok(Some(documents))) => transformers.extend(documents.iter().cloned()),
-            Some(Err(ReadError::Error(error))) => return Err(error),
-            // What is no file is reported where it is built.
-            None | Some(Ok(None) | Err(ReadError::Finding(_))) => {}
-        }
+    let named = kustomization.items(&["transformers"]).iter();
+    let named = named.filter_map(|item| resolve_path(folder, item.text(&[])?));
+    for path in named {
+        // What is no file is reported where it is built.
+        let documents = catch_finding(reader.objects(&path))?.unwrap_or_default();
+        transformers.extend(documents.iter().flat_map(|documents| documents.to_vec()));
     }
     let lists = ["patchesStrategicMerge", "patches", "patchesJson6902"];
     let own = lists.iter().flat_map(|key| kustomization.items(&[key]));

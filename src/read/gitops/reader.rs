@@ -21,8 +21,9 @@ use crate::model::rule::{Level, RuleId};
 use super::super::files::{display, source, syntax_finding, values_of};
 use super::super::own_output::OwnOutput;
 use super::configuration::Configuration;
+use super::files::resolve_path;
 use super::repositories::Repositories;
-use super::{FAILED, Options, RunTime};
+use super::{FAILED, Options, RunTime, UNSUPPORTED};
 use crate::read::error::ReadError;
 use crate::read::tables::{Table, find_fault};
 
@@ -278,46 +279,25 @@ impl<'r> LayerReader<'r> {
 
     /// An object with the keys that kustomize takes for texts, as they are written: YAML 1.1 has `y` and `on` for true.
     pub(super) fn spell_keys(&self, node: &Node) -> Node {
-        let value = match &node.value {
-            Value::List(items) => {
-                let items = items.iter().map(|item| self.spell_keys(item));
-                Value::from(items.collect::<Vec<Node>>())
-            }
-            Value::Map(map) => {
-                let entries = map.iter().map(|entry| Entry {
-                    key: self.spell_key(entry),
-                    node: self.spell_keys(&entry.node),
-                    ..entry.clone()
-                });
-                Value::from(entries.collect::<Map>())
-            }
-            _ => return node.clone(),
-        };
-        let place = node.place;
-        Node { value, place }
+        let mut spelled = node.map_children(&mut |child| self.spell_keys(child));
+        if let Value::Map(map) = &spelled.value {
+            let entries = map.iter().map(|entry| Entry {
+                key: self.spell_key(entry),
+                ..entry.clone()
+            });
+            spelled.value = Value::from(entries.collect::<Map>());
+        }
+        spelled
     }
 
     /// Values with the words that only YAML 1.1 has for true and false as texts: `yes` and `on`, as kustomize merges values.
     pub(super) fn spell_flags(&self, node: &Node) -> Node {
-        let value = match &node.value {
-            Value::List(items) => {
-                let items = items.iter().map(|item| self.spell_flags(item));
-                Value::from(items.collect::<Vec<Node>>())
-            }
-            Value::Map(map) => {
-                let entries = map.iter().map(|entry| Entry {
-                    node: self.spell_flags(&entry.node),
-                    ..entry.clone()
-                });
-                Value::from(entries.collect::<Map>())
-            }
+        match node.value {
             Value::Bool(_) if !is_flag(&self.spelling(node).to_lowercase()) => {
-                Value::String(self.spelling(node))
+                Node::new(Value::String(self.spelling(node)), node.place)
             }
-            _ => return node.clone(),
-        };
-        let place = node.place;
-        Node { value, place }
+            _ => node.map_children(&mut |child| self.spell_flags(child)),
+        }
     }
 
     fn spell_key(&self, entry: &Entry) -> Arc<str> {
@@ -356,13 +336,39 @@ impl<'r> LayerReader<'r> {
     }
 
     /// A finding at a place.
-    pub(super) fn finding(&self, rule: RuleId, message: String, place: Place) -> Finding {
+    pub(super) fn finding(
+        &self,
+        rule: RuleId,
+        message: impl Into<String>,
+        place: Place,
+    ) -> Finding {
         Finding::new(rule, message).with_label(self.sources.resolve(place), "")
     }
 
     /// The error for what Flux or kustomize would refuse, at a place.
-    pub(super) fn refusal(&self, message: String, place: Place) -> ReadError {
+    pub(super) fn refusal(&self, message: impl Into<String>, place: Place) -> ReadError {
         self.finding(FAILED, message, place).into()
+    }
+
+    /// The error for what is not carried out here, at a place.
+    pub(super) fn unsupported(&self, message: impl Into<String>, place: Place) -> ReadError {
+        self.finding(UNSUPPORTED, message, place).into()
+    }
+
+    /// The error for a file that is named at a place, and not there.
+    pub(super) fn missing_file(&self, named: &str, place: Place) -> ReadError {
+        self.refusal(format!("there is no file `{named}`"), place)
+    }
+
+    /// The path below the repository's root that is named at a place, as seen from a folder.
+    pub(super) fn path(
+        &self,
+        folder: &Path,
+        named: &str,
+        place: Place,
+    ) -> Result<PathBuf, ReadError> {
+        let outside = || format!("`{named}` lies outside of the repository");
+        resolve_path(folder, named).ok_or_else(|| self.refusal(outside(), place))
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use yaml_tree::merge::{Layer, LayerKind};
 use yaml_tree::place::Place;
-use yaml_tree::value::{Entry, Node, Number, Value};
+use yaml_tree::value::{Node, Number, Value};
 
 use crate::model::finding::Finding;
 
@@ -16,19 +16,11 @@ use super::object::Object;
 use super::overrides::{self, Override};
 use super::reader::{LayerReader, decode};
 use super::set::Style;
-use super::{FAILED, MissingSource, State, UNSUPPORTED};
+use super::{Composition, FAILED, State, UNSUPPORTED};
 use crate::read::error::ReadError;
 
 /// The default of `valuesKey`.
 const VALUES_KEY: &str = "values.yaml";
-
-/// The layers of a release, and what it needs that is not in the repository.
-pub(super) struct Composed {
-    /// The chart's folder, if it is in this repository.
-    pub(super) chart: Option<PathBuf>,
-    pub(super) layers: Vec<Layer>,
-    pub(super) missing: Vec<MissingSource>,
-}
 
 /// Composes the values of a HelmRelease and the objects of its build.
 pub(super) fn compose(
@@ -36,14 +28,14 @@ pub(super) fn compose(
     state: &State,
     built: &Built,
     release: &Object,
-) -> Result<Composed, ReadError> {
+    composition: &mut Composition,
+) -> Result<(), ReadError> {
     let mut release = Release {
         reader,
         state,
         built,
         release,
-        chart: None,
-        missing: Vec::new(),
+        composition,
     };
     let mut layers = release.chart()?;
     let mut overrides = Vec::new();
@@ -54,11 +46,8 @@ pub(super) fn compose(
     let user = overrides::layers(overrides, inline)
         .map_err(|(message, place)| release.reader.refusal(message, place))?;
     layers.extend(user);
-    Ok(Composed {
-        chart: release.chart,
-        layers,
-        missing: release.missing,
-    })
+    release.composition.layers = layers;
+    Ok(())
 }
 
 struct Release<'c, 'r> {
@@ -66,8 +55,7 @@ struct Release<'c, 'r> {
     state: &'c State,
     built: &'c Built,
     release: &'c Object,
-    chart: Option<PathBuf>,
-    missing: Vec<MissingSource>,
+    composition: &'c mut Composition,
 }
 
 impl Release<'_, '_> {
@@ -75,8 +63,7 @@ impl Release<'_, '_> {
     fn chart(&mut self) -> Result<Vec<Layer>, ReadError> {
         if let Some(reference) = self.release.tree.get_path(&["spec", "chartRef"]) {
             let message =
-                "the chart of a `chartRef` is not in this repository: its values are not known"
-                    .to_owned();
+                "the chart of a `chartRef` is not in this repository: its values are not known";
             let finding = self.reader.finding(UNSUPPORTED, message, reference.place);
             self.reader.findings.push(finding);
             return Ok(Vec::new());
@@ -91,7 +78,7 @@ impl Release<'_, '_> {
             (true, None) => Some(PathBuf::new()),
             (_, home) => home,
         };
-        self.chart = { root.as_ref() }.and_then(|root| {
+        self.composition.chart = { root.as_ref() }.and_then(|root| {
             if is_here {
                 resolve_path(root, chart.trim_start_matches('/'))
             } else {
@@ -130,8 +117,10 @@ impl Release<'_, '_> {
                 }),
                 None if ignores_missing => {}
                 // Helm renders a chart without values of its own too.
-                None if is_default && self.reader.has_chart(self.chart.as_deref()) => {}
-                None => self.add_missing("HelmChart", chart, file, place),
+                None if is_default && self.reader.has_chart(self.composition.chart.as_deref()) => {}
+                None => self
+                    .composition
+                    .add_missing("HelmChart", chart, file, place),
             }
         }
         Ok(layers)
@@ -143,22 +132,17 @@ impl Release<'_, '_> {
         file: &str,
         place: Place,
     ) -> Result<Option<Node>, ReadError> {
-        match resolve_path(root, file.trim_start_matches('/')) {
-            Some(path) => self.reader.values(&path),
-            None => Err(self
-                .reader
-                .refusal(format!("`{file}` lies outside of the repository"), place)),
-        }
+        let outside = || format!("`{file}` lies outside of the repository");
+        let path = resolve_path(root, file.trim_start_matches('/'));
+        let path = path.ok_or_else(|| self.reader.refusal(outside(), place))?;
+        self.reader.values(&path)
     }
 
     /// The values of one item of `valuesFrom`; none if its object is not known.
     fn values_from(&mut self, item: &Node) -> Result<Option<Override>, ReadError> {
         let kind = item.text(&["kind"]).unwrap_or_default();
         let name = item.text(&["name"]).unwrap_or_default();
-        let key = item
-            .text(&["valuesKey"])
-            .filter(|key| !key.is_empty())
-            .unwrap_or(VALUES_KEY);
+        let key = item.filled_text(&["valuesKey"]).unwrap_or(VALUES_KEY);
         let name_place = item
             .get_path(&["name"])
             .map_or(item.place, |node| node.place);
@@ -180,7 +164,7 @@ impl Release<'_, '_> {
                 None => {
                     let known = self.run_time_values(item, kind, name, key)?;
                     if known.is_none() && !is_optional {
-                        self.add_missing(kind, name, key, name_place);
+                        self.composition.add_missing(kind, name, key, name_place);
                     }
                     return Ok(known);
                 }
@@ -211,9 +195,7 @@ impl Release<'_, '_> {
         name: &str,
         key: &str,
     ) -> Result<Option<Override>, ReadError> {
-        let is_path = item
-            .text(&["targetPath"])
-            .is_some_and(|path| !path.is_empty());
+        let is_path = item.filled_text(&["targetPath"]).is_some();
         let Some(run_time) = self.reader.run_time.filter(|_| !is_path) else {
             return Ok(None);
         };
@@ -227,7 +209,7 @@ impl Release<'_, '_> {
         value: String,
         place: Place,
     ) -> Result<Override, ReadError> {
-        let Some(path) = item.text(&["targetPath"]).filter(|path| !path.is_empty()) else {
+        let Some(path) = item.filled_text(&["targetPath"]) else {
             return self
                 .reader
                 .read_embedded(&value, place)
@@ -339,40 +321,18 @@ impl Release<'_, '_> {
             Some(node) => match node.value {
                 Value::Map(_) => Ok(Some(floating(node))),
                 Value::Null => Ok(None),
-                _ => Err(self
-                    .reader
-                    .refusal("`values` is not a map".to_owned(), node.place)),
+                _ => Err(self.reader.refusal("`values` is not a map", node.place)),
             },
         }
-    }
-
-    fn add_missing(&mut self, kind: &str, name: &str, key: &str, place: Place) {
-        let (name, key) = (name.to_owned(), key.to_owned());
-        self.missing.push(MissingSource {
-            kind: kind.to_owned(),
-            name,
-            key,
-            place,
-        });
     }
 }
 
 /// The same values with numbers as floats, as in Helm.
 pub(super) fn floating(node: &Node) -> Node {
-    let value = match &node.value {
-        Value::Number(Number::Int(number)) => Value::Number(Number::Float(*number as f64)),
-        Value::List(items) => Value::from(items.iter().map(floating).collect::<Vec<_>>()),
-        Value::Map(map) => {
-            let entries = map.iter().map(|entry| Entry {
-                node: floating(&entry.node),
-                ..entry.clone()
-            });
-            Value::Map(std::sync::Arc::new(entries.collect()))
+    match node.value {
+        Value::Number(Number::Int(number)) => {
+            Node::new(Value::Number(Number::Float(number as f64)), node.place)
         }
-        other => other.clone(),
-    };
-    Node {
-        value,
-        place: node.place,
+        _ => node.map_children(&mut floating),
     }
 }

@@ -35,12 +35,10 @@ pub(super) fn replace(
         let documents = match item.text(&["path"]) {
             None => vec![item.clone()],
             Some(named) => {
-                let read = match resolve_path(folder, named) {
-                    Some(path) => reader.objects(&path)?,
-                    None => None,
-                };
-                let missing = || reader.refusal(format!("there is no file `{named}`"), item.place);
-                read.ok_or_else(missing)?.to_vec()
+                let path = resolve_path(folder, named);
+                let read = path.map(|path| reader.objects(&path)).transpose()?;
+                let missing = || reader.missing_file(named, item.place);
+                read.flatten().ok_or_else(missing)?.to_vec()
             }
         };
         for document in &documents {
@@ -120,16 +118,13 @@ impl Copied {
             let value = yaml_tree::plain(text);
             return Ok(Self {
                 text: Arc::clone(text),
-                node: Node {
-                    value,
-                    place: node.place,
-                },
+                node: Node::new(value, node.place),
             });
         }
         let source = replacement
             .get_path(&["source"])
             .ok_or("a replacement lacks its `source`")?;
-        let part = |key: &str| source.text(&[key]).filter(|text| !text.is_empty());
+        let part = |key: &str| source.filled_text(&[key]);
         let is_one = |object: &&Object| {
             let is = |key: &str, own: &str| part(key).is_none_or(|wanted| wanted == own);
             is("group", object.group())
@@ -164,10 +159,8 @@ impl Copied {
             )
         };
         let is_empty = |node: &Node| match &node.value {
-            Value::Null => true,
-            Value::Map(map) => map.is_empty(),
-            Value::List(items) => items.is_empty(),
-            _ => false,
+            Value::Map(_) | Value::List(_) => node.children().next().is_none(),
+            value => value.is_null(),
         };
         let node = value
             .filter(|node| !is_empty(node))
@@ -190,10 +183,7 @@ impl Copied {
             _ => yaml_tree::plain(&text),
         };
         Ok(Self {
-            node: Node {
-                value,
-                place: node.place,
-            },
+            node: Node::new(value, node.place),
             text,
         })
     }
@@ -201,10 +191,7 @@ impl Copied {
     /// What is made where a field is created.
     fn fresh(&self) -> Node {
         match self.node.value {
-            Value::String(_) => Node {
-                value: yaml_tree::plain(&self.text),
-                place: self.node.place,
-            },
+            Value::String(_) => Node::new(yaml_tree::plain(&self.text), self.node.place),
             _ => self.node.clone(),
         }
     }
@@ -226,10 +213,7 @@ impl Copied {
                 return Err(format!("`{}` is not {}", self.text, other.kind()));
             }
         };
-        Ok(Node {
-            value,
-            place: self.node.place,
-        })
+        Ok(Node::new(value, self.node.place))
     }
 }
 

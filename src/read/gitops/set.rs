@@ -141,10 +141,7 @@ impl Parser<'_> {
     }
 
     fn node(&self, value: Value) -> Node {
-        Node {
-            value,
-            place: self.place,
-        }
+        Node::new(value, self.place)
     }
 
     fn infer_type(&self, text: String) -> Value {
@@ -195,18 +192,12 @@ pub(super) fn assign(tree: &mut Node, path: &[Step], value: &Node) -> Result<(),
             if !matches!(tree.value, Value::Map(_) | Value::Null) {
                 return Err(format!("`{key}` cannot be set in {}", tree.value.kind()));
             }
-            let map = map_mut(tree);
-            if map.get(key).is_none() {
-                map.insert(Entry {
-                    key: key.as_str().into(),
-                    key_place: value.place,
-                    node: fresh(rest, value.place),
-                });
-            }
-            let below = map
-                .get_mut(key)
-                .ok_or_else(|| format!("`{key}` cannot be set"))?;
-            assign(below, rest, value)
+            let new = Entry {
+                key: key.as_str().into(),
+                key_place: value.place,
+                node: fresh(rest, value.place),
+            };
+            assign(map_mut(tree).get_or_insert(new), rest, value)
         }
         Step::Index(index) => {
             let Value::List(items) = &mut tree.value else {

@@ -76,10 +76,7 @@ impl SetTemplate {
             }
             other => other.clone(),
         };
-        Ok(Node {
-            value,
-            place: node.place,
-        })
+        Ok(Node::new(value, node.place))
     }
 
     fn text(&self, text: &str, parameters: &Node) -> Result<String, Error> {

@@ -77,10 +77,9 @@ fn merge(
         // What is quoted stays so.
         let of_text = quotes.filter(|quotes| present.is_some_and(|node| quotes.has(node)));
         return Ok(Some(match (&patch.value, of_text) {
-            (Value::Bool(_) | Value::Number(_), Some(quotes)) => Node {
-                value: Value::String(quotes.reader.spelling(patch)),
-                place: patch.place,
-            },
+            (Value::Bool(_) | Value::Number(_), Some(quotes)) => {
+                Node::new(Value::String(quotes.reader.spelling(patch)), patch.place)
+            }
             _ => patch.clone(),
         }));
     };
@@ -91,10 +90,7 @@ fn merge(
         Directive::Merge => lower,
     };
     let map = maps(lower.map(|map| &**map), upper, quotes)?;
-    Ok(Some(Node {
-        value: map.into(),
-        place: patch.place,
-    }))
+    Ok(Some(Node::new(map, patch.place)))
 }
 
 fn maps(lower: Option<&Map>, upper: &Map, quotes: Option<Quotes<'_>>) -> Result<Map, PatchError> {
@@ -114,10 +110,7 @@ fn maps(lower: Option<&Map>, upper: &Map, quotes: Option<Quotes<'_>>) -> Result<
             continue;
         }
         let node = merge(None, Some(&entry.node), quotes)?;
-        entries.extend(node.map(|node| Entry {
-            node,
-            ..entry.clone()
-        }));
+        entries.extend(node.map(|node| entry.with_node(node)));
     }
     Ok(entries.into_iter().collect())
 }
@@ -129,16 +122,9 @@ fn drop_empty_keys(node: &Node) -> Option<Node> {
         Value::Map(map) => {
             let kept = map.iter().filter_map(|entry| {
                 let node = drop_empty_keys(&entry.node)?;
-                Some(Entry {
-                    node,
-                    ..entry.clone()
-                })
+                Some(entry.with_node(node))
             });
-            let value = kept.collect::<Map>().into();
-            Some(Node {
-                value,
-                place: node.place,
-            })
+            Some(Node::new(kept.collect::<Map>(), node.place))
         }
         _ => Some(node.clone()),
     }

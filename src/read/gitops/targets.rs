@@ -24,10 +24,11 @@ use super::overlay::Overlay;
 use super::reader::LayerReader;
 use super::variables::substitute;
 use super::{UNSUPPORTED, patches};
-use crate::read::error::ReadError;
+use crate::read::error::{ReadError, catch_finding};
 use crate::read::tables::flux::KUSTOMIZATION;
 
 /// What is built.
+#[derive(Default)]
 pub(in crate::read) struct Input<'i> {
     /// The folders with a kustomization.
     pub(in crate::read) folders: BTreeSet<PathBuf>,
@@ -109,16 +110,11 @@ impl Folders {
     pub(super) fn read(reader: &mut LayerReader<'_>, input: &Input<'_>) -> Result<Self, Error> {
         let mut known = BTreeMap::new();
         for folder in &input.folders {
-            let all = match kustomization::find_all(reader, folder) {
-                Ok(all) => all,
-                Err(ReadError::Error(error)) => return Err(error),
-                // What is no kustomization is reported by what names it.
-                Err(ReadError::Finding(_)) => continue,
+            // What is no kustomization is reported by what names it.
+            let Ok(all) = catch_finding(kustomization::find_all(reader, folder))? else {
+                continue;
             };
-            let refusal = match kustomization::find(reader, folder) {
-                Err(ReadError::Finding(finding)) => Some(*finding),
-                _ => None,
-            };
+            let refusal = catch_finding(kustomization::find(reader, folder))?.err();
             let resources = all.iter().flat_map(|node| node.items(&["resources"]));
             let resources: Vec<Node> = resources.cloned().collect();
             if let Some(mut node) = all.into_iter().next() {
@@ -155,6 +151,11 @@ impl Folders {
         })
     }
 
+    /// Why a folder does not build, whatever it holds.
+    fn refusal(&self, folder: &Path) -> Option<Finding> {
+        self.known.get(folder)?.refusal.clone()
+    }
+
     /// Why nobody knows what an object in this file deploys, if a build changes it.
     pub(super) fn change(
         &self,
@@ -163,7 +164,7 @@ impl Folders {
         place: Place,
     ) -> Option<Finding> {
         let message = "a kustomization changes what deploys it, which is not carried out here";
-        let finding = || reader.finding(UNSUPPORTED, message.to_owned(), place);
+        let finding = || reader.finding(UNSUPPORTED, message, place);
         Some(self.changed.get(file)?.clone().unwrap_or_else(finding))
     }
 
@@ -344,13 +345,8 @@ impl<'t> Target<'t> {
         };
         let none = Node::from_value(Value::Null);
         let added = overlay.add_argo(reader, kustomize.unwrap_or(&none), &environment);
-        let refusal = match added {
-            Err(ReadError::Error(error)) => return Err(error),
-            Err(ReadError::Finding(finding)) => Some(*finding),
-            Ok(()) => { folders.known.get(&applied.folder) }
-                .and_then(|known| known.refusal.clone())
-                .or(finding),
-        };
+        let own = folders.refusal(&applied.folder);
+        let refusal = catch_finding(added)?.err().or(own).or(finding);
         Ok(Some(Self {
             folder: applied.folder.clone(),
             kustomization: overlay.kustomization,
@@ -399,13 +395,9 @@ impl<'t> Target<'t> {
         let title = format!("Kustomization `{}`", object.name);
         let checked = added.and_then(|()| reader.check_fields(&KUSTOMIZATION, &title, &flux));
         let kustomization = overlay.kustomization;
-        let own = folders.known.get(&folder);
-        let refusal = match checked {
-            Err(ReadError::Error(error)) => return Err(error),
-            Err(ReadError::Finding(finding)) => Some(*finding),
-            Ok(()) => { own.and_then(|known| known.refusal.clone()) }
-                .or_else(|| folders.change(reader, file_path(object), flux.place)),
-        };
+        let own = folders.refusal(&folder);
+        let refusal = { catch_finding(checked)?.err().or(own) }
+            .or_else(|| folders.change(reader, file_path(object), flux.place));
         Ok(Some(Self {
             folder,
             kustomization,
@@ -442,7 +434,7 @@ impl<'t> Target<'t> {
         if let Some((flux, object)) = &self.flux {
             if !built.inflations.is_empty() {
                 let message = "Flux renders no `helmCharts`: it runs kustomize without Helm";
-                return Err(reader.refusal(message.to_owned(), flux.place));
+                return Err(reader.refusal(message, flux.place));
             }
             let variables = variables(flux, object, input, &folders.changed, reader.sources);
             for object in &mut built.objects {
@@ -494,16 +486,12 @@ impl Left {
                 parts.insert(path);
                 continue;
             }
-            match reader.objects(&path) {
-                Ok(Some(documents)) => {
-                    for document in documents.iter() {
-                        kustomization::add(reader, &mut objects, document);
-                    }
-                    parts.insert(path);
+            // What is no YAML is reported where manifests are read.
+            if let Ok(Some(documents)) = catch_finding(reader.objects(&path))? {
+                for document in documents.iter() {
+                    kustomization::add(reader, &mut objects, document);
                 }
-                Err(ReadError::Error(error)) => return Err(error),
-                // What is no YAML is reported where manifests are read.
-                Ok(None) | Err(ReadError::Finding(_)) => {}
+                parts.insert(path);
             }
         }
         Ok(Self {

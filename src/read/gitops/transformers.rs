@@ -98,25 +98,18 @@ impl Transformer {
     fn read_names(kustomization: &Node, configuration: &Configuration) -> Vec<Self> {
         let keys = ["namespace", "namePrefix", "nameSuffix"].into_iter();
         let made = keys.filter_map(|key| {
-            let node = kustomization.get_path(&[key])?;
-            let text = node.value.as_str().filter(|text| !text.is_empty())?;
-            let (text, none): (_, Arc<str>) = (Arc::clone(text), "".into());
+            let text = kustomization.filled_text(&[key])?;
             let fields = configuration.fields(key).to_vec();
-            let name = |prefix, suffix, fields| Change::Name {
-                prefix,
-                suffix,
-                fields,
-            };
             let change = match key {
                 "namespace" => Change::Namespace {
-                    namespace: text,
+                    namespace: text.into(),
                     fields,
                     is_default: false,
                 },
-                "namePrefix" => name(text, none, fields),
-                _ => name(none, text, fields),
+                "namePrefix" => Change::name(text, "", fields),
+                _ => Change::name("", text, fields),
             };
-            let place = node.place;
+            let place = kustomization.place_at(&[key]);
             Some(Self { place, change })
         });
         made.collect()
@@ -128,13 +121,11 @@ impl Transformer {
             return Ok(None);
         }
         let fields = || FieldSpec::read_all(file, "fieldSpecs");
-        let text = |path: &[&str]| file.text(path).unwrap_or_default().into();
+        let text = |path: &[&str]| file.text(path).unwrap_or_default();
         let named = |prefix, suffix| match fields() {
-            fields if file.get_path(&["fieldSpecs"]).is_some() => Ok(Change::Name {
-                prefix,
-                suffix,
-                fields,
-            }),
+            fields if file.get_path(&["fieldSpecs"]).is_some() => {
+                Ok(Change::name(prefix, suffix, fields))
+            }
             _ => Err("a transformer of names lacks its `fieldSpecs`".to_owned()),
         };
         let change = match file.text(&["kind"]).unwrap_or_default() {
@@ -152,12 +143,12 @@ impl Transformer {
                 Change::Patch(patch)
             }
             "NamespaceTransformer" => Change::Namespace {
-                namespace: text(&["metadata", "namespace"]),
+                namespace: text(&["metadata", "namespace"]).into(),
                 fields: fields(),
                 is_default: file.flag(&["unsetOnly"]),
             },
-            "PrefixTransformer" => named(text(&["prefix"]), "".into())?,
-            "SuffixTransformer" => named("".into(), text(&["suffix"]))?,
+            "PrefixTransformer" => named(text(&["prefix"]), "")?,
+            "SuffixTransformer" => named("", text(&["suffix"]))?,
             "LabelTransformer" => Change::Marks {
                 pairs: texts(file, "labels")?,
                 fields: fields(),
@@ -237,6 +228,14 @@ impl Transformer {
 }
 
 impl Change {
+    fn name(prefix: &str, suffix: &str, fields: Vec<FieldSpec>) -> Self {
+        Self::Name {
+            prefix: prefix.into(),
+            suffix: suffix.into(),
+            fields,
+        }
+    }
+
     fn replicas(replica: &Node, fields: Vec<FieldSpec>) -> Result<Self, String> {
         let count = replica.get_path(&["count"]);
         let count = count.filter(|count| matches!(count.value, Value::Number(Number::Int(_))));
@@ -355,17 +354,12 @@ impl<'n> Image<'n> {
                 .iter_mut()
                 .try_for_each(|item| self.change_containers(item)),
             Value::Map(map) => {
-                let keys: Vec<Arc<str>> = map.iter().map(|entry| Arc::clone(&entry.key)).collect();
-                let map = Arc::make_mut(map);
-                for key in keys {
-                    let Some(below) = map.get_mut(&key) else {
-                        continue;
-                    };
+                for (key, below) in Arc::make_mut(map).iter_mut() {
                     self.change_containers(below)?;
                     let Value::List(items) = &mut below.value else {
                         continue;
                     };
-                    if !["containers", "initContainers"].contains(&&*key) {
+                    if !["containers", "initContainers"].contains(&key) {
                         continue;
                     }
                     let items = Arc::make_mut(items).iter_mut();
@@ -399,11 +393,8 @@ impl<'n> Image<'n> {
             return Ok(());
         }
         let part = |key: &str| {
-            let node = self.image.get_path(&[key])?;
-            node.value
-                .as_str()
-                .filter(|text| !text.is_empty())
-                .map(|text| (&**text, node.place))
+            let text = self.image.filled_text(&[key])?;
+            Some((text, self.image.place_at(&[key])))
         };
         let host = whole.find('/').unwrap_or(0);
         let (tag_at, digest_at) = (whole[host..].find(':'), whole[host..].find('@'));
@@ -435,10 +426,7 @@ impl<'n> Image<'n> {
             .into_iter()
             .find_map(part)
             .map_or(node.place, |(_, place)| place);
-        *node = Node {
-            value: text.into(),
-            place,
-        };
+        *node = Node::new(text, place);
         Ok(())
     }
 }

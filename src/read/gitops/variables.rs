@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use yaml_tree::value::{Entry, Node, Number, Value};
+use yaml_tree::value::{Node, Number, Value};
 
 use super::envsubst::{Variables, fill};
 
@@ -47,10 +47,7 @@ fn substitute_tree(node: &Node, variables: &Variables) -> Option<Node> {
             for entry in &**map {
                 if let Some(node) = substitute_tree(&entry.node, variables) {
                     let map = changed.get_or_insert_with(|| Arc::clone(map));
-                    Arc::make_mut(map).insert(Entry {
-                        node,
-                        ..entry.clone()
-                    });
+                    Arc::make_mut(map).insert(entry.with_node(node));
                 }
             }
             (Value::Map(changed?), node.place)

@@ -25,14 +25,16 @@ impl Var {
     ) -> Result<Vec<Self>, String> {
         let mut all = Vec::new();
         for node in kustomization.items(&["vars"]) {
-            let part = |path: &[&str]| node.text(path).filter(|text| !text.is_empty());
+            let part = |path: &[&str]| node.filled_text(path);
             let name: Arc<str> = part(&["name"]).ok_or("a variable lacks its `name`")?.into();
             let (group, version) = match part(&["objref", "apiVersion"]) {
-                Some(version) => match version.split_once('/') {
-                    Some((group, version)) => (Some(group), Some(version)),
-                    None => (part(&["objref", "group"]), Some(version)),
-                },
-                None => (part(&["objref", "group"]), part(&["objref", "version"])),
+                Some(version) if let Some((group, version)) = version.split_once('/') => {
+                    (Some(group), Some(version))
+                }
+                version => {
+                    let version = version.or_else(|| part(&["objref", "version"]));
+                    (part(&["objref", "group"]), version)
+                }
             };
             let is = |wanted: Option<&str>, own: &str| wanted.unwrap_or_default() == own;
             let namespace = part(&["objref", "namespace"]);
@@ -78,12 +80,9 @@ impl Var {
 
     /// The value, in the object that has it.
     fn value(&self, objects: &[Object]) -> Result<Node, String> {
-        let mut having = objects
-            .iter()
-            .filter(|object| object.variables.contains(&self.name));
-        let object = having
-            .next()
-            .ok_or_else(|| format!("no object has the variable `{}`", self.name))?;
+        let mut objects = objects.iter();
+        let object = objects.find(|object| object.variables.contains(&self.name));
+        let object = object.ok_or_else(|| format!("no object has the variable `{}`", self.name))?;
         let mut found = None;
         let mut visit = |_: &[yaml_tree::Step], node| -> Result<(), String> {
             found = found.or(node);
@@ -143,14 +142,9 @@ fn fill(node: &mut Node, values: &Values<'_>) -> Result<(), String> {
             }
         }
         Value::Map(map) => {
-            let map = Arc::make_mut(map);
-            let keys: Vec<Arc<str>> = map.iter().map(|entry| Arc::clone(&entry.key)).collect();
-            for key in keys {
-                if let Some(below) = map.get_mut(&key)
-                    && below.value.as_str().is_some()
-                {
-                    fill(below, values)?;
-                }
+            let texts = Arc::make_mut(map).iter_mut().map(|(_, below)| below);
+            for text in texts.filter(|below| below.value.as_str().is_some()) {
+                fill(text, values)?;
             }
         }
         Value::List(items) => {

@@ -92,11 +92,7 @@ impl PoolReader<'_, '_> {
             for ClusterObject { object, .. } in own.filter(is_known) {
                 let mut place = |node: &Node, range: Range<usize>| {
                     let spot = object.spot(node.place)?;
-                    let whole = Place {
-                        file: self.sources.adopt(&spot.source),
-                        start: spot.start,
-                        end: spot.end,
-                    };
+                    let whole = object.adopt_place(node.place, &mut self.sources);
                     Some(match node.value.as_str() {
                         Some(text) => locate(&spot.source.text, whole, text, range),
                         None => whole,

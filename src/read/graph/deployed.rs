@@ -10,7 +10,7 @@ use capi::unknown::Unknown;
 use yaml_tree::engine::Engine;
 use yaml_tree::opaque::label;
 use yaml_tree::place::{Located, Place, Sources};
-use yaml_tree::value::{Entry, Map, Node, Value};
+use yaml_tree::value::{Map, Node, Value};
 
 use crate::error::Error;
 use crate::files::{Files, Found};
@@ -196,10 +196,7 @@ impl Repository {
             meant.map(|object| path(object).to_owned()).collect()
         };
         let deployments = files(&|object| self.charts.may_be_deployed_by(object));
-        let applications = files(&|object| {
-            let deploying = Deploying::from_kind(object.group(), &object.kind);
-            deploying.is_some_and(|deploying| deploying != Deploying::Release)
-        });
+        let applications = files(&|object| Deploying::is_argo(object.group(), &object.kind));
         let whole = self.found.objects.iter().filter(is_whole);
         let sources = whole.clone().filter(|object| object.group() == SOURCES);
         let sources = sources.collect();
@@ -367,10 +364,7 @@ fn unseal(sealed: &Node, known: &Node, used: &[&Node]) -> Node {
                 };
                 let sealed = sealed.get(&entry.key).filter(|_| !is_name);
                 let node = sealed.map(|sealed| unseal(sealed, &entry.node, used));
-                Entry {
-                    node: node.unwrap_or_else(|| entry.node.clone()),
-                    ..entry.clone()
-                }
+                entry.with_node(node.unwrap_or_else(|| entry.node.clone()))
             });
             Value::from(entries.collect::<Map>())
         }
@@ -381,8 +375,5 @@ fn unseal(sealed: &Node, known: &Node, used: &[&Node]) -> Node {
         }
         (sealed, _) => sealed.clone(),
     };
-    Node {
-        value,
-        place: sealed.place,
-    }
+    Node::new(value, sealed.place)
 }

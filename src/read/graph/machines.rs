@@ -48,7 +48,7 @@ impl<'t> Topology<'t> {
     pub(super) fn from_cluster(objects: &'t [ManifestObject], index: usize) -> Option<Self> {
         let cluster = &objects[index];
         let node = cluster.node.get_path(&["spec", "topology"])?;
-        let text = |path: &[&str]| node.get_path(path)?.value.as_str().map(|text| &**text);
+        let text = |path: &[&str]| node.text(path);
         let namespace = text(&["classNamespace"]).or_else(|| text(&["classRef", "namespace"]));
         Some(Self {
             index,
@@ -62,9 +62,7 @@ impl<'t> Topology<'t> {
     pub(super) fn machines(&self) -> impl Iterator<Item = Machines<'t>> {
         let node = self.node;
         let workers = WORKERS.into_iter().flat_map(move |list| {
-            let items = node.get_path(&["workers", list]);
-            let items = items.and_then(|items| items.value.as_list());
-            let items = items.unwrap_or_default().iter();
+            let items = node.items(&["workers", list]).iter();
             items.map(move |item| Machines::Workers(list, item))
         });
         std::iter::once(Machines::ControlPlane(node.get_path(&["controlPlane"]))).chain(workers)

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use capi::secrets;
 use yaml_tree::engine::Engine;
 use yaml_tree::place::{FileId, Located, Source, Sources, Spot};
-use yaml_tree::value::{Entry, Map, Node, Value};
+use yaml_tree::value::{Entry, Map, Node};
 
 use crate::error::Error;
 use crate::files::{Files, Found};
@@ -22,7 +22,6 @@ use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
 
 use super::super::environment;
-use super::super::error::ReadError;
 use super::super::files::{display, source};
 use super::super::gitops::{matches, resolve_path};
 use super::super::places::Places;
@@ -72,11 +71,9 @@ pub(in crate::read) fn read_pairs(
         let problem = match parts {
             None => wrong("a place of a pair has no `#`"),
             Some(((version, version_path), (image, image_path))) => {
-                match reader.pair(version, version_path, image, image_path) {
-                    Ok(0) => wrong("no file has both values of a pair"),
-                    Ok(_) => None,
-                    Err(ReadError::Finding(finding)) => Some(*finding),
-                    Err(ReadError::Error(error)) => return Err(error),
+                match reader.pair(version, version_path, image, image_path)? {
+                    0 => wrong("no file has both values of a pair"),
+                    _ => None,
                 }
             }
         };
@@ -107,11 +104,7 @@ pub fn has_pair(tree: &dyn Files, version: &str, image: &str) -> Result<bool, Er
     let Some(((version, version_path), (image, image_path))) = parts else {
         return Ok(false);
     };
-    match reader.pair(version, version_path, image, image_path) {
-        Ok(count) => Ok(count > 0),
-        Err(ReadError::Finding(_)) => Ok(false),
-        Err(ReadError::Error(error)) => Err(error),
-    }
+    Ok(reader.pair(version, version_path, image, image_path)? > 0)
 }
 
 struct PairReader<'t> {
@@ -136,7 +129,7 @@ impl<'t> PairReader<'t> {
         path: &str,
         image_pattern: &str,
         image_path: &str,
-    ) -> Result<usize, ReadError> {
+    ) -> Result<usize, Error> {
         let mut count = 0;
         for file in matches(self.tree, pattern)? {
             let Some(versions) = self.open(&file)? else {
@@ -327,10 +320,7 @@ fn find_values<'n>(document: &'n Node, path: &str, bound: &[String]) -> Vec<At<'
 fn environment_map(source: &Source) -> Node {
     let entries = environment::variables(source, FileId(0)).into_iter();
     let entries = entries.map(|(name, value)| {
-        let node = Node {
-            value: Value::from(String::from(&*value.value)),
-            place: value.place,
-        };
+        let node = Node::new(String::from(&*value.value), value.place);
         Entry::holding(name, node)
     });
     Node::from_value(entries.collect::<Map>())

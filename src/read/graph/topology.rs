@@ -193,18 +193,9 @@ fn worker_part<'n>(class: &'n Node, machines: Machines<'_>, part: &str) -> Optio
     let Machines::Workers(list, _) = machines else {
         return None;
     };
-    let name = machines.text("class");
-    let workers = class
-        .get_path(&["spec", "workers", list])?
-        .value
-        .as_list()?;
-    let is_meant = |worker: &&Node| {
-        let class = worker
-            .get_path(&["class"])
-            .and_then(|node| node.value.as_str());
-        class.is_some() && class == name
-    };
-    let worker = workers.iter().find(is_meant)?;
+    let name = machines.text("class")?;
+    let mut workers = class.items(&["spec", "workers", list]).iter();
+    let worker = workers.find(|worker| worker.text(&["class"]) == Some(&**name))?;
     let old = worker.get_path(&["template", part]);
     old.or_else(|| worker.get_path(&[part]))
 }

@@ -6,7 +6,7 @@ use yaml_tree::place::Sources;
 use yaml_tree::value::Node;
 
 use crate::error::Error;
-use crate::evaluate::{Release, Served};
+use crate::evaluate::Release;
 use crate::files::Files;
 use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
@@ -16,7 +16,7 @@ use super::kinds::is_of_cluster_api;
 use super::load::Chart;
 use super::named::Naming;
 use super::output::Output;
-use super::releases::{Input, namespace};
+use super::releases::{Input, release};
 use super::rendering::MadeObjects;
 
 /// What a HelmRelease or Application deploys.
@@ -43,11 +43,8 @@ pub(super) fn composition_input(chart: &Chart, composition: &Composition) -> Inp
             None => Ok(chart.tree.with_values(&own, &user, chart.engine)),
         },
         release: Release {
-            name: name.as_str().into(),
-            namespace: namespace(&composition.namespace).into(),
-            revision: 1,
             is_live: composition.deployer == Deployer::Flux,
-            cluster: Served::default(),
+            ..release(name, &composition.namespace)
         },
         place: *place,
         by: format!("as `{name}` deploys it"),

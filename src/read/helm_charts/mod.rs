@@ -33,7 +33,7 @@ use crate::evaluate::{Release, RenderedFile};
 use crate::files::Files;
 use crate::model::finding::Finding;
 
-use super::error::ReadError;
+use super::error::catch_finding;
 use super::files::display;
 use super::gitops::{Composition, Deploying, Inflation, resolve_path};
 use deployed::{composition_input, make_objects, naming_input};
@@ -92,14 +92,15 @@ impl HelmCharts {
             ..Self::default()
         };
         for folder in folders {
-            match load::chart(tree, folder, engine, sources) {
-                Ok(None) => {}
-                Ok(Some(chart)) => drop(loaded.charts.insert(folder.clone(), chart)),
-                Err(ReadError::Finding(finding)) => {
-                    loaded.findings.push(*finding);
+            match catch_finding(load::chart(tree, folder, engine, sources))? {
+                Ok(chart) => {
+                    let chart = chart.map(|chart| (folder.clone(), chart));
+                    loaded.charts.extend(chart);
+                }
+                Err(finding) => {
+                    loaded.findings.push(finding);
                     loaded.broken.push(folder.join("Chart.yaml"));
                 }
-                Err(ReadError::Error(error)) => return Err(error),
             }
         }
         let is_inside = |folder: &&PathBuf| {
@@ -303,10 +304,9 @@ pub fn render_chart(
     engine: Engine,
 ) -> Result<Option<RenderedTexts>, Error> {
     let mut sources = Sources::default();
-    let chart = match load::chart(tree, folder, engine, &mut sources) {
-        Ok(Some(chart)) => chart,
-        Ok(None) | Err(ReadError::Finding(_)) => return Ok(None),
-        Err(ReadError::Error(error)) => return Err(error),
+    let chart = catch_finding(load::chart(tree, folder, engine, &mut sources))?;
+    let Ok(Some(chart)) = chart else {
+        return Ok(None);
     };
     let made = chart.tree.with_values(&chart.tree.values, user, engine);
     let release = chart.own_release();

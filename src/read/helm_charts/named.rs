@@ -85,12 +85,8 @@ pub(super) fn namings<'c>(
                 };
                 let file = *id
                     .get_or_insert_with(|| sources.add(Arc::new(secrets::source(&*shown, text))));
-                let at = (start + named.start) as u32;
-                let place = Place {
-                    file,
-                    start: at,
-                    end: at + named.length as u32,
-                };
+                let at = start + named.start;
+                let place = Place::new(file, at..at + named.length);
                 let all = found.entry((*chart).to_owned()).or_default();
                 all.push(Naming { place, failed });
             }
@@ -101,13 +97,8 @@ pub(super) fn namings<'c>(
 
 /// Whether a release did not compose, and its chart is not known.
 fn is_unknown(composition: &Composition) -> bool {
-    let Composition {
-        chart,
-        layers,
-        findings,
-        ..
-    } = composition;
-    chart.is_none() && layers.is_empty() && !findings.is_empty()
+    let is_empty = composition.chart.is_none() && composition.layers.is_empty();
+    is_empty && !composition.findings.is_empty()
 }
 
 /// The documents of a text, each with its start.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use capi::objects::{ManifestObject, Text, version_nodes};
 use yaml_tree::place::{FileId, Place, Source};
-use yaml_tree::value::{Entry, Map, Node, Value};
+use yaml_tree::value::{Node, Value};
 
 use super::super::graph::current_image;
 use super::kinds::is_of_cluster_api;
@@ -105,43 +105,24 @@ fn versions_and_images(outputs: &[Output]) -> Vec<Wanted> {
 
 /// The strings in a file that may be a version or an image, without a leading `v`.
 fn add_strings(node: &Node, found: &mut Vec<(Arc<str>, Place)>) {
-    match &node.value {
-        Value::String(text) if node.place.is_known() => {
-            let text = text
-                .strip_prefix('v')
-                .map_or_else(|| Arc::clone(text), Arc::from);
-            if text.len() > 2 && text.contains(|letter: char| letter.is_ascii_digit()) {
-                found.push((text, node.place));
-            }
+    if let Some(text) = node.value.as_str().filter(|_| node.place.is_known()) {
+        let text = text
+            .strip_prefix('v')
+            .map_or_else(|| Arc::clone(text), Arc::from);
+        if text.len() > 2 && text.contains(|letter: char| letter.is_ascii_digit()) {
+            found.push((text, node.place));
         }
-        Value::List(items) => items.iter().for_each(|item| add_strings(item, found)),
-        Value::Map(map) => map.iter().for_each(|entry| add_strings(&entry.node, found)),
-        _ => {}
     }
+    node.children().for_each(|child| add_strings(child, found));
 }
 
 /// The same values with another text at a place, behind a leading `v` if there is one.
 fn with_text(node: &Node, place: Place, text: &str) -> Node {
-    let value = match &node.value {
+    match &node.value {
         Value::String(own) if node.place == place => {
             let letter = if own.starts_with('v') { "v" } else { "" };
-            Value::from(format!("{letter}{text}").as_str())
+            Node::new(&*format!("{letter}{text}"), place)
         }
-        Value::List(items) => {
-            let items = items.iter().map(|item| with_text(item, place, text));
-            Value::from(items.collect::<Vec<Node>>())
-        }
-        Value::Map(map) => {
-            let entries = map.iter().map(|entry| Entry {
-                node: with_text(&entry.node, place, text),
-                ..entry.clone()
-            });
-            Value::from(entries.collect::<Map>())
-        }
-        other => other.clone(),
-    };
-    Node {
-        value,
-        place: node.place,
+        _ => node.map_children(&mut |child| with_text(child, place, text)),
     }
 }

@@ -28,10 +28,6 @@ impl Output {
     /// A place of the text that was rendered as one of the template.
     pub(super) fn place(&self, place: Place) -> Place {
         let span = self.rendered.span(place.start as usize..place.end as usize);
-        Place {
-            file: self.template,
-            start: span.start as u32,
-            end: span.end as u32,
-        }
+        Place::new(self.template, span)
     }
 }

@@ -6,7 +6,7 @@ use yaml_tree::place::{Place, Sources};
 use yaml_tree::value::{Node, Value};
 
 use crate::error::Error;
-use crate::evaluate::{ChartRelease, Release};
+use crate::evaluate::{ChartRelease, Release, Served};
 use crate::files::Files;
 use crate::model::finding::Finding;
 use crate::model::rule::{Level, RuleId};
@@ -63,8 +63,19 @@ impl Unchecked {
 }
 
 /// Helm's own default, where a release names no namespace.
-pub(in crate::read) fn namespace(named: &str) -> &str {
+pub(super) fn namespace(named: &str) -> &str {
     if named.is_empty() { "default" } else { named }
+}
+
+/// A release that no cluster is known of, of that name and in that namespace.
+pub(in crate::read) fn release(name: &str, namespace_name: &str) -> Release {
+    Release {
+        name: name.into(),
+        namespace: namespace(namespace_name).into(),
+        revision: 1,
+        is_live: false,
+        cluster: Served::default(),
+    }
 }
 
 /// The releases of a chart that nothing deploys: one for each file of values for tests, else one with its own values.

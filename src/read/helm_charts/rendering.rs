@@ -24,7 +24,7 @@ use super::kinds::{is_of_cluster_api, makes_clusters};
 use super::load::Chart;
 use super::origins;
 use super::output::Output;
-use super::releases::{Input, Unchecked, namespace};
+use super::releases::{Input, Unchecked, release};
 
 /// The minors of Kubernetes that management clusters may run.
 const MINORS: RangeInclusive<u32> = 28..=36;
@@ -84,13 +84,7 @@ struct Doubt {
 impl Chart {
     /// The release of a chart that nothing deploys.
     pub(super) fn own_release(&self) -> Release {
-        Release {
-            name: Arc::clone(&self.tree.chart.name),
-            namespace: namespace("").into(),
-            revision: 1,
-            is_live: false,
-            cluster: Served::default(),
-        }
+        release(&self.tree.chart.name, "")
     }
 
     /// A release with values of a user.
@@ -114,11 +108,7 @@ impl Chart {
 
     /// The start of Chart.yaml.
     pub(super) fn place(&self) -> Place {
-        Place {
-            file: self.metadata,
-            start: 0,
-            end: 0,
-        }
+        Place::new(self.metadata, 0..0)
     }
 
     /// The objects that a release deploys, if they say the same of machines in each cluster. `make` says which these are in one.
@@ -420,11 +410,7 @@ impl Chart {
 
     fn render_failure(&self, input: &Input, file: FileId, failure: RenderFailure) -> Unchecked {
         let RenderFailure { why, span, .. } = failure;
-        let place = Place {
-            file,
-            start: span.start as u32,
-            end: span.end as u32,
-        };
+        let place = Place::new(file, span);
         let help = (input.place.file == self.metadata).then(|| {
             "add `ci/NAME-values.yaml` beside Chart.yaml, with values to check it with".to_owned()
         });

@@ -284,10 +284,7 @@ impl Provider<'_> {
                             node: node?,
                         })
                     });
-                    Node {
-                        value: Value::Map(Arc::new(provided.collect())),
-                        place: raw.place,
-                    }
+                    Node::new(Value::Map(Arc::new(provided.collect())), raw.place)
                 }
             });
         }
@@ -314,8 +311,5 @@ impl Provider<'_> {
 
 /// A value whose expression fails with this message.
 fn fails(raw: &Node, message: &str) -> Node {
-    Node {
-        value: Value::from(format!("{{{{ fail {message:?} }}}}")),
-        place: raw.place,
-    }
+    Node::new(format!("{{{{ fail {message:?} }}}}"), raw.place)
 }
