@@ -10,7 +10,7 @@ use std::sync::Arc;
 use capi::image::{Fact, Facts, Image, ImageKey, Images, Origin};
 use oci_artifacts::Address;
 use yaml_tree::place::{FileId, Located, Place, Source, Sources};
-use yaml_tree::value::{Node, Value};
+use yaml_tree::value::Value;
 
 use crate::decide::identity::Identities;
 use crate::decide::proof::judge_pools;
@@ -167,22 +167,7 @@ impl Given {
         let place = self.line("pool", &name.to_string()).place;
         self.view.selections.push(selection(Outcome::Nothing));
         let pools = &mut self.view.cluster.pools;
-        pools.push(Pool {
-            name,
-            choice: Choice::default(),
-            bundle: Default::default(),
-            place,
-            replicas: None,
-            k8s_version: None,
-            bootstrap_provider: None,
-            settings: Node::from_value(Value::empty_map()),
-            template: None,
-            seen: Vec::new(),
-            installed: Vec::new(),
-            removable: Vec::new(),
-            talos: Vec::new(),
-            unknown: None,
-        });
+        pools.push(Pool::new(name, place));
         pools.last_mut().expect("just pushed")
     }
 

@@ -12,7 +12,7 @@ use capi::providers;
 use capi::removals::Removal;
 use capi::unknown::Unknown;
 use yaml_tree::place::{Located, Place};
-use yaml_tree::value::Node;
+use yaml_tree::value::{Node, Value};
 
 use super::endpoint::ControlPlaneEndpoint;
 use super::selector::Selector;
@@ -354,6 +354,26 @@ pub struct Pool {
 }
 
 impl Pool {
+    /// A pool that chooses nothing yet.
+    pub fn new(name: PoolName, place: Place) -> Self {
+        Self {
+            name,
+            choice: Choice::default(),
+            bundle: BundleChoice::default(),
+            place,
+            replicas: None,
+            k8s_version: None,
+            bootstrap_provider: None,
+            settings: Node::from_value(Value::empty_map()),
+            template: None,
+            seen: Vec::new(),
+            installed: Vec::new(),
+            removable: Vec::new(),
+            talos: Vec::new(),
+            unknown: None,
+        }
+    }
+
     /// A pool of which a secret decides what it boots.
     pub fn forget_image(&mut self) {
         self.choice = Choice::default();

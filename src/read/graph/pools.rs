@@ -208,12 +208,7 @@ impl PoolReader<'_, '_> {
         let mut objects =
             { made_from.into_iter().flatten() }.map(|index| &self.graph.objects[index]);
         if let Some(why) = objects.find_map(|object| object.unknown) {
-            cluster.pools.push(Pool {
-                choice: Choice::default(),
-                seen: Vec::new(),
-                unknown: Some(why),
-                ..pool
-            });
+            cluster.pools.push(without_image(pool, why));
             return;
         }
         let Some(stamped) = self.graph.stamped else {
@@ -222,12 +217,7 @@ impl PoolReader<'_, '_> {
         };
         let image = |index| stamped.images.get(&index);
         let Some((keys, spot)) = made_from.into_iter().flatten().find_map(image) else {
-            cluster.pools.push(Pool {
-                choice: Choice::default(),
-                seen: Vec::new(),
-                unknown: Some(Unknown::NotStamped),
-                ..pool
-            });
+            cluster.pools.push(without_image(pool, Unknown::NotStamped));
             return;
         };
         let place = spot.as_ref().map_or(Place::NONE, |spot| Place {
@@ -433,6 +423,16 @@ impl PoolReader<'_, '_> {
     }
 }
 
+/// A pool of which nobody knows what it boots.
+fn without_image(pool: Pool, why: Unknown) -> Pool {
+    Pool {
+        choice: Choice::default(),
+        seen: Vec::new(),
+        unknown: Some(why),
+        ..pool
+    }
+}
+
 /// A pool whose machines boot an image, or the reason why that is not known.
 pub(super) fn pool(
     name: PoolName,
@@ -473,23 +473,15 @@ pub(super) fn pool(
     }
     let version = version.filter(|version| !is_opaque(&version.value));
     Pool {
-        name,
         choice,
         bundle: BundleChoice {
             key: bundle,
             ..BundleChoice::default()
         },
-        place,
-        replicas: None,
         k8s_version: version,
-        bootstrap_provider: None,
-        settings: Node::from_value(Value::empty_map()),
-        template: None,
         seen,
-        installed: Vec::new(),
-        removable: Vec::new(),
-        talos: Vec::new(),
         unknown,
+        ..Pool::new(name, place)
     }
 }
 
@@ -511,10 +503,8 @@ fn has_variable_version(object: &ManifestObject) -> bool {
         &["spec", "version"][..],
         &["spec", "template", "spec", "version"],
     ];
-    let texts = paths
-        .iter()
-        .filter_map(|path| object.node.get_path(path)?.value.as_str());
-    texts.into_iter().any(|text| is_variable_text(text))
+    let mut texts = paths.iter().filter_map(|path| object.node.text(path));
+    texts.any(is_variable_text)
 }
 
 /// Whether another program fills in a part of a text.

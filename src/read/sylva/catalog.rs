@@ -123,8 +123,7 @@ fn images(
     let Some(node) = report.answer(branch.shallow()) else {
         return false;
     };
-    if !matches!(node.value, Value::Map(_) | Value::Null) {
-        report.wrong_type(list, &node, "a map");
+    if !report.expect_map(list, &node) {
         return false;
     }
     for found in report.answer(branch.entries()).unwrap_or_default() {
@@ -166,9 +165,7 @@ fn image(
             return Some(entry);
         }
     };
-    if !matches!(said.value, Value::Map(_) | Value::Null) {
-        report.wrong_type(&found.branch.path(), &said, "a map");
-    }
+    report.expect_map(&found.branch.path(), &said);
     let mut written = WrittenImage::new(Arc::clone(&found.key), found.key_place);
     for property in report.answer(found.branch.entries()).unwrap_or_default() {
         let node = property.branch.node();
@@ -201,7 +198,7 @@ fn image(
 const FAILED: &str = "an expression that fails";
 
 /// A boolean, or the text of one that an expression printed.
-fn flag(path: &str, node: &Node, report: &mut Report<'_>) -> Option<Located<bool>> {
+pub(super) fn flag(path: &str, node: &Node, report: &mut Report<'_>) -> Option<Located<bool>> {
     let flag = match &node.value {
         Value::Null => return None,
         Value::Bool(flag) => *flag,
@@ -216,17 +213,12 @@ fn flag(path: &str, node: &Node, report: &mut Report<'_>) -> Option<Located<bool
 }
 
 fn registries(root: &Branch, report: &mut Report<'_>) -> BTreeMap<Arc<str>, Registry> {
-    let Some(branch) = report.answer(root.child(REGISTRIES)) else {
-        return BTreeMap::new();
-    };
-    let entries = report.answer(branch.entries()).unwrap_or_default();
-    entries
-        .into_iter()
-        .map(|found| {
-            let registry = registry(root, &found, report);
-            (found.key, registry)
-        })
-        .collect()
+    let entries = report.entries(root, REGISTRIES).into_iter();
+    let registries = entries.map(|found| {
+        let registry = registry(root, &found, report);
+        (found.key, registry)
+    });
+    registries.collect()
 }
 
 /// Reads no more than what references need: a registry's key is none of it.

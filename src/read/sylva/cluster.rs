@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use capi::labels::Labels;
 use capi::providers;
 use yaml_tree::place::{Located, Place};
 use yaml_tree::value::Value;
@@ -11,8 +10,7 @@ use yaml_tree::value::Value;
 use super::report::Report;
 use super::{Scope, endpoint, pools};
 use crate::evaluate::{Branch, BranchEntry, Evaluator};
-use crate::model::cluster::{Cluster, ClusterOrigin, MappedVersion, Upgrades, VERSION_MAPS};
-use crate::model::selector::Library;
+use crate::model::cluster::{Cluster, ClusterOrigin, MappedVersion, VERSION_MAPS};
 use crate::model::selector::Selector;
 
 /// The provider that is meant where none is named and none selects an image.
@@ -39,24 +37,10 @@ pub(super) fn cluster(
         name: Arc::clone(name),
         object_name: Arc::clone(name),
         namespace: Arc::clone(namespace),
-        labels: Labels::new(),
-        k8s_version: None,
-        infra_provider: None,
-        bootstrap_provider: None,
-        unknown_values: Vec::new(),
-        levels: Vec::new(),
-        pools: Vec::new(),
-        install_image: None,
         additional_selectors: additional_selectors(&root, report),
-        autoselect_registries: None,
-        library: Library::default(),
         k8s_minor: k8s_minor(&root, report),
-        k8s_versions: Vec::new(),
         default_storage: report.string(&root, "os_images_default_download_storage_space"),
-        endpoint: None,
-        capm3: None,
-        upgrades: Upgrades::Single,
-        objects: Vec::new(),
+        ..Cluster::default()
     };
     let Some(branch) = report.answer(root.child("cluster")) else {
         let help = "describe the cluster under `cluster:`";
@@ -141,9 +125,8 @@ fn only_provider(branch: &Branch, report: &mut Report<'_>) -> Option<Located<Arc
     for name in ["control_plane", "machine_deployment_default"] {
         parts.extend(report.answer(branch.child(name)));
     }
-    let deployments = report.answer(branch.child("machine_deployments"));
-    let deployments = deployments.and_then(|all| report.answer(all.entries()));
-    parts.extend(deployments.into_iter().flatten().map(|entry| entry.branch));
+    let deployments = report.entries(branch, "machine_deployments").into_iter();
+    parts.extend(deployments.map(|entry| entry.branch));
     let mut selecting: BTreeMap<Arc<str>, Place> = BTreeMap::new();
     for part in parts {
         let entries = report.answer(part.entries()).unwrap_or_default();
@@ -170,20 +153,12 @@ fn only_provider(branch: &Branch, report: &mut Report<'_>) -> Option<Located<Arc
 /// What is served beside what pools choose (docs/sylva.md#the-image-server).
 fn additional_selectors(root: &Branch, report: &mut Report<'_>) -> Vec<(Arc<str>, Selector)> {
     let name = "os_image_server_additional_selectors";
-    let Some(branch) = report.answer(root.child(name)) else {
+    let Some(node) = report.value(root, name) else {
         return Vec::new();
     };
-    let Some(node) = report.answer(branch.node()) else {
-        return Vec::new();
-    };
-    let Value::Map(map) = &node.value else {
-        if !node.value.is_null() {
-            report.wrong_type(name, &node, "a map");
-        }
-        return Vec::new();
-    };
+    report.expect_map(name, &node);
     let mut selectors = Vec::new();
-    for entry in map.iter() {
+    for entry in node.entries(&[]) {
         match &entry.node.value {
             Value::Map(terms) => {
                 selectors.push((Arc::clone(&entry.key), Selector::from_map(terms)))

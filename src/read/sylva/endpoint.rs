@@ -312,12 +312,6 @@ fn port(path: &str, node: &Node, report: &mut Report<'_>) -> Option<Located<u16>
 
 /// A map, or nothing by null; anything else is reported.
 fn map<'n>(path: &str, node: &'n Node, report: &mut Report<'_>) -> Option<&'n Map> {
-    match &node.value {
-        Value::Map(map) => Some(map),
-        Value::Null => None,
-        _ => {
-            report.wrong_type(path, node, "a map");
-            None
-        }
-    }
+    report.expect_map(path, node);
+    node.value.as_map().map(|map| &**map)
 }

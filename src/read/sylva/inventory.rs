@@ -44,11 +44,7 @@ pub(super) fn hosts(cluster: &Branch, report: &mut Report<'_>) -> Vec<Host> {
         let inherited = default.map_or_else(Labels::new, |default| {
             labels(&default, vocabulary.labels, report)
         });
-        let entries = report
-            .answer(cluster.child(vocabulary.hosts))
-            .and_then(|branch| report.answer(branch.entries()))
-            .unwrap_or_default();
-        for entry in entries {
+        for entry in report.entries(cluster, vocabulary.hosts) {
             // A machine that another layer takes away is null.
             let is_there = report
                 .answer(entry.branch.shallow())
@@ -98,13 +94,9 @@ fn addresses(
     key: &str,
     report: &mut Report<'_>,
 ) -> Vec<(Arc<str>, Located<Arc<str>>)> {
-    let Some(branch) = report.answer(holder.child(key)) else {
-        return Vec::new();
-    };
     let path = path_of(holder, key);
-    let entries = report.answer(branch.entries()).unwrap_or_default();
     let mut found = Vec::new();
-    for entry in entries {
+    for entry in report.entries(holder, key) {
         let node = report.answer(entry.branch.node());
         let path = format!("{path}.{}", entry.key);
         if let Some(address) = node.and_then(|node| host_text(&path, &node, report)) {

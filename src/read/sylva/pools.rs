@@ -45,22 +45,10 @@ pub(super) fn pools(branch: &Branch, cluster: &mut Cluster, report: &mut Report<
     let settings = overlay(&root, &level);
     let shared = boot_settings(Some(branch));
     let boot = merge(&shared, &boot_settings(own.as_ref()));
-    let mut pool = Pool {
-        name: PoolName::ControlPlane,
-        choice: choice(&settings, report),
-        bundle: bundle_choice(&settings, report),
-        place: control_plane_place(branch, report),
-        replicas: replicas(branch, "control_plane_replicas", report),
-        k8s_version: own.and_then(|own| report.string(&own, "k8s_version")),
-        bootstrap_provider: None,
-        settings,
-        template: None,
-        seen: Vec::new(),
-        installed: find_installed(&boot, "", &mut |node, _| Some(node.place)),
-        removable: find_removable(&boot, &mut |node, _| Some(node.place)),
-        talos: Vec::new(),
-        unknown: None,
-    };
+    let mut pool = pool(PoolName::ControlPlane, Place::NONE, settings, &boot, report);
+    pool.place = control_plane_place(branch, report);
+    pool.replicas = replicas(branch, "control_plane_replicas", report);
+    pool.k8s_version = own.and_then(|own| report.string(&own, "k8s_version"));
     if is_unknown || !report.unknown.is_empty() {
         pool.forget_image();
     }
@@ -132,22 +120,30 @@ fn deployment(
     };
     let counted = own_or_default("replicas", report);
     let versioned = own_or_default("k8s_version", report);
-    Some(Pool {
-        name: PoolName::MachineDeployment(Arc::clone(&found.key)),
+    let name = PoolName::MachineDeployment(Arc::clone(&found.key));
+    let mut pool = pool(name, found.key_place, settings, &boot, report);
+    pool.replicas = replicas(&counted, "replicas", report);
+    pool.k8s_version = report.string(&versioned, "k8s_version");
+    Some(pool)
+}
+
+/// A pool with what its settings, and those for its machines when they boot, say.
+fn pool(
+    name: PoolName,
+    place: Place,
+    settings: Node,
+    boot: &Node,
+    report: &mut Report<'_>,
+) -> Pool {
+    let mut own = |node: &Node, _| Some(node.place);
+    Pool {
         choice: choice(&settings, report),
         bundle: bundle_choice(&settings, report),
-        place: found.key_place,
-        replicas: replicas(&counted, "replicas", report),
-        k8s_version: report.string(&versioned, "k8s_version"),
-        bootstrap_provider: None,
+        installed: find_installed(boot, "", &mut own),
+        removable: find_removable(boot, &mut own),
         settings,
-        template: None,
-        seen: Vec::new(),
-        installed: find_installed(&boot, "", &mut |node, _| Some(node.place)),
-        removable: find_removable(&boot, &mut |node, _| Some(node.place)),
-        talos: Vec::new(),
-        unknown: None,
-    })
+        ..Pool::new(name, place)
+    }
 }
 
 /// What machine deployments have of the levels below their own.
@@ -174,15 +170,11 @@ fn boot_settings(level: Option<&Branch>) -> Node {
 
 /// The machine deployments. That there are none may be said by null (docs/sylva.md#selection-levels).
 fn deployments(branch: &Branch, report: &mut Report<'_>) -> Vec<BranchEntry> {
-    let Some(all) = report.answer(branch.child("machine_deployments")) else {
-        return Vec::new();
-    };
-    match report.answer(all.shallow()) {
-        Some(node) if !matches!(node.value, Value::Map(_) | Value::Null) => {
-            report.wrong_type("cluster.machine_deployments", &node, "a map");
-            Vec::new()
+    match report.answer(branch.child("machine_deployments")) {
+        Some(all) if is_map("cluster.machine_deployments", &all, report) => {
+            report.answer(all.entries()).unwrap_or_default()
         }
-        _ => report.answer(all.entries()).unwrap_or_default(),
+        _ => Vec::new(),
     }
 }
 
@@ -200,13 +192,8 @@ fn part(branch: &Branch, key: &str, report: &mut Report<'_>) -> Option<Branch> {
 
 /// Whether there is a map, or nothing by null; anything else is reported.
 pub(super) fn is_map(path: &str, branch: &Branch, report: &mut Report<'_>) -> bool {
-    match report.answer(branch.shallow()) {
-        Some(node) if !matches!(node.value, Value::Map(_) | Value::Null) => {
-            report.wrong_type(path, &node, "a map");
-            false
-        }
-        _ => true,
-    }
+    let node = report.answer(branch.shallow());
+    node.is_none_or(|node| report.expect_map(path, &node))
 }
 
 /// The levels read so far.
@@ -250,21 +237,13 @@ fn settings(holder: &Branch, infra: &str, report: &mut Report<'_>) -> Option<Nod
             });
         }
     }
-    Some(Node {
-        value: kept.into_iter().collect::<Map>().into(),
-        place: branch.place(),
-    })
+    Some(Node::new(kept.into_iter().collect::<Map>(), branch.place()))
 }
 
 /// A level over the one below it: maps deeply, everything else replaced, by null too; `{}` keeps what is below
 /// (docs/sylva.md#selection-levels). The two names of the image's key are one.
 fn overlay(lower: &Node, upper: &Node) -> Node {
-    let sets = |name: &str| {
-        upper
-            .value
-            .as_map()
-            .is_some_and(|map| map.get(name).is_some())
-    };
+    let sets = |name: &str| upper.get_path(&[name]).is_some();
     let replaced = match (sets(KEY_NAMES[0]), sets(KEY_NAMES[1])) {
         (true, false) => Some(KEY_NAMES[1]),
         (false, true) => Some(KEY_NAMES[0]),
@@ -274,10 +253,7 @@ fn overlay(lower: &Node, upper: &Node) -> Node {
         (Some(name), Value::Map(map)) if map.get(name).is_some() => {
             let mut map = Map::clone(map);
             map.remove(name);
-            let lower = Node {
-                value: map.into(),
-                place: lower.place,
-            };
+            let lower = Node::new(map, lower.place);
             merge(&lower, upper)
         }
         _ => merge(lower, upper),
@@ -311,13 +287,10 @@ fn choice(settings: &Node, report: &mut Report<'_>) -> Choice {
         other_key,
         name: filled(text("image_name")),
         url: filled(text("machine_image_url")),
-        served: None,
-        location: None,
         format: filled(text("machine_image_format")),
         checksum: filled(text("machine_image_checksum")),
         checksum_type: filled(text("machine_image_checksum_type")),
-        is_open: false,
-        selector: None,
+        ..Choice::default()
     };
     Choice {
         selector: selector(map, report),

@@ -9,7 +9,7 @@ use yaml_tree::opaque::labels;
 use yaml_tree::place::{Located, Place, Sources, Spot};
 use yaml_tree::value::{Node, Value};
 
-use crate::evaluate::{Branch, Evaluator, Failure, OrderDifference};
+use crate::evaluate::{Branch, BranchEntry, Evaluator, Failure, OrderDifference};
 use crate::model::finding::{Finding, Subject};
 use crate::model::rule::{Level, RuleId};
 
@@ -104,19 +104,15 @@ impl<'s> Report<'s> {
             return self.note_unknown(path, node.place, &opaque.text);
         }
         let message = format!("`{path}` is {}, not {wanted}", node.value.kind());
-        if !self.is_new(node.place, &message) {
+        let label = format!("{wanted} is expected");
+        let finding = self.new_finding(RuleId::ValueType, message, node.place, &label);
+        let Some(mut finding) = finding else {
             return;
-        }
+        };
         let spot = self.sources.resolve(node.place);
-        let mut finding = Finding::new(RuleId::ValueType, message)
-            .with_label(spot, format!("{wanted} is expected"));
         if wanted == "a string"
             && matches!(node.value, Value::Number(_) | Value::Bool(_))
-            && let Some(text) = self
-                .sources
-                .resolve(node.place)
-                .as_ref()
-                .and_then(Spot::word)
+            && let Some(text) = spot.as_ref().and_then(Spot::word)
         {
             let key = path.rsplit('.').next().unwrap_or(path);
             finding = finding.help(format!("quote it: `{key}: \"{text}\"`"));
@@ -124,37 +120,37 @@ impl<'s> Report<'s> {
         self.add(finding);
     }
 
+    /// Whether a value is a map, or nothing by null; anything else is reported.
+    pub(super) fn expect_map(&mut self, path: &str, node: &Node) -> bool {
+        let is_map = matches!(node.value, Value::Map(_) | Value::Null);
+        if !is_map {
+            self.wrong_type(path, node, "a map");
+        }
+        is_map
+    }
+
     /// A value of a type that will do, that says nothing that will.
     pub(super) fn unfit(&mut self, path: &str, place: Place, wanted: &str) {
         let message = format!("`{path}` is not {wanted}");
-        if self.is_new(place, &message) {
-            let spot = self.sources.resolve(place);
-            let finding = Finding::new(RuleId::ValueType, message);
-            self.add(finding.with_label(spot, format!("{wanted} is expected")));
+        let label = format!("{wanted} is expected");
+        if let Some(finding) = self.new_finding(RuleId::ValueType, message, place, &label) {
+            self.add(finding);
         }
     }
 
     /// A null where the charts take none (docs/sylva.md#selection-levels).
     pub(super) fn null(&mut self, path: &str, place: Place) {
         let message = format!("`{path}` is null, and the charts need a map there");
-        if self.is_new(place, &message) {
-            let spot = self.sources.resolve(place);
-            let finding = Finding::new(RuleId::ValueType, message)
-                .with_label(spot, "null")
-                .help(format!("remove `{path}`, or write `{{}}`"));
-            self.add(finding);
+        if let Some(finding) = self.new_finding(RuleId::ValueType, message, place, "null") {
+            self.add(finding.help(format!("remove `{path}`, or write `{{}}`")));
         }
     }
 
     /// A value that is needed and not there.
     pub(super) fn missing(&mut self, path: &str, place: Place, help: &str) {
-        let message = format!("`{path}` is not set");
-        if self.is_new(place, &message) {
-            let spot = self.sources.resolve(place);
-            let finding = Finding::new(RuleId::ValueMissing, message)
-                .with_label(spot, "it would be here")
-                .help(help);
-            self.add(finding);
+        let (message, label) = (format!("`{path}` is not set"), "it would be here");
+        if let Some(finding) = self.new_finding(RuleId::ValueMissing, message, place, label) {
+            self.add(finding.help(help));
         }
     }
 
@@ -201,6 +197,13 @@ impl<'s> Report<'s> {
         self.add(finding);
     }
 
+    /// The entries of a map below a map; none for nothing.
+    pub(super) fn entries(&mut self, parent: &Branch, key: &str) -> Vec<BranchEntry> {
+        let branch = self.answer(parent.child(key));
+        let entries = branch.and_then(|branch| self.answer(branch.entries()));
+        entries.unwrap_or_default()
+    }
+
     /// A string below a map.
     pub(super) fn string(&mut self, parent: &Branch, key: &str) -> Option<Located<Arc<str>>> {
         let node = self.value(parent, key)?;
@@ -236,6 +239,19 @@ impl<'s> Report<'s> {
         let Some(span) = span else { return Some(spot) };
         let place = yaml_tree::locate(&spot.source.text, place, text, span);
         self.sources.resolve(place)
+    }
+
+    /// A finding at a place, if it is not reported yet.
+    fn new_finding(
+        &mut self,
+        rule: RuleId,
+        message: String,
+        place: Place,
+        label: &str,
+    ) -> Option<Finding> {
+        let is_new = self.is_new(place, &message);
+        let spot = self.sources.resolve(place);
+        is_new.then(|| Finding::new(rule, message).with_label(spot, label))
     }
 
     fn is_new(&mut self, place: Place, message: &str) -> bool {

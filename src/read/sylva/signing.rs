@@ -6,7 +6,7 @@ use std::sync::Arc;
 use yaml_tree::place::Located;
 use yaml_tree::value::Value;
 
-use super::catalog::REGISTRIES;
+use super::catalog::{REGISTRIES, flag};
 use super::report::Report;
 use crate::evaluate::{Branch, Evaluator, Failure};
 use crate::model::catalog::Catalog;
@@ -103,12 +103,6 @@ fn skips(images: &Branch, report: &mut Report<'_>) -> bool {
     let Some(node) = report.value(images, name) else {
         return false;
     };
-    match &node.value {
-        Value::Bool(flag) => *flag,
-        Value::String(text) if matches!(&**text, "true" | "false" | "") => &**text == "true",
-        _ => {
-            report.wrong_type(&format!("security.os_images.{name}"), &node, "a boolean");
-            false
-        }
-    }
+    let flag = flag(&format!("security.os_images.{name}"), &node, report);
+    flag.is_some_and(|flag| flag.value)
 }
