@@ -99,8 +99,7 @@ impl<'a> KeyPolicy<'a> {
     }
 
     fn refuse(&mut self, message: String, path: &[&str], help: &str) {
-        let finding = Finding::new(RuleId::ProjectFile, message);
-        let finding = finding.with_label(self.places.spot(path), "");
+        let finding = self.places.finding(message, path);
         self.findings.push(finding.help(help));
     }
 

@@ -31,24 +31,21 @@ pub fn location(request: &Request) -> Result<Location, Error> {
     if request.directory.is_some() {
         is_folder(&start)?;
     }
+    let may_lack = request.flags.without_project || request.flags.discovers;
     let path = match &request.project {
-        Some(named) => start.join(named),
-        None if has_flags(request) => {
-            return Ok(Location {
+        Some(named) => Some(start.join(named)),
+        None if has_flags(request) => None,
+        None => project_file(&start, None),
+    };
+    let Some(path) = path else {
+        return if has_flags(request) || may_lack {
+            Ok(Location {
                 root: start,
                 file: None,
-            });
-        }
-        None => match project_file(&start, None) {
-            Some(file) => file,
-            None if request.flags.without_project || request.flags.discovers => {
-                return Ok(Location {
-                    root: start,
-                    file: None,
-                });
-            }
-            None => return Err(no_project()),
-        },
+            })
+        } else {
+            Err(no_project())
+        };
     };
     let root = path
         .parent()

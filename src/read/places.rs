@@ -26,6 +26,21 @@ impl Places<'_> {
         Some(Spot::new(self.source?, node.place))
     }
 
+    /// A finding about the value of a path.
+    pub(super) fn finding(&self, message: impl Into<String>, path: &[&str]) -> Finding {
+        Finding::new(RuleId::ProjectFile, message).with_label(self.spot(path), "")
+    }
+
+    /// A finding about the item of the list there.
+    pub(super) fn item_finding(
+        &self,
+        message: impl Into<String>,
+        path: &[&str],
+        index: usize,
+    ) -> Finding {
+        Finding::new(RuleId::ProjectFile, message).with_label(self.item(path, index), "")
+    }
+
     /// The place of a word in the file, quoted or not: for names that no path leads to.
     pub(super) fn word(&self, word: &str) -> Option<Spot> {
         let source = self.source?;

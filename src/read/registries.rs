@@ -34,8 +34,7 @@ pub(super) fn registries(
     let concurrency = written.concurrency.unwrap_or(CONCURRENCY as u32);
     if !(1..=MOST_AT_ONCE).contains(&concurrency) {
         let message = format!("`concurrency` is from 1 to {MOST_AT_ONCE}, not {concurrency}");
-        let spot = places.spot(&["registries", "concurrency"]);
-        findings.push(Finding::new(RuleId::ProjectFile, message).with_label(spot, ""));
+        findings.push(places.finding(message, &["registries", "concurrency"]));
     }
     let usual = Platform::default();
     let given = |text: &Option<String>| text.as_deref().map(Arc::from);
@@ -137,8 +136,7 @@ pub(super) fn no_prefix(text: &str, spot: Option<Spot>) -> Finding {
 
 fn second_spelling(text: &str, places: &Places<'_>, path: &[&str]) -> Finding {
     let message = format!("`{text}` is written twice, in two spellings");
-    let finding = Finding::new(RuleId::ProjectFile, message).with_label(places.spot(path), "");
-    finding.help("remove one of the two")
+    { places.finding(message, path) }.help("remove one of the two")
 }
 
 fn hosts(
@@ -151,9 +149,7 @@ fn hosts(
     for (text, options) in written {
         let path = ["registries", "hosts", text];
         let mut wrong = |message: String, help: &str| {
-            let spot = places.spot(&path);
-            let finding = Finding::new(RuleId::ProjectFile, message).with_label(spot, "");
-            findings.push(finding.help(help));
+            findings.push(places.finding(message, &path).help(help));
         };
         let Some(name) = RegistryName::parse(text) else {
             wrong(

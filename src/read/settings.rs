@@ -36,15 +36,9 @@ pub(super) fn settings(
     findings: &mut Vec<Finding>,
 ) -> Settings {
     if file.version.is_some_and(|version| version != 1) {
-        let finding = Finding::new(
-            RuleId::ProjectFile,
-            "this metalmark reads version 1 of the project file",
-        );
-        findings.push(
-            finding
-                .with_label(places.spot(&["version"]), "")
-                .help("write `version: 1`, or install the metalmark that wrote it"),
-        );
+        let message = "this metalmark reads version 1 of the project file";
+        let help = "write `version: 1`, or install the metalmark that wrote it";
+        findings.push(places.finding(message, &["version"]).help(help));
     }
     Settings {
         root: root.to_owned(),
@@ -82,8 +76,7 @@ fn schemes(names: &[String], places: &Places<'_>, findings: &mut Vec<Finding>) -
             Ok(scheme) => own.push(scheme),
             Err(fault) => {
                 let message = format!("`{pattern}` is not a pattern of names: {fault}");
-                let finding = Finding::new(RuleId::ProjectFile, message)
-                    .with_label(places.item(&["names"], index), "");
+                let finding = places.item_finding(message, &["names"], index);
                 findings.push(finding.help(
                     r"write a regular expression with named groups: `golden-(?P<os>[a-z]+)-(?P<k8s>1\.\d+\.\d+)`",
                 ));
@@ -112,13 +105,9 @@ fn releases(
                 "`{}` is not an address of a release with `{RELEASE}` in its version's place",
                 path[1..].join(".")
             );
-            findings.push(
-                Finding::new(RuleId::ProjectFile, message)
-                    .with_label(places.spot(&path), "")
-                    .help(format!(
-                        "write the address with the word {RELEASE}: `https://gitlab.com/api/v4/projects/ID/releases/{RELEASE}`"
-                    )),
-            );
+            findings.push(places.finding(message, &path).help(format!(
+                "write the address with the word {RELEASE}: `https://gitlab.com/api/v4/projects/ID/releases/{RELEASE}`"
+            )));
         }
         is_address
     });
@@ -231,11 +220,8 @@ fn waivers(options: &PolicyOptions, places: &Places<'_>, findings: &mut Vec<Find
         let spot = places.item(&["policy", "waivers"], index);
         let until = written.until.as_deref().and_then(Date::parse);
         if let Some(text) = written.until.as_deref().filter(|_| until.is_none()) {
-            let finding = Finding::new(
-                RuleId::ProjectFile,
-                format!("`until: {text}` is not a date"),
-            )
-            .with_label(spot.clone(), "");
+            let message = format!("`until: {text}` is not a date");
+            let finding = Finding::new(RuleId::ProjectFile, message).with_label(spot.clone(), "");
             findings.push(finding.help("write the last day it holds as `YYYY-MM-DD`"));
         }
         if written.reason.trim().is_empty() {

@@ -7,7 +7,7 @@ use schemars::generate::SchemaSettings;
 use serde_json::Value as Json;
 use yaml_tree::place::{Place, Source, Spot};
 use yaml_tree::suggest::did_you_mean;
-use yaml_tree::value::{Node, Number, Value};
+use yaml_tree::value::{Node, Value};
 
 use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
@@ -134,7 +134,7 @@ impl Walk<'_> {
             self.path.push(entry.key.to_string());
             let value = match property.or(other) {
                 Some(property) => self.node(&entry.node, property),
-                None if open => Some(json(&entry.node)),
+                None if open => Some(Json::from(&entry.node.value)),
                 None => {
                     self.report_unknown_key(&entry.key, entry.key_place, schema);
                     None
@@ -185,7 +185,7 @@ impl Walk<'_> {
 
     fn scalar(&mut self, value: &Value, node: &Node, schema: &Json) -> Option<Json> {
         let choices = choices(schema);
-        let data = json(node);
+        let data = Json::from(value);
         let wanted = match kind(schema) {
             _ if choices.contains(&&data) => return Some(data),
             // YAML 1.1's other word for `false`.
@@ -316,25 +316,4 @@ fn display(value: &Json) -> String {
     value
         .as_str()
         .map_or_else(|| value.to_string(), str::to_owned)
-}
-
-/// A tree as JSON data.
-fn json(node: &Node) -> Json {
-    match &node.value {
-        Value::Null => Json::Null,
-        Value::Bool(flag) => Json::Bool(*flag),
-        Value::Number(Number::Int(number)) => Json::from(*number),
-        Value::Number(Number::Float(number)) if number.fract() == 0.0 && number.abs() < 9e15 => {
-            Json::from(*number as i64)
-        }
-        Value::Number(Number::Float(number)) => Json::from(*number),
-        Value::String(text) => Json::String(text.to_string()),
-        Value::Opaque(opaque) => Json::String(opaque.text.to_string()),
-        Value::List(items) => items.iter().map(json).collect(),
-        Value::Map(map) => Json::Object(
-            map.iter()
-                .map(|entry| (entry.key.to_string(), json(&entry.node)))
-                .collect(),
-        ),
-    }
 }

@@ -7,7 +7,6 @@ use serde::Deserialize;
 
 use crate::decide::plan::Goal;
 use crate::model::finding::Finding;
-use crate::model::rule::RuleId;
 use crate::model::wave_settings::ClusterPattern;
 use crate::model::wave_settings::Most;
 use crate::model::wave_settings::WaveSettings;
@@ -62,12 +61,8 @@ impl MostOption {
         let most = Most::parse(&text);
         if most.is_none() {
             let message = format!("`plan.{key}` is a number or a share, not `{text}`");
-            let finding = Finding::new(RuleId::ProjectFile, message);
-            findings.push(
-                finding
-                    .with_label(places.spot(&["plan", key]), "")
-                    .help("write `10` or `10%`"),
-            );
+            let finding = places.finding(message, &["plan", key]);
+            findings.push(finding.help("write `10` or `10%`"));
         }
         most
     }
@@ -84,8 +79,7 @@ pub(super) fn waves(
         Ok(Goal::Patches | Goal::BuiltSince(_)) => None,
         Err(why) => {
             let message = format!("`plan.to` is not a goal: {why}");
-            let finding = Finding::new(RuleId::ProjectFile, message);
-            findings.push(finding.with_label(places.spot(&["plan", "to"]), ""));
+            findings.push(places.finding(message, &["plan", "to"]));
             None
         }
     });

@@ -437,6 +437,7 @@ pub fn registries(request: &Request) -> Result<(PathBuf, RegistrySettings), Erro
 }
 
 /// The project file as found, or an empty one where flags replace it.
+#[derive(Default)]
 struct Project {
     file: ProjectFile,
     tree: Option<yaml_tree::value::Node>,
@@ -446,12 +447,7 @@ struct Project {
 
 fn open(location: &Location, tree: &dyn Files) -> Result<Project, Error> {
     let Some(name) = &location.file else {
-        return Ok(Project {
-            file: ProjectFile::default(),
-            tree: None,
-            source: None,
-            findings: Vec::new(),
-        });
+        return Ok(Project::default());
     };
     let mut sources = Sources::default();
     let mut findings = Vec::new();
@@ -463,10 +459,8 @@ fn open(location: &Location, tree: &dyn Files) -> Result<Project, Error> {
         *message = message.replace("values are a map", "the project file is a map");
     }
     let source = sources.get(yaml_tree::place::FileId(0)).cloned();
-    let file = match &source {
-        Some(source) => typed::project(&tree, source, &mut findings),
-        None => ProjectFile::default(),
-    };
+    let typed = |source| typed::project(&tree, source, &mut findings);
+    let file = source.as_ref().map(typed).unwrap_or_default();
     Ok(Project {
         file,
         tree: Some(tree),
@@ -478,8 +472,8 @@ fn open(location: &Location, tree: &dyn Files) -> Result<Project, Error> {
 fn no_schema(folder: &str, places: &Places<'_>) -> Finding {
     let message =
         format!("there is no CustomResourceDefinition in `{folder}`, so nothing is validated");
-    Finding::new(RuleId::ProjectFile, message)
-        .with_label(places.spot(&["schemas"]), "")
+    places
+        .finding(message, &["schemas"])
         .help("put the CRDs of the cluster's controllers there: `kubectl get crd -o yaml`")
 }
 
