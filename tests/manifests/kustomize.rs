@@ -102,33 +102,81 @@ fn build_whole(kubectl: Option<&Path>, root: &Path, folder: &str) -> Option<Vec<
 }
 
 /// The values without parts by their paths.
-fn leaves(objects: &[Node]) -> BTreeMap<String, String> {
-    let mut leaves = BTreeMap::new();
+type Leaves = BTreeMap<String, String>;
+
+/// The values of each object, by its kind, namespace and name, which are not among them.
+fn leaves(objects: &[Node]) -> BTreeMap<String, Leaves> {
+    let mut all: BTreeMap<String, Leaves> = BTreeMap::new();
     for object in objects {
-        let text = |path: &[&str]| object.text(path).unwrap_or_default().to_owned();
-        let (kind, namespace) = (text(&["kind"]), text(&["metadata", "namespace"]));
-        let name = format!("{kind}/{namespace}/{}", text(&["metadata", "name"]));
-        add_leaves(name, object, &mut leaves);
+        let mut leaves = Leaves::new();
+        add_leaves("", object, &mut leaves);
+        let paths = ["kind", "metadata namespace", "metadata name"];
+        let names = paths.map(|path| {
+            let keys: Vec<&str> = path.split(' ').collect();
+            let name = object.text(&keys).unwrap_or_default();
+            if !name.is_empty() {
+                leaves.remove(path);
+            }
+            name
+        });
+        all.entry(names.join("/")).or_default().extend(leaves);
     }
-    leaves
+    all
 }
 
-fn add_leaves(path: String, node: &Node, leaves: &mut BTreeMap<String, String>) {
+fn add_leaves(path: &str, node: &Node, leaves: &mut Leaves) {
     match &node.value {
         Value::Map(map) if !map.is_empty() => {
             for entry in &**map {
-                add_leaves(format!("{path} {}", entry.key), &entry.node, leaves);
+                add_leaves(&format!("{path} {}", entry.key), &entry.node, leaves);
             }
         }
         Value::List(items) if !items.is_empty() => {
             for (index, item) in items.iter().enumerate() {
-                add_leaves(format!("{path} {index}"), item, leaves);
+                add_leaves(&format!("{path} {index}"), item, leaves);
             }
         }
         value => {
-            leaves.insert(path, to_json(value, Html::Plain));
+            leaves.insert(path.trim_start().to_owned(), to_json(value, Html::Plain));
         }
     }
+}
+
+/// What differs between two builds, a line an object. An object that is gone has become the next new one of its kind.
+fn changes(before: &BTreeMap<String, Leaves>, after: &BTreeMap<String, Leaves>) -> Vec<String> {
+    let kind = |name: &str| name.split('/').next().map(str::to_owned);
+    let mut new: Vec<&String> = { after.keys() }
+        .filter(|name| !before.contains_key(*name))
+        .collect();
+    let mut lines = Vec::new();
+    for (name, old) in before {
+        if let Some(values) = after.get(name) {
+            if values != old {
+                lines.push(format!("{name}: {}", values_changed(old, values)));
+            }
+        } else if let Some(next) = new.iter().position(|next| kind(next) == kind(name)) {
+            let now = new.remove(next);
+            let values = values_changed(old, &after[now]);
+            let line = format!("{name} is {now}: {values}");
+            lines.push(line.trim_end_matches(": ").to_owned());
+        } else {
+            lines.push(format!("{name} is gone"));
+        }
+    }
+    let values = |name: &String| values_changed(&Leaves::new(), &after[name]);
+    lines.extend({ new.into_iter() }.map(|name| format!("new {name}: {}", values(name))));
+    lines
+}
+
+fn values_changed(before: &Leaves, after: &Leaves) -> String {
+    let changed = after
+        .iter()
+        .filter(|(path, value)| before.get(*path) != Some(value));
+    let changed = changed.map(|(path, value)| format!("{path} = {value}"));
+    let gone = before.keys().filter(|path| !after.contains_key(*path));
+    let values: Vec<String> =
+        { changed.chain(gone.map(|path| format!("{path} is gone"))) }.collect();
+    values.join(", ")
 }
 
 /// Compares what the lines of each case change with the recorded answers of kustomize. What is above a `---` in them is there before
@@ -154,19 +202,16 @@ fn same_as_kustomize(
         let Some(after) = built(&format!("{base}{more}")) else {
             return vec!["refused".to_owned()];
         };
-        let is_new = |path: &String, value: &String| before.get(path) != Some(value);
-        let changed = after.iter().filter(|(path, value)| is_new(path, value));
-        let changed = changed.map(|(path, value)| format!("{path} = {value}"));
-        let gone = before.keys().filter(|path| !after.contains_key(*path));
-        let lines: Vec<String> =
-            { changed.chain(gone.map(|path| format!("{path} is gone"))) }.collect();
+        let lines = changes(&before, &after);
         if lines.is_empty() {
             vec!["no change".to_owned()]
         } else {
             lines
         }
     });
-    assert!(text.contains(" = "), "no case changes anything: {text}");
+    let is_change = |mark: &&str| text.contains(*mark);
+    let marks = [" = ", " is "];
+    assert!(marks.iter().any(is_change), "no case changes anything: {text}");
 }
 
 const POOLS: &str = "\
@@ -196,44 +241,43 @@ fn a_replacement_writes_what_its_source_says_into_its_targets() {
         &[("objects.yaml", POOLS)],
         str![[r#"
 to {select: {kind: Pool}, fieldPaths: [spec.version]}
-    Pool//one spec version = "v1.31.8"
-    Pool//two spec version = "v1.31.8"
+    Pool//one: spec version = "v1.31.8"
+    Pool//two: spec version = "v1.31.8"
 to {select: {kind: Pool}, reject: [{name: two}], fieldPaths: [spec.version]}
-    Pool//one spec version = "v1.31.8"
+    Pool//one: spec version = "v1.31.8"
 to {select: {kind: Pool, labelSelector: role=b}, fieldPaths: [spec.version]}
-    Pool//two spec version = "v1.31.8"
+    Pool//two: spec version = "v1.31.8"
 to {select: {name: one}, fieldPaths: ['spec.list.[name=y.z].value']}
-    Pool//one spec list 1 value = "v1.31.8"
+    Pool//one: spec list 1 value = "v1.31.8"
 to {select: {kind: Pool}, fieldPaths: ['spec.list.[name=x].value', spec.list.0.value]}
-    Pool//one spec list 0 value = "v1.31.8"
-    Pool//two spec list 0 value = "v1.31.8"
+    Pool//one: spec list 0 value = "v1.31.8"
+    Pool//two: spec list 0 value = "v1.31.8"
 to {select: {kind: Pool}, fieldPaths: ['spec.list.*.value']}
-    Pool//one spec list 0 value = "v1.31.8"
-    Pool//one spec list 1 value = "v1.31.8"
-    Pool//two spec list 0 value = "v1.31.8"
+    Pool//one: spec list 0 value = "v1.31.8", spec list 1 value = "v1.31.8"
+    Pool//two: spec list 0 value = "v1.31.8"
 to {select: {kind: Pool}, fieldPaths: [spec.image], options: {delimiter: '-', index: 1}}
-    Pool//one spec image = "a-v1.31.8-c"
-    Pool//two spec image = "a-v1.31.8-c"
+    Pool//one: spec image = "a-v1.31.8-c"
+    Pool//two: spec image = "a-v1.31.8-c"
 to {select: {kind: Pool}, fieldPaths: [spec.image], options: {delimiter: '-', index: 9}}
-    Pool//one spec image = "a-b-c-v1.31.8"
-    Pool//two spec image = "a-b-c-v1.31.8"
+    Pool//one: spec image = "a-b-c-v1.31.8"
+    Pool//two: spec image = "a-b-c-v1.31.8"
 to {select: {kind: Pool}, fieldPaths: [spec.image], options: {delimiter: '-', index: -1}}
-    Pool//one spec image = "v1.31.8-a-b-c"
-    Pool//two spec image = "v1.31.8-a-b-c"
+    Pool//one: spec image = "v1.31.8-a-b-c"
+    Pool//two: spec image = "v1.31.8-a-b-c"
 to {select: {kind: Pool}, fieldPaths: [spec.new.field], options: {create: true}}
-    Pool//one spec new field = "v1.31.8"
-    Pool//two spec new field = "v1.31.8"
+    Pool//one: spec new field = "v1.31.8"
+    Pool//two: spec new field = "v1.31.8"
 to {select: {kind: Pool}, fieldPaths: [spec.new.field]}
     refused
 to {select: {kind: Nothing}, fieldPaths: [spec.new.field]}
     no change
 prefixed {select: {name: one}, fieldPaths: [spec.version]}
-    Pool//p-one spec version = "v1.31.8"
+    Pool//p-one: spec version = "v1.31.8"
 prefixed {select: {name: p-one}, fieldPaths: [spec.version]}
-    Pool//p-one spec version = "v1.31.8"
+    Pool//p-one: spec version = "v1.31.8"
 from {kind: ConfigMap, fieldPath: data.image, options: {delimiter: '-', index: 2}}
-    Pool//one spec version = "v1.30.2"
-    Pool//two spec version = "v1.30.2"
+    Pool//one: spec version = "v1.30.2"
+    Pool//two: spec version = "v1.30.2"
 from {kind: ConfigMap, fieldPath: data.image, options: {delimiter: '-', index: 7}}
     refused
 from {kind: ConfigMap, fieldPath: data.missing}
@@ -241,24 +285,23 @@ from {kind: ConfigMap, fieldPath: data.missing}
 from {kind: Pool, name: one, fieldPath: spec.list.*.value}
     refused
 from {kind: ConfigMap, fieldPath: 'metadata.annotations.[a.b/c]'}
-    Pool//one spec version = "x"
-    Pool//two spec version = "x"
+    Pool//one: spec version = "x"
+    Pool//two: spec version = "x"
 from {kind: ConfigMap, fieldPath: metadata.annotations.a\.b/c}
-    Pool//one spec version = "x"
-    Pool//two spec version = "x"
+    Pool//one: spec version = "x"
+    Pool//two: spec version = "x"
 from {kind: Pool, fieldPath: spec.version}
     refused
 from {kind: Pool, name: one, fieldPath: spec.image}
-    Pool//one spec version = "a-b-c"
-    Pool//two spec version = "a-b-c"
+    Pool//one: spec version = "a-b-c"
+    Pool//two: spec version = "a-b-c"
 copy spec.numbers.1 to spec.numbers.0
-    Pool//two spec numbers 0 = 2
+    Pool//two: spec numbers 0 = 2
 copy spec.list to spec.list
-    Pool//two spec list 1 name = "y.z"
-    Pool//two spec list 1 value = "2"
+    Pool//two: spec list 1 name = "y.z", spec list 1 value = "2"
 from {kind: Pool, name: one}
-    Pool//one spec version = "one"
-    Pool//two spec version = "one"
+    Pool//one: spec version = "one"
+    Pool//two: spec version = "one"
 
 "#]],
         |case| {
@@ -308,19 +351,15 @@ data: {on: v1.27.0, n: v1.26.0}
         &[("objects.yaml", OBJECTS), ("patch.yaml", PATCH)],
         str![[r#"
 on
-    Pool//one spec list 0 off = "v1.31.8"
-    Pool//one spec version = "v1.31.8"
+    Pool//one: spec list 0 off = "v1.31.8", spec version = "v1.31.8"
 No
-    Pool//one spec list 0 off = "v1.30.2"
-    Pool//one spec version = "v1.30.2"
+    Pool//one: spec list 0 off = "v1.30.2", spec version = "v1.30.2"
 y
-    Pool//one spec list 0 off = "v1.29.0"
-    Pool//one spec version = "v1.29.0"
+    Pool//one: spec list 0 off = "v1.29.0", spec version = "v1.29.0"
 false
     refused
 patch
-    ConfigMap//versions data n = "v1.26.0"
-    ConfigMap//versions data on = "v1.27.0"
+    ConfigMap//versions: data n = "v1.26.0", data on = "v1.27.0"
 
 "#]],
         |case| match case {
@@ -346,9 +385,9 @@ fn the_namespace_of_a_replacements_source_says_which_of_two_objects_is_meant() {
         &[("objects.yaml", &twins)],
         str![[r#"
 name: twin, namespace: b
-    Pool//one spec version = "v1.31.8"
+    Pool//one: spec version = "v1.31.8"
 namespace: a
-    Pool//one spec version = "v1.30.2"
+    Pool//one: spec version = "v1.30.2"
 name: twin
     refused
 name: twin, namespace: c
@@ -398,16 +437,16 @@ fn references_that_a_configuration_declares_follow_their_objects_new_names() {
         &files,
         str![[r#"
 any namePrefix: p-
-    ClusterClass//p-edge spec workers machineDeployments 0 infrastructure ref name = "p-edge"
-    MachineDeployment//p-edge spec template spec infrastructureRef name = "p-edge"
+    ClusterClass//p-edge: spec workers machineDeployments 0 infrastructure ref name = "p-edge"
+    MachineDeployment//p-edge: spec template spec infrastructureRef name = "p-edge"
 any nameSuffix: -s
-    ClusterClass//edge-s spec workers machineDeployments 0 infrastructure ref name = "edge-s"
-    MachineDeployment//edge-s spec template spec infrastructureRef name = "edge-s"
+    ClusterClass//edge-s: spec workers machineDeployments 0 infrastructure ref name = "edge-s"
+    MachineDeployment//edge-s: spec template spec infrastructureRef name = "edge-s"
 any namespace: lab
     no change
 own namePrefix: p-
-    ClusterClass//p-edge spec workers machineDeployments 0 infrastructure ref name = "p-edge"
-    MachineDeployment//p-edge spec template spec infrastructureRef name = "p-edge"
+    ClusterClass//p-edge: spec workers machineDeployments 0 infrastructure ref name = "p-edge"
+    MachineDeployment//p-edge: spec template spec infrastructureRef name = "p-edge"
 other namePrefix: p-
     no change
 none namePrefix: p-
@@ -431,32 +470,29 @@ fn a_json_patch_is_applied_operation_by_operation_or_refused() {
         &[("objects.yaml", &objects)],
         str![[r#"
 a - {op: replace, path: /data/y, value: '2'}
-    ConfigMap//a data y = "2"
+    ConfigMap//a: data y = "2"
 b - {op: replace, path: /data/y, value: '2'}
-    ConfigMap//b data y = "2"
+    ConfigMap//b: data y = "2"
 b [{"op": "replace", "path": "/data/y", "value": "2"}]
-    ConfigMap//b data y = "2"
+    ConfigMap//b: data y = "2"
 b [{op: add, path: /data/y, value: '2'}]
     refused
 b - {op: replace, path: /more/y, value: '2'}
     refused
 b - {op: replace, path: /data, value: {z: '1'}}
-    ConfigMap//b data z = "1"
-    ConfigMap//b data x is gone
+    ConfigMap//b: data z = "1", data x is gone
 b - {op: remove, path: /data/y}
     refused
 b - {op: remove, path: /data/x}
-    ConfigMap//b data = {}
-    ConfigMap//b data x is gone
+    ConfigMap//b: data = {}, data x is gone
 b - {op: move, from: /data/q, path: /data/y}
     refused
 b - {op: move, from: /data/x, path: /data/y}
-    ConfigMap//b data y = "1"
-    ConfigMap//b data x is gone
+    ConfigMap//b: data y = "1", data x is gone
 b - {op: copy, from: /data/q, path: /data/y}
-    ConfigMap//b data y = null
+    ConfigMap//b: data y = null
 b - {op: copy, from: /data/x, path: /data/y}
-    ConfigMap//b data y = "1"
+    ConfigMap//b: data y = "1"
 b - {op: copy, from: /more/x, path: /data/y}
     refused
 b - {op: test, path: /data/q, value: null}
@@ -468,44 +504,39 @@ b - {op: test, path: /data/x, value: '2'}
 b - {op: other, path: /data/x}
     refused
 a - {op: add, path: /metadata/annotations/x, value: '2'}
-    ConfigMap//a metadata annotations x = "2"
+    ConfigMap//a: metadata annotations x = "2"
 b - {op: add, path: /metadata/annotations/x, value: '2'}
-    ConfigMap//b metadata annotations x = "2"
+    ConfigMap//b: metadata annotations x = "2"
 a - {op: replace, path: /metadata/annotations/x, value: '2'}
-    ConfigMap//a metadata annotations x = "2"
+    ConfigMap//a: metadata annotations x = "2"
 b - {op: replace, path: /metadata/annotations/x, value: '2'}
-    ConfigMap//b metadata annotations x = "2"
+    ConfigMap//b: metadata annotations x = "2"
 a - {op: add, path: /metadata/labels/x, value: '2'}
     refused
 b - {op: add, path: /metadata/labels/x, value: '2'}
-    ConfigMap//b metadata labels x = "2"
+    ConfigMap//b: metadata labels x = "2"
 a - {op: add, path: /metadata/annotations, value: {p: q}}
-    ConfigMap//a metadata annotations p = "q"
+    ConfigMap//a: metadata annotations p = "q"
 b - {op: add, path: /metadata/annotations, value: {p: q}}
-    ConfigMap//b metadata annotations p = "q"
-    ConfigMap//b metadata annotations note is gone
+    ConfigMap//b: metadata annotations p = "q", metadata annotations note is gone
 b - {op: replace, path: /list/0, value: 3}
-    ConfigMap//b list 0 = 3
-    ConfigMap//b list 0 a is gone
+    ConfigMap//b: list 0 = 3, list 0 a is gone
 b - {op: replace, path: /list/2, value: 3}
     refused
 b - {op: replace, path: /list/-1, value: 3}
-    ConfigMap//b list 1 = 3
-    ConfigMap//b list 1 a is gone
+    ConfigMap//b: list 1 = 3, list 1 a is gone
 b - {op: replace, path: /list/0/b, value: 3}
-    ConfigMap//b list 0 b = 3
+    ConfigMap//b: list 0 b = 3
 b - {op: add, path: /list/-, value: 3}
-    ConfigMap//b list 2 = 3
+    ConfigMap//b: list 2 = 3
 b - {op: add, path: /list/1, value: 3}
-    ConfigMap//b list 1 = 3
-    ConfigMap//b list 2 a = 2
-    ConfigMap//b list 1 a is gone
+    ConfigMap//b: list 1 = 3, list 2 a = 2, list 1 a is gone
 b - {op: add, path: /list/3, value: 3}
     refused
 a - {op: add, path: /new, value: {a: [1]}}
-    ConfigMap//a new a 0 = 1
+    ConfigMap//a: new a 0 = 1
 a - {op: add, path: /data/p~1q~0r~01s, value: '2'}
-    ConfigMap//a data p/q~r~1s = "2"
+    ConfigMap//a: data p/q~r~1s = "2"
 
 "#]],
         |case| {
@@ -523,59 +554,33 @@ fn a_strategic_patch_merges_maps_and_replaces_lists_unless_it_says_otherwise() {
         &[("objects.yaml", &objects)],
         str![[r#"
 spec: {image: {id: z}}
-    Pool//one spec image id = "z"
+    Pool//one: spec image id = "z"
 spec: {image: {filter: {name: new}}}
-    Pool//one spec image filter name = "new"
+    Pool//one: spec image filter name = "new"
 spec: {image: {filter: null}}
-    Pool//one spec image filter name is gone
-    Pool//one spec image filter tags 0 is gone
+    Pool//one: spec image filter name is gone, spec image filter tags 0 is gone
 spec: {image: {$patch: replace, id: z}}
-    Pool//one spec image id = "z"
-    Pool//one spec image filter name is gone
-    Pool//one spec image filter tags 0 is gone
+    Pool//one: spec image id = "z", spec image filter name is gone, spec image filter tags 0 is gone
 spec: {image: {$patch: delete}}
-    Pool//one spec image filter name is gone
-    Pool//one spec image filter tags 0 is gone
-    Pool//one spec image id is gone
+    Pool//one: spec image filter name is gone, spec image filter tags 0 is gone, spec image id is gone
 spec: {image: {$patch: merge, id: z}}
-    Pool//one spec image id = "z"
+    Pool//one: spec image id = "z"
 spec: {image: {$patch: other, id: z}}
     refused
 spec: {image: {filter: {$patch: replace, tags: [b]}}}
-    Pool//one spec image filter tags 0 = "b"
-    Pool//one spec image filter name is gone
+    Pool//one: spec image filter tags 0 = "b", spec image filter name is gone
 spec: {image: z}
     refused
 spec: {list: [{name: a, d: 2}]}
-    Pool//one spec list 0 d = 2
-    Pool//one spec list 0 b is gone
-    Pool//one spec list 1 name is gone
+    Pool//one: spec list 0 d = 2, spec list 0 b is gone, spec list 1 name is gone
 spec: {list: []}
-    Pool//one spec list = []
-    Pool//one spec list 0 b is gone
-    Pool//one spec list 0 name is gone
-    Pool//one spec list 1 name is gone
+    Pool//one: spec list = [], spec list 0 b is gone, spec list 0 name is gone, spec list 1 name is gone
 spec: {list: null}
-    Pool//one spec list 0 b is gone
-    Pool//one spec list 0 name is gone
-    Pool//one spec list 1 name is gone
+    Pool//one: spec list 0 b is gone, spec list 0 name is gone, spec list 1 name is gone
 spec: {$patch: replace, image: {id: z}}
-    Pool//one spec image id = "z"
-    Pool//one spec image filter name is gone
-    Pool//one spec image filter tags 0 is gone
-    Pool//one spec list 0 b is gone
-    Pool//one spec list 0 name is gone
-    Pool//one spec list 1 name is gone
+    Pool//one: spec image id = "z", spec image filter name is gone, spec image filter tags 0 is gone, spec list 0 b is gone, spec list 0 name is gone, spec list 1 name is gone
 $patch: delete
-    Pool//one apiVersion is gone
-    Pool//one kind is gone
-    Pool//one metadata name is gone
-    Pool//one spec image filter name is gone
-    Pool//one spec image filter tags 0 is gone
-    Pool//one spec image id is gone
-    Pool//one spec list 0 b is gone
-    Pool//one spec list 0 name is gone
-    Pool//one spec list 1 name is gone
+    Pool//one is gone
 
 "#]],
         |lines| {
@@ -604,59 +609,59 @@ fn the_target_of_a_patch_selects_by_whole_names_and_by_labels() {
         &[("objects.yaml", &objects)],
         str![[r#"
 name: edge
-    Pool/lab/edge spec a = 2
+    Pool/lab/edge: spec a = 2
 name: edge|other
-    Pool/lab/edge spec a = 2
+    Pool/lab/edge: spec a = 2
 name: edge.*
-    Pool//edge-wb spec a = 2
-    Pool/lab/edge spec a = 2
+    Pool//edge-wb: spec a = 2
+    Pool/lab/edge: spec a = 2
 name: dge
     no change
 name: .*
-    Pool//edge-wb spec a = 2
-    Pool/lab/edge spec a = 2
-    PoolSet//my-other spec a = 2
+    Pool//edge-wb: spec a = 2
+    Pool/lab/edge: spec a = 2
+    PoolSet//my-other: spec a = 2
 name: '('
     refused
 kind: Pool
-    Pool//edge-wb spec a = 2
-    Pool/lab/edge spec a = 2
+    Pool//edge-wb: spec a = 2
+    Pool/lab/edge: spec a = 2
 kind: Pool|Set
-    Pool//edge-wb spec a = 2
-    Pool/lab/edge spec a = 2
+    Pool//edge-wb: spec a = 2
+    Pool/lab/edge: spec a = 2
 group: x.example
-    Pool//edge-wb spec a = 2
-    Pool/lab/edge spec a = 2
+    Pool//edge-wb: spec a = 2
+    Pool/lab/edge: spec a = 2
 group: .*x.example
-    Pool//edge-wb spec a = 2
-    Pool/lab/edge spec a = 2
-    PoolSet//my-other spec a = 2
+    Pool//edge-wb: spec a = 2
+    Pool/lab/edge: spec a = 2
+    PoolSet//my-other: spec a = 2
 version: v1
-    Pool//edge-wb spec a = 2
-    Pool/lab/edge spec a = 2
-    PoolSet//my-other spec a = 2
+    Pool//edge-wb: spec a = 2
+    Pool/lab/edge: spec a = 2
+    PoolSet//my-other: spec a = 2
 version: v
     no change
 namespace: lab
-    Pool/lab/edge spec a = 2
+    Pool/lab/edge: spec a = 2
 namespace: la
     no change
 labelSelector: a=b
-    Pool/lab/edge spec a = 2
+    Pool/lab/edge: spec a = 2
 labelSelector: a!=b
-    Pool//edge-wb spec a = 2
-    PoolSet//my-other spec a = 2
+    Pool//edge-wb: spec a = 2
+    PoolSet//my-other: spec a = 2
 labelSelector: 'a in (b, x)'
-    Pool//edge-wb spec a = 2
-    Pool/lab/edge spec a = 2
+    Pool//edge-wb: spec a = 2
+    Pool/lab/edge: spec a = 2
 labelSelector: 'a notin (x),c'
-    Pool/lab/edge spec a = 2
+    Pool/lab/edge: spec a = 2
 labelSelector: '!a'
-    PoolSet//my-other spec a = 2
+    PoolSet//my-other: spec a = 2
 labelSelector: 'a b'
     refused
 annotationSelector: note=o
-    Pool/lab/edge spec a = 2
+    Pool/lab/edge: spec a = 2
 
 "#]],
         |target| {
@@ -682,12 +687,9 @@ fn a_generator_makes_an_object_or_changes_one_as_its_behavior_says() {
         &files,
         str![[r#"
 configMap name: a, behavior: merge, literals: [x=3, z=4]
-    ConfigMap//a data x = "3"
-    ConfigMap//a data z = "4"
+    ConfigMap//a: data x = "3", data z = "4"
 configMap name: a, behavior: replace, literals: [x=3, z=4]
-    ConfigMap//a data x = "3"
-    ConfigMap//a data z = "4"
-    ConfigMap//a data w is gone
+    ConfigMap//a: data x = "3", data z = "4", data w is gone
 configMap name: a, behavior: create, literals: [x=3]
     refused
 configMap name: a, literals: [x=3]
@@ -697,62 +699,29 @@ configMap name: b, behavior: merge, literals: [x=3]
 configMap name: b, behavior: replace, literals: [x=3]
     refused
 configMap name: b, literals: ['x="quoted"', 'y=a=b']
-    ConfigMap//b-8fh95578kh apiVersion = "v1"
-    ConfigMap//b-8fh95578kh data x = "quoted"
-    ConfigMap//b-8fh95578kh data y = "a=b"
-    ConfigMap//b-8fh95578kh kind = "ConfigMap"
-    ConfigMap//b-8fh95578kh metadata name = "b-8fh95578kh"
+    new ConfigMap//b-8fh95578kh: apiVersion = "v1", data x = "quoted", data y = "a=b"
 configMap name: b, literals: [x]
     refused
 configMap name: b, literals: [x=1, x=2]
     refused
 configMap name: b, files: [values.yaml, more.yaml=values.yaml]
-    ConfigMap//b-8cc9d522gk apiVersion = "v1"
-    ConfigMap//b-8cc9d522gk data more.yaml = "k8s_version: v1.31.8\n"
-    ConfigMap//b-8cc9d522gk data values.yaml = "k8s_version: v1.31.8\n"
-    ConfigMap//b-8cc9d522gk kind = "ConfigMap"
-    ConfigMap//b-8cc9d522gk metadata name = "b-8cc9d522gk"
+    new ConfigMap//b-8cc9d522gk: apiVersion = "v1", data more.yaml = "k8s_version: v1.31.8\n", data values.yaml = "k8s_version: v1.31.8\n"
 configMap name: b, files: [missing.yaml]
     refused
 configMap name: b, envs: [some.env]
-    ConfigMap//b-8m8b7t8mkg apiVersion = "v1"
-    ConfigMap//b-8m8b7t8mkg data A = "1"
-    ConfigMap//b-8m8b7t8mkg data B  = " two # three"
-    ConfigMap//b-8m8b7t8mkg kind = "ConfigMap"
-    ConfigMap//b-8m8b7t8mkg metadata name = "b-8m8b7t8mkg"
+    new ConfigMap//b-8m8b7t8mkg: apiVersion = "v1", data A = "1", data B  = " two # three"
 configMap name: b, literals: [x=3], options: {disableNameSuffixHash: true, labels: {p: q}, annotations: {r: s}}
-    ConfigMap//b apiVersion = "v1"
-    ConfigMap//b data x = "3"
-    ConfigMap//b kind = "ConfigMap"
-    ConfigMap//b metadata annotations r = "s"
-    ConfigMap//b metadata labels p = "q"
-    ConfigMap//b metadata name = "b"
+    new ConfigMap//b: apiVersion = "v1", data x = "3", metadata annotations r = "s", metadata labels p = "q"
 configMap name: b, namespace: lab
-    ConfigMap/lab/b-6ct58987ht apiVersion = "v1"
-    ConfigMap/lab/b-6ct58987ht kind = "ConfigMap"
-    ConfigMap/lab/b-6ct58987ht metadata name = "b-6ct58987ht"
-    ConfigMap/lab/b-6ct58987ht metadata namespace = "lab"
+    new ConfigMap/lab/b-6ct58987ht: apiVersion = "v1"
 secret name: t, literals: [x=3]
-    Secret//t-HASH apiVersion = "v1"
-    Secret//t-HASH data x = "a secret"
-    Secret//t-HASH kind = "Secret"
-    Secret//t-HASH metadata name = "t-HASH"
-    Secret//t-HASH type = "Opaque"
+    new Secret//t-HASH: apiVersion = "v1", data x = "a secret", type = "Opaque"
 secret name: t, type: kubernetes.io/tls, literals: [x=3]
-    Secret//t-HASH apiVersion = "v1"
-    Secret//t-HASH data x = "a secret"
-    Secret//t-HASH kind = "Secret"
-    Secret//t-HASH metadata name = "t-HASH"
-    Secret//t-HASH type = "kubernetes.io/tls"
+    new Secret//t-HASH: apiVersion = "v1", data x = "a secret", type = "kubernetes.io/tls"
 secret name: s, behavior: merge, literals: [y=3]
-    Secret//s data y = "a secret"
-    Secret//s type = "Opaque"
+    Secret//s: data y = "a secret", type = "Opaque"
 secret name: t, literals: [long=0123456789012345678901234567890123456789012345678901234567890123456789]
-    Secret//t-HASH apiVersion = "v1"
-    Secret//t-HASH data long = "a secret"
-    Secret//t-HASH kind = "Secret"
-    Secret//t-HASH metadata name = "t-HASH"
-    Secret//t-HASH type = "Opaque"
+    new Secret//t-HASH: apiVersion = "v1", data long = "a secret", type = "Opaque"
 
 "#]],
         |case| {
@@ -775,65 +744,15 @@ fn names_get_a_prefix_a_suffix_and_a_namespace_unless_their_kind_has_none() {
         &[("objects.yaml", &objects)],
         str![[r#"
 namePrefix: a-
-    ConfigMap/before/a-values apiVersion = "v1"
-    ConfigMap/before/a-values data = {}
-    ConfigMap/before/a-values kind = "ConfigMap"
-    ConfigMap/before/a-values metadata name = "a-values"
-    ConfigMap/before/a-values metadata namespace = "before"
-    ConfigMap/before/values apiVersion is gone
-    ConfigMap/before/values data is gone
-    ConfigMap/before/values kind is gone
-    ConfigMap/before/values metadata name is gone
-    ConfigMap/before/values metadata namespace is gone
+    ConfigMap/before/values is ConfigMap/before/a-values
 nameSuffix: -z
-    ConfigMap/before/values-z apiVersion = "v1"
-    ConfigMap/before/values-z data = {}
-    ConfigMap/before/values-z kind = "ConfigMap"
-    ConfigMap/before/values-z metadata name = "values-z"
-    ConfigMap/before/values-z metadata namespace = "before"
-    ConfigMap/before/values apiVersion is gone
-    ConfigMap/before/values data is gone
-    ConfigMap/before/values kind is gone
-    ConfigMap/before/values metadata name is gone
-    ConfigMap/before/values metadata namespace is gone
+    ConfigMap/before/values is ConfigMap/before/values-z
 namespace: edge
-    ConfigMap/edge/values apiVersion = "v1"
-    ConfigMap/edge/values data = {}
-    ConfigMap/edge/values kind = "ConfigMap"
-    ConfigMap/edge/values metadata name = "values"
-    ConfigMap/edge/values metadata namespace = "edge"
-    Namespace//edge apiVersion = "v1"
-    Namespace//edge kind = "Namespace"
-    Namespace//edge metadata name = "edge"
-    Namespace//edge spec = {}
-    ConfigMap/before/values apiVersion is gone
-    ConfigMap/before/values data is gone
-    ConfigMap/before/values kind is gone
-    ConfigMap/before/values metadata name is gone
-    ConfigMap/before/values metadata namespace is gone
-    Namespace//before apiVersion is gone
-    Namespace//before kind is gone
-    Namespace//before metadata name is gone
-    Namespace//before spec is gone
+    ConfigMap/before/values is ConfigMap/edge/values
+    Namespace//before is Namespace//edge
 namePrefix: a-, namespace: edge
-    ConfigMap/edge/a-values apiVersion = "v1"
-    ConfigMap/edge/a-values data = {}
-    ConfigMap/edge/a-values kind = "ConfigMap"
-    ConfigMap/edge/a-values metadata name = "a-values"
-    ConfigMap/edge/a-values metadata namespace = "edge"
-    Namespace//edge apiVersion = "v1"
-    Namespace//edge kind = "Namespace"
-    Namespace//edge metadata name = "edge"
-    Namespace//edge spec = {}
-    ConfigMap/before/values apiVersion is gone
-    ConfigMap/before/values data is gone
-    ConfigMap/before/values kind is gone
-    ConfigMap/before/values metadata name is gone
-    ConfigMap/before/values metadata namespace is gone
-    Namespace//before apiVersion is gone
-    Namespace//before kind is gone
-    Namespace//before metadata name is gone
-    Namespace//before spec is gone
+    ConfigMap/before/values is ConfigMap/edge/a-values
+    Namespace//before is Namespace//edge
 
 "#]],
         |lines| lines.replace(", ", "\n"),
@@ -943,30 +862,25 @@ fn each_transformer_changes_the_fields_that_its_configuration_names() {
         ],
         str![[r#"
 labels: [{pairs: {env: prod}}]
-    Deployment//three metadata labels env = "prod"
-    Namespace//lab metadata labels env = "prod"
-    Pool//one metadata labels env = "prod"
-    Pool/lab/two metadata labels env = "prod"
+    Deployment//three: metadata labels env = "prod"
+    Namespace//lab: metadata labels env = "prod"
+    Pool//one: metadata labels env = "prod"
+    Pool/lab/two: metadata labels env = "prod"
 labels: [{pairs: {env: prod}, includeSelectors: true}]; configured
-    Deployment//three metadata labels env = "prod"
-    Namespace//lab metadata labels env = "prod"
-    Pool//one metadata labels env = "prod"
-    Pool//one spec selector match env = "prod"
-    Pool/lab/two metadata labels env = "prod"
-    Pool/lab/two spec selector match env = "prod"
-    Pool//one spec selector is gone
+    Deployment//three: metadata labels env = "prod"
+    Namespace//lab: metadata labels env = "prod"
+    Pool//one: metadata labels env = "prod", spec selector match env = "prod", spec selector is gone
+    Pool/lab/two: metadata labels env = "prod", spec selector match env = "prod"
 labels: [{pairs: {env: prod}, includeTemplates: true}]; configured
-    Deployment//three metadata labels env = "prod"
-    Namespace//lab metadata labels env = "prod"
-    Pool//one metadata labels env = "prod"
-    Pool/lab/two metadata labels env = "prod"
+    Deployment//three: metadata labels env = "prod"
+    Namespace//lab: metadata labels env = "prod"
+    Pool//one: metadata labels env = "prod"
+    Pool/lab/two: metadata labels env = "prod"
 labels: [{pairs: {env: prod}, fields: [{path: spec/template/x, kind: Pool, create: true}]}]
-    Deployment//three metadata labels env = "prod"
-    Namespace//lab metadata labels env = "prod"
-    Pool//one metadata labels env = "prod"
-    Pool//one spec template x env = "prod"
-    Pool/lab/two metadata labels env = "prod"
-    Pool/lab/two spec template x env = "prod"
+    Deployment//three: metadata labels env = "prod"
+    Namespace//lab: metadata labels env = "prod"
+    Pool//one: metadata labels env = "prod", spec template x env = "prod"
+    Pool/lab/two: metadata labels env = "prod", spec template x env = "prod"
 labels: [{pairs: {env: prod}, fields: [{path: spec/plain/x, kind: Pool}]}]
     refused
 labels: [{pairs: {env: prod}, fields: [{path: spec/plain, kind: Pool}]}]
@@ -976,378 +890,105 @@ labels: [{pairs: {env: 1}}]
 labels: [{pairs: {env: p}, fields: [{path: metadata/labels}]}]
     refused
 commonLabels: {env: prod}; configured
-    Deployment//three metadata labels env = "prod"
-    Namespace//lab metadata labels env = "prod"
-    Pool//one metadata labels env = "prod"
-    Pool//one spec selector match env = "prod"
-    Pool/lab/two metadata labels env = "prod"
-    Pool/lab/two spec selector match env = "prod"
-    Pool//one spec selector is gone
+    Deployment//three: metadata labels env = "prod"
+    Namespace//lab: metadata labels env = "prod"
+    Pool//one: metadata labels env = "prod", spec selector match env = "prod", spec selector is gone
+    Pool/lab/two: metadata labels env = "prod", spec selector match env = "prod"
 commonAnnotations: {env: prod, num: x}
-    Deployment//three metadata annotations env = "prod"
-    Deployment//three metadata annotations num = "x"
-    Namespace//lab metadata annotations env = "prod"
-    Namespace//lab metadata annotations num = "x"
-    Pool//one metadata annotations env = "prod"
-    Pool//one metadata annotations num = "x"
-    Pool/lab/two metadata annotations env = "prod"
-    Pool/lab/two metadata annotations num = "x"
+    Deployment//three: metadata annotations env = "prod", metadata annotations num = "x"
+    Namespace//lab: metadata annotations env = "prod", metadata annotations num = "x"
+    Pool//one: metadata annotations env = "prod", metadata annotations num = "x"
+    Pool/lab/two: metadata annotations env = "prod", metadata annotations num = "x"
 commonAnnotations: {env: prod}; configured
-    Deployment//three metadata annotations env = "prod"
-    Namespace//lab metadata annotations env = "prod"
-    Pool//one metadata annotations env = "prod"
-    Pool//one spec notes env = "prod"
-    Pool/lab/two metadata annotations env = "prod"
-    Pool/lab/two spec notes env = "prod"
+    Deployment//three: metadata annotations env = "prod"
+    Namespace//lab: metadata annotations env = "prod"
+    Pool//one: metadata annotations env = "prod", spec notes env = "prod"
+    Pool/lab/two: metadata annotations env = "prod", spec notes env = "prod"
 commonAnnotations: {env: true}
     refused
 images: [{name: kindest/node, newTag: v1.33.5}]
-    Pool/lab/two spec template spec containers 0 image = "kindest/node:v1.33.5"
+    Pool/lab/two: spec template spec containers 0 image = "kindest/node:v1.33.5"
 images: [{name: kindest/node, newTag: v1.33.5}]; configured
-    Pool//one spec image = "kindest/node:v1.33.5"
-    Pool//one spec list 0 image = "kindest/node:v1.33.5"
-    Pool/lab/two spec template spec containers 0 image = "kindest/node:v1.33.5"
+    Pool//one: spec image = "kindest/node:v1.33.5", spec list 0 image = "kindest/node:v1.33.5"
+    Pool/lab/two: spec template spec containers 0 image = "kindest/node:v1.33.5"
 images: [{name: kindest/node, newName: example.org/node}]; configured
-    Pool//one spec image = "example.org/node:v1.34.1"
-    Pool//one spec list 0 image = "example.org/node:v1.34.1@sha256:ab"
-    Pool/lab/two spec template spec containers 0 image = "example.org/node:v1.34.1"
+    Pool//one: spec image = "example.org/node:v1.34.1", spec list 0 image = "example.org/node:v1.34.1@sha256:ab"
+    Pool/lab/two: spec template spec containers 0 image = "example.org/node:v1.34.1"
 images: [{name: kindest/node, digest: 'sha256:cd'}]; configured
-    Pool//one spec image = "kindest/node@sha256:cd"
-    Pool//one spec list 0 image = "kindest/node@sha256:cd"
-    Pool/lab/two spec template spec containers 0 image = "kindest/node@sha256:cd"
+    Pool//one: spec image = "kindest/node@sha256:cd", spec list 0 image = "kindest/node@sha256:cd"
+    Pool/lab/two: spec template spec containers 0 image = "kindest/node@sha256:cd"
 images: [{name: kindest/node, newTag: v1.33.5, digest: 'sha256:cd'}]; configured
-    Pool//one spec image = "kindest/node:v1.33.5@sha256:cd"
-    Pool//one spec list 0 image = "kindest/node:v1.33.5@sha256:cd"
-    Pool/lab/two spec template spec containers 0 image = "kindest/node:v1.33.5@sha256:cd"
+    Pool//one: spec image = "kindest/node:v1.33.5@sha256:cd", spec list 0 image = "kindest/node:v1.33.5@sha256:cd"
+    Pool/lab/two: spec template spec containers 0 image = "kindest/node:v1.33.5@sha256:cd"
 images: [{name: kindest/node, tagSuffix: -x}]; configured
-    Pool//one spec image = "kindest/node:v1.34.1-x"
-    Pool//one spec list 0 image = "kindest/node:v1.34.1-x"
-    Pool/lab/two spec template spec containers 0 image = "kindest/node:v1.34.1-x-x"
+    Pool//one: spec image = "kindest/node:v1.34.1-x", spec list 0 image = "kindest/node:v1.34.1-x"
+    Pool/lab/two: spec template spec containers 0 image = "kindest/node:v1.34.1-x-x"
 images: [{name: other, newTag: v2}]; configured
-    Pool//one spec list 1 image = "other:v2"
+    Pool//one: spec list 1 image = "other:v2"
 images: [{name: node, newTag: v2}]; configured
     no change
 imageTags: [{name: kindest/node, newTag: v1.33.5}]; configured
-    Pool//one spec image = "kindest/node:v1.33.5"
-    Pool//one spec list 0 image = "kindest/node:v1.33.5"
-    Pool/lab/two spec template spec containers 0 image = "kindest/node:v1.33.5"
+    Pool//one: spec image = "kindest/node:v1.33.5", spec list 0 image = "kindest/node:v1.33.5"
+    Pool/lab/two: spec template spec containers 0 image = "kindest/node:v1.33.5"
 images: [{name: kindest/node, newTag: v2}]; configurations: [conflict.yaml]
     refused
 namePrefix: a-; configured
-    Deployment//a-three apiVersion = "apps/v1"
-    Deployment//a-three kind = "Deployment"
-    Deployment//a-three metadata name = "a-three"
-    Pool//a-one apiVersion = "x.example/v1"
-    Pool//a-one kind = "Pool"
-    Pool//a-one metadata annotations num = "12"
-    Pool//a-one metadata labels gpu = "true"
-    Pool//a-one metadata labels role = "a"
-    Pool//a-one metadata name = "a-one"
-    Pool//a-one spec image = "kindest/node:v1.34.1"
-    Pool//a-one spec list 0 image = "kindest/node:v1.34.1@sha256:ab"
-    Pool//a-one spec list 1 image = "other"
-    Pool//a-one spec nothing = null
-    Pool//a-one spec plain = 3
-    Pool//a-one spec quoted = "1.30"
-    Pool//a-one spec ref = "a-one"
-    Pool//a-one spec replicas = 1
-    Pool//a-one spec selector = {}
-    Pool/lab/a-two apiVersion = "x.example/v1"
-    Pool/lab/a-two kind = "Pool"
-    Pool/lab/a-two metadata labels role = "b"
-    Pool/lab/a-two metadata name = "a-two"
-    Pool/lab/a-two metadata namespace = "lab"
-    Pool/lab/a-two spec template spec containers 0 image = "kindest/node:v1.34.1"
-    Pool/lab/a-two spec template spec containers 1 name = "none"
-    Deployment//three apiVersion is gone
-    Deployment//three kind is gone
-    Deployment//three metadata name is gone
-    Pool//one apiVersion is gone
-    Pool//one kind is gone
-    Pool//one metadata annotations num is gone
-    Pool//one metadata labels gpu is gone
-    Pool//one metadata labels role is gone
-    Pool//one metadata name is gone
-    Pool//one spec image is gone
-    Pool//one spec list 0 image is gone
-    Pool//one spec list 1 image is gone
-    Pool//one spec nothing is gone
-    Pool//one spec plain is gone
-    Pool//one spec quoted is gone
-    Pool//one spec ref is gone
-    Pool//one spec replicas is gone
-    Pool//one spec selector is gone
-    Pool/lab/two apiVersion is gone
-    Pool/lab/two kind is gone
-    Pool/lab/two metadata labels role is gone
-    Pool/lab/two metadata name is gone
-    Pool/lab/two metadata namespace is gone
-    Pool/lab/two spec template spec containers 0 image is gone
-    Pool/lab/two spec template spec containers 1 name is gone
+    Deployment//three is Deployment//a-three
+    Pool//one is Pool//a-one: spec ref = "a-one"
+    Pool/lab/two is Pool/lab/a-two
 namePrefix: a-; nameSuffix: -z
-    Deployment//a-three-z apiVersion = "apps/v1"
-    Deployment//a-three-z kind = "Deployment"
-    Deployment//a-three-z metadata name = "a-three-z"
-    Pool//a-one-z apiVersion = "x.example/v1"
-    Pool//a-one-z kind = "Pool"
-    Pool//a-one-z metadata annotations num = "12"
-    Pool//a-one-z metadata labels gpu = "true"
-    Pool//a-one-z metadata labels role = "a"
-    Pool//a-one-z metadata name = "a-one-z"
-    Pool//a-one-z spec image = "kindest/node:v1.34.1"
-    Pool//a-one-z spec list 0 image = "kindest/node:v1.34.1@sha256:ab"
-    Pool//a-one-z spec list 1 image = "other"
-    Pool//a-one-z spec nothing = null
-    Pool//a-one-z spec plain = 3
-    Pool//a-one-z spec quoted = "1.30"
-    Pool//a-one-z spec ref = "one"
-    Pool//a-one-z spec replicas = 1
-    Pool//a-one-z spec selector = {}
-    Pool/lab/a-two-z apiVersion = "x.example/v1"
-    Pool/lab/a-two-z kind = "Pool"
-    Pool/lab/a-two-z metadata labels role = "b"
-    Pool/lab/a-two-z metadata name = "a-two-z"
-    Pool/lab/a-two-z metadata namespace = "lab"
-    Pool/lab/a-two-z spec template spec containers 0 image = "kindest/node:v1.34.1"
-    Pool/lab/a-two-z spec template spec containers 1 name = "none"
-    Deployment//three apiVersion is gone
-    Deployment//three kind is gone
-    Deployment//three metadata name is gone
-    Pool//one apiVersion is gone
-    Pool//one kind is gone
-    Pool//one metadata annotations num is gone
-    Pool//one metadata labels gpu is gone
-    Pool//one metadata labels role is gone
-    Pool//one metadata name is gone
-    Pool//one spec image is gone
-    Pool//one spec list 0 image is gone
-    Pool//one spec list 1 image is gone
-    Pool//one spec nothing is gone
-    Pool//one spec plain is gone
-    Pool//one spec quoted is gone
-    Pool//one spec ref is gone
-    Pool//one spec replicas is gone
-    Pool//one spec selector is gone
-    Pool/lab/two apiVersion is gone
-    Pool/lab/two kind is gone
-    Pool/lab/two metadata labels role is gone
-    Pool/lab/two metadata name is gone
-    Pool/lab/two metadata namespace is gone
-    Pool/lab/two spec template spec containers 0 image is gone
-    Pool/lab/two spec template spec containers 1 name is gone
+    Deployment//three is Deployment//a-three-z
+    Pool//one is Pool//a-one-z
+    Pool/lab/two is Pool/lab/a-two-z
 namespace: edge; configured
-    Deployment/edge/three apiVersion = "apps/v1"
-    Deployment/edge/three kind = "Deployment"
-    Deployment/edge/three metadata name = "three"
-    Deployment/edge/three metadata namespace = "edge"
-    Namespace//edge apiVersion = "v1"
-    Namespace//edge kind = "Namespace"
-    Namespace//edge metadata name = "edge"
-    Pool/edge/one apiVersion = "x.example/v1"
-    Pool/edge/one kind = "Pool"
-    Pool/edge/one metadata annotations num = "12"
-    Pool/edge/one metadata labels gpu = "true"
-    Pool/edge/one metadata labels role = "a"
-    Pool/edge/one metadata name = "one"
-    Pool/edge/one metadata namespace = "edge"
-    Pool/edge/one spec image = "kindest/node:v1.34.1"
-    Pool/edge/one spec list 0 image = "kindest/node:v1.34.1@sha256:ab"
-    Pool/edge/one spec list 1 image = "other"
-    Pool/edge/one spec nothing = null
-    Pool/edge/one spec plain = 3
-    Pool/edge/one spec quoted = "1.30"
-    Pool/edge/one spec ref = "one"
-    Pool/edge/one spec replicas = 1
-    Pool/edge/one spec selector = {}
-    Pool/edge/one spec space = "edge"
-    Pool/edge/two apiVersion = "x.example/v1"
-    Pool/edge/two kind = "Pool"
-    Pool/edge/two metadata labels role = "b"
-    Pool/edge/two metadata name = "two"
-    Pool/edge/two metadata namespace = "edge"
-    Pool/edge/two spec space = "edge"
-    Pool/edge/two spec template spec containers 0 image = "kindest/node:v1.34.1"
-    Pool/edge/two spec template spec containers 1 name = "none"
-    Deployment//three apiVersion is gone
-    Deployment//three kind is gone
-    Deployment//three metadata name is gone
-    Namespace//lab apiVersion is gone
-    Namespace//lab kind is gone
-    Namespace//lab metadata name is gone
-    Pool//one apiVersion is gone
-    Pool//one kind is gone
-    Pool//one metadata annotations num is gone
-    Pool//one metadata labels gpu is gone
-    Pool//one metadata labels role is gone
-    Pool//one metadata name is gone
-    Pool//one spec image is gone
-    Pool//one spec list 0 image is gone
-    Pool//one spec list 1 image is gone
-    Pool//one spec nothing is gone
-    Pool//one spec plain is gone
-    Pool//one spec quoted is gone
-    Pool//one spec ref is gone
-    Pool//one spec replicas is gone
-    Pool//one spec selector is gone
-    Pool/lab/two apiVersion is gone
-    Pool/lab/two kind is gone
-    Pool/lab/two metadata labels role is gone
-    Pool/lab/two metadata name is gone
-    Pool/lab/two metadata namespace is gone
-    Pool/lab/two spec template spec containers 0 image is gone
-    Pool/lab/two spec template spec containers 1 name is gone
+    Deployment//three is Deployment/edge/three
+    Namespace//lab is Namespace//edge
+    Pool//one is Pool/edge/one: spec space = "edge"
+    Pool/lab/two is Pool/edge/two: spec space = "edge"
 replicas: [{name: three, count: 2}]
-    Deployment//three replicas = 2
+    Deployment//three: replicas = 2
 replicas: [{name: one, count: 2}]
     refused
 replicas: [{name: one, count: 2}]; configured
-    Pool//one spec replicas = 2
+    Pool//one: spec replicas = 2
 replicas: [{name: one, count: many}]
     refused
 namePrefix: a-; replicas: [{name: three, count: 2}]
-    Deployment//a-three apiVersion = "apps/v1"
-    Deployment//a-three kind = "Deployment"
-    Deployment//a-three metadata name = "a-three"
-    Deployment//a-three replicas = 2
-    Pool//a-one apiVersion = "x.example/v1"
-    Pool//a-one kind = "Pool"
-    Pool//a-one metadata annotations num = "12"
-    Pool//a-one metadata labels gpu = "true"
-    Pool//a-one metadata labels role = "a"
-    Pool//a-one metadata name = "a-one"
-    Pool//a-one spec image = "kindest/node:v1.34.1"
-    Pool//a-one spec list 0 image = "kindest/node:v1.34.1@sha256:ab"
-    Pool//a-one spec list 1 image = "other"
-    Pool//a-one spec nothing = null
-    Pool//a-one spec plain = 3
-    Pool//a-one spec quoted = "1.30"
-    Pool//a-one spec ref = "one"
-    Pool//a-one spec replicas = 1
-    Pool//a-one spec selector = {}
-    Pool/lab/a-two apiVersion = "x.example/v1"
-    Pool/lab/a-two kind = "Pool"
-    Pool/lab/a-two metadata labels role = "b"
-    Pool/lab/a-two metadata name = "a-two"
-    Pool/lab/a-two metadata namespace = "lab"
-    Pool/lab/a-two spec template spec containers 0 image = "kindest/node:v1.34.1"
-    Pool/lab/a-two spec template spec containers 1 name = "none"
-    Deployment//three apiVersion is gone
-    Deployment//three kind is gone
-    Deployment//three metadata name is gone
-    Pool//one apiVersion is gone
-    Pool//one kind is gone
-    Pool//one metadata annotations num is gone
-    Pool//one metadata labels gpu is gone
-    Pool//one metadata labels role is gone
-    Pool//one metadata name is gone
-    Pool//one spec image is gone
-    Pool//one spec list 0 image is gone
-    Pool//one spec list 1 image is gone
-    Pool//one spec nothing is gone
-    Pool//one spec plain is gone
-    Pool//one spec quoted is gone
-    Pool//one spec ref is gone
-    Pool//one spec replicas is gone
-    Pool//one spec selector is gone
-    Pool/lab/two apiVersion is gone
-    Pool/lab/two kind is gone
-    Pool/lab/two metadata labels role is gone
-    Pool/lab/two metadata name is gone
-    Pool/lab/two metadata namespace is gone
-    Pool/lab/two spec template spec containers 0 image is gone
-    Pool/lab/two spec template spec containers 1 name is gone
+    Deployment//three is Deployment//a-three: replicas = 2
+    Pool//one is Pool//a-one
+    Pool/lab/two is Pool/lab/a-two
 labels: [{pairs: {env: prod}}]; patchesJson6902: [{target: {name: one, labelSelector: env=prod}, patch: '[{"op": "add", "path": "/spec/x", "value": 1}]'}]
-    Deployment//three metadata labels env = "prod"
-    Namespace//lab metadata labels env = "prod"
-    Pool//one metadata labels env = "prod"
-    Pool//one spec x = 1
-    Pool/lab/two metadata labels env = "prod"
+    Deployment//three: metadata labels env = "prod"
+    Namespace//lab: metadata labels env = "prod"
+    Pool//one: metadata labels env = "prod", spec x = 1
+    Pool/lab/two: metadata labels env = "prod"
 labels: [{pairs: {env: prod}}]; patches: [{target: {labelSelector: env=prod}, patch: '[{"op": "add", "path": "/spec/x", "value": 1}]'}]
-    Deployment//three metadata labels env = "prod"
-    Namespace//lab metadata labels env = "prod"
-    Pool//one metadata labels env = "prod"
-    Pool/lab/two metadata labels env = "prod"
+    Deployment//three: metadata labels env = "prod"
+    Namespace//lab: metadata labels env = "prod"
+    Pool//one: metadata labels env = "prod"
+    Pool/lab/two: metadata labels env = "prod"
 patches: [{target: {labelSelector: gpu=true}, patch: '[{"op": "add", "path": "/spec/x", "value": 1}]'}]
-    Pool//one spec x = 1
+    Pool//one: spec x = 1
 patches: [{target: {annotationSelector: num=12}, patch: '[{"op": "add", "path": "/spec/x", "value": 1}]'}]
-    Pool//one spec x = 1
+    Pool//one: spec x = 1
 patches: [{target: {name: one}, patch: '[{"op": "add", "path": "/metadata/labels/m", "value": 1}]'}, {target: {labelSelector: m=1}, patch: '[{"op": "add", "path": "/spec/x", "value": 1}]'}]
-    Pool//one metadata labels m = "1"
-    Pool//one spec x = 1
+    Pool//one: metadata labels m = "1", spec x = 1
 commonLabels: {env: prod}; replacements: [{source: {kind: Pool, name: one, fieldPath: metadata.labels.env}, targets: [{select: {name: two}, fieldPaths: [spec.new], options: {create: true}}]}]
-    Deployment//three metadata labels env = "prod"
-    Namespace//lab metadata labels env = "prod"
-    Pool//one metadata labels env = "prod"
-    Pool/lab/two metadata labels env = "prod"
-    Pool/lab/two spec new = "prod"
+    Deployment//three: metadata labels env = "prod"
+    Namespace//lab: metadata labels env = "prod"
+    Pool//one: metadata labels env = "prod"
+    Pool/lab/two: metadata labels env = "prod", spec new = "prod"
 vars: [{name: V, objref: {apiVersion: x.example/v1, kind: Pool, name: two}, fieldref: {fieldPath: metadata.labels.role}}]
     no change
 vars: [{name: V, objref: {apiVersion: x.example/v1, kind: Pool, name: two}, fieldref: {fieldPath: metadata.labels.role}}]; patches: [{target: {name: one}, patch: '[{"op": "replace", "path": "/spec/image", "value": "a$(V)$$(V)$x$(W)$("}]'}]; configured
     refused
 vars: [{name: V, objref: {group: x.example, version: v1, kind: Pool, name: one}, fieldref: {fieldPath: spec.plain}}]; patches: [{target: {name: one}, patch: '[{"op": "replace", "path": "/spec/image", "value": "$(V)"}, {"op": "replace", "path": "/spec/list", "value": ["$(V)", "x"]}, {"op": "replace", "path": "/spec/selector", "value": {"a": "$(V)b", "n": 1}}]'}]; configured
-    Pool//one spec image = 3
-    Pool//one spec list 0 = 3
-    Pool//one spec list 1 = "x"
-    Pool//one spec selector a = "3b"
-    Pool//one spec selector n = 1
-    Pool//one spec list 0 image is gone
-    Pool//one spec list 1 image is gone
-    Pool//one spec selector is gone
+    Pool//one: spec image = 3, spec list 0 = 3, spec list 1 = "x", spec selector a = "3b", spec selector n = 1, spec list 0 image is gone, spec list 1 image is gone, spec selector is gone
 vars: [{name: V, objref: {apiVersion: v1, kind: Namespace, name: lab}}]; namePrefix: a-; commonAnnotations: {who: $(V)}
-    Deployment//a-three apiVersion = "apps/v1"
-    Deployment//a-three kind = "Deployment"
-    Deployment//a-three metadata annotations who = "lab"
-    Deployment//a-three metadata name = "a-three"
-    Namespace//lab metadata annotations who = "lab"
-    Pool//a-one apiVersion = "x.example/v1"
-    Pool//a-one kind = "Pool"
-    Pool//a-one metadata annotations num = "12"
-    Pool//a-one metadata annotations who = "lab"
-    Pool//a-one metadata labels gpu = "true"
-    Pool//a-one metadata labels role = "a"
-    Pool//a-one metadata name = "a-one"
-    Pool//a-one spec image = "kindest/node:v1.34.1"
-    Pool//a-one spec list 0 image = "kindest/node:v1.34.1@sha256:ab"
-    Pool//a-one spec list 1 image = "other"
-    Pool//a-one spec nothing = null
-    Pool//a-one spec plain = 3
-    Pool//a-one spec quoted = "1.30"
-    Pool//a-one spec ref = "one"
-    Pool//a-one spec replicas = 1
-    Pool//a-one spec selector = {}
-    Pool/lab/a-two apiVersion = "x.example/v1"
-    Pool/lab/a-two kind = "Pool"
-    Pool/lab/a-two metadata annotations who = "lab"
-    Pool/lab/a-two metadata labels role = "b"
-    Pool/lab/a-two metadata name = "a-two"
-    Pool/lab/a-two metadata namespace = "lab"
-    Pool/lab/a-two spec template spec containers 0 image = "kindest/node:v1.34.1"
-    Pool/lab/a-two spec template spec containers 1 name = "none"
-    Deployment//three apiVersion is gone
-    Deployment//three kind is gone
-    Deployment//three metadata name is gone
-    Pool//one apiVersion is gone
-    Pool//one kind is gone
-    Pool//one metadata annotations num is gone
-    Pool//one metadata labels gpu is gone
-    Pool//one metadata labels role is gone
-    Pool//one metadata name is gone
-    Pool//one spec image is gone
-    Pool//one spec list 0 image is gone
-    Pool//one spec list 1 image is gone
-    Pool//one spec nothing is gone
-    Pool//one spec plain is gone
-    Pool//one spec quoted is gone
-    Pool//one spec ref is gone
-    Pool//one spec replicas is gone
-    Pool//one spec selector is gone
-    Pool/lab/two apiVersion is gone
-    Pool/lab/two kind is gone
-    Pool/lab/two metadata labels role is gone
-    Pool/lab/two metadata name is gone
-    Pool/lab/two metadata namespace is gone
-    Pool/lab/two spec template spec containers 0 image is gone
-    Pool/lab/two spec template spec containers 1 name is gone
+    Deployment//three is Deployment//a-three: metadata annotations who = "lab"
+    Namespace//lab: metadata annotations who = "lab"
+    Pool//one is Pool//a-one: metadata annotations who = "lab"
+    Pool/lab/two is Pool/lab/a-two: metadata annotations who = "lab"
 vars: [{name: V, objref: {apiVersion: v1, kind: Namespace, name: lab}}]; configured
     refused
 vars: [{name: V, objref: {apiVersion: v1, kind: ConfigMap, name: none}}]
@@ -1357,35 +998,13 @@ vars: [{name: V, objref: {apiVersion: v1, kind: Namespace, name: lab}, fieldref:
 vars: [{name: V, objref: {apiVersion: v1, kind: Namespace, name: lab}}, {name: V, objref: {apiVersion: v1, kind: Namespace, name: lab}}]
     refused
 patches: [{patch: '{apiVersion: x.example/v1, kind: Pool, metadata: {name: one, labels: {env: 1}}, spec: {quoted: 1.31, plain: 1.31}}'}]
-    Pool//one metadata labels env = "1"
-    Pool//one spec plain = 1.31
-    Pool//one spec quoted = "1.31"
+    Pool//one: metadata labels env = "1", spec plain = 1.31, spec quoted = "1.31"
 patches: [{target: {name: one}, patch: '[{"op": "add", "path": "/metadata/annotations/config.kubernetes.io~1local-config", "value": "true"}]'}]
-    Pool//one apiVersion is gone
-    Pool//one kind is gone
-    Pool//one metadata annotations num is gone
-    Pool//one metadata labels gpu is gone
-    Pool//one metadata labels role is gone
-    Pool//one metadata name is gone
-    Pool//one spec image is gone
-    Pool//one spec list 0 image is gone
-    Pool//one spec list 1 image is gone
-    Pool//one spec nothing is gone
-    Pool//one spec plain is gone
-    Pool//one spec quoted is gone
-    Pool//one spec ref is gone
-    Pool//one spec replicas is gone
-    Pool//one spec selector is gone
+    Pool//one is gone
 patches: [{target: {name: one}, patch: '[{"op": "add", "path": "/metadata/annotations/config.kubernetes.io~1local-config", "value": "false"}]'}]
-    Pool//one metadata annotations config.kubernetes.io/local-config = "false"
+    Pool//one: metadata annotations config.kubernetes.io/local-config = "false"
 generatorOptions: {labels: {a: b}, annotations: {c: d}, immutable: true}; configMapGenerator: [{name: m, literals: [a=b], options: {labels: {a: own}}}]
-    ConfigMap//m-4h2mbtbbt6 apiVersion = "v1"
-    ConfigMap//m-4h2mbtbbt6 data a = "b"
-    ConfigMap//m-4h2mbtbbt6 immutable = true
-    ConfigMap//m-4h2mbtbbt6 kind = "ConfigMap"
-    ConfigMap//m-4h2mbtbbt6 metadata annotations c = "d"
-    ConfigMap//m-4h2mbtbbt6 metadata labels a = "own"
-    ConfigMap//m-4h2mbtbbt6 metadata name = "m-4h2mbtbbt6"
+    new ConfigMap//m-4h2mbtbbt6: apiVersion = "v1", data a = "b", immutable = true, metadata annotations c = "d", metadata labels a = "own"
 namePrefix: 1
     refused
 labels: [{pairs: {index: a}, includeSelectors: always}]
@@ -1395,10 +1014,10 @@ resources: objects.yaml
 kind: Other
     refused
 apiVersion: kustomize.config.k8s.io/v1beta1; kind: Kustomization; labels: [{pairs: {env: prod}}]
-    Deployment//three metadata labels env = "prod"
-    Namespace//lab metadata labels env = "prod"
-    Pool//one metadata labels env = "prod"
-    Pool/lab/two metadata labels env = "prod"
+    Deployment//three: metadata labels env = "prod"
+    Namespace//lab: metadata labels env = "prod"
+    Pool//one: metadata labels env = "prod"
+    Pool/lab/two: metadata labels env = "prod"
 apiVersion: kustomize.config.k8s.io/v1; labels: [{pairs: {env: prod}}]
     refused
 unknown: true
@@ -1551,185 +1170,58 @@ fn a_transformer_in_a_file_is_the_field() {
         &files,
         str![[r#"
 merge.yaml
-    Pool//one spec plain = 4
+    Pool//one: spec plain = 4
 texts.yaml
-    Pool//one spec plain = 4
+    Pool//one: spec plain = 4
 patch.yaml
-    Pool//one spec plain = 5
+    Pool//one: spec plain = 5
 json.yaml
-    Pool//one spec plain = 6
+    Pool//one: spec plain = 6
 namespace.yaml
-    Deployment/there/three apiVersion = "apps/v1"
-    Deployment/there/three kind = "Deployment"
-    Deployment/there/three metadata name = "three"
-    Deployment/there/three metadata namespace = "there"
-    Pool/lab/two spec space = "there"
-    Pool/there/one apiVersion = "x.example/v1"
-    Pool/there/one kind = "Pool"
-    Pool/there/one metadata annotations num = "12"
-    Pool/there/one metadata labels gpu = "true"
-    Pool/there/one metadata labels role = "a"
-    Pool/there/one metadata name = "one"
-    Pool/there/one metadata namespace = "there"
-    Pool/there/one spec image = "kindest/node:v1.34.1"
-    Pool/there/one spec list 0 image = "kindest/node:v1.34.1@sha256:ab"
-    Pool/there/one spec list 1 image = "other"
-    Pool/there/one spec nothing = null
-    Pool/there/one spec plain = 3
-    Pool/there/one spec quoted = "1.30"
-    Pool/there/one spec ref = "one"
-    Pool/there/one spec replicas = 1
-    Pool/there/one spec selector = {}
-    Pool/there/one spec space = "there"
-    Deployment//three apiVersion is gone
-    Deployment//three kind is gone
-    Deployment//three metadata name is gone
-    Pool//one apiVersion is gone
-    Pool//one kind is gone
-    Pool//one metadata annotations num is gone
-    Pool//one metadata labels gpu is gone
-    Pool//one metadata labels role is gone
-    Pool//one metadata name is gone
-    Pool//one spec image is gone
-    Pool//one spec list 0 image is gone
-    Pool//one spec list 1 image is gone
-    Pool//one spec nothing is gone
-    Pool//one spec plain is gone
-    Pool//one spec quoted is gone
-    Pool//one spec ref is gone
-    Pool//one spec replicas is gone
-    Pool//one spec selector is gone
+    Deployment//three is Deployment/there/three
+    Pool//one is Pool/there/one: spec space = "there"
+    Pool/lab/two: spec space = "there"
 prefix.yaml
-    Deployment//a-three apiVersion = "apps/v1"
-    Deployment//a-three kind = "Deployment"
-    Deployment//a-three metadata name = "a-three"
-    Pool//a-one apiVersion = "x.example/v1"
-    Pool//a-one kind = "Pool"
-    Pool//a-one metadata annotations num = "12"
-    Pool//a-one metadata labels gpu = "true"
-    Pool//a-one metadata labels role = "a"
-    Pool//a-one metadata name = "a-one"
-    Pool//a-one spec image = "kindest/node:v1.34.1"
-    Pool//a-one spec list 0 image = "kindest/node:v1.34.1@sha256:ab"
-    Pool//a-one spec list 1 image = "other"
-    Pool//a-one spec nothing = null
-    Pool//a-one spec plain = 3
-    Pool//a-one spec quoted = "1.30"
-    Pool//a-one spec ref = "one"
-    Pool//a-one spec replicas = 1
-    Pool//a-one spec selector = {}
-    Pool/lab/a-two apiVersion = "x.example/v1"
-    Pool/lab/a-two kind = "Pool"
-    Pool/lab/a-two metadata labels role = "b"
-    Pool/lab/a-two metadata name = "a-two"
-    Pool/lab/a-two metadata namespace = "lab"
-    Pool/lab/a-two spec template spec containers 0 image = "kindest/node:v1.34.1"
-    Pool/lab/a-two spec template spec containers 1 name = "none"
-    Deployment//three apiVersion is gone
-    Deployment//three kind is gone
-    Deployment//three metadata name is gone
-    Pool//one apiVersion is gone
-    Pool//one kind is gone
-    Pool//one metadata annotations num is gone
-    Pool//one metadata labels gpu is gone
-    Pool//one metadata labels role is gone
-    Pool//one metadata name is gone
-    Pool//one spec image is gone
-    Pool//one spec list 0 image is gone
-    Pool//one spec list 1 image is gone
-    Pool//one spec nothing is gone
-    Pool//one spec plain is gone
-    Pool//one spec quoted is gone
-    Pool//one spec ref is gone
-    Pool//one spec replicas is gone
-    Pool//one spec selector is gone
-    Pool/lab/two apiVersion is gone
-    Pool/lab/two kind is gone
-    Pool/lab/two metadata labels role is gone
-    Pool/lab/two metadata name is gone
-    Pool/lab/two metadata namespace is gone
-    Pool/lab/two spec template spec containers 0 image is gone
-    Pool/lab/two spec template spec containers 1 name is gone
+    Deployment//three is Deployment//a-three
+    Pool//one is Pool//a-one
+    Pool/lab/two is Pool/lab/a-two
 bare.yaml
     refused
 suffix.yaml
-    Pool//one-z apiVersion = "x.example/v1"
-    Pool//one-z kind = "Pool"
-    Pool//one-z metadata annotations num = "12"
-    Pool//one-z metadata labels gpu = "true"
-    Pool//one-z metadata labels role = "a"
-    Pool//one-z metadata name = "one-z"
-    Pool//one-z spec image = "kindest/node:v1.34.1"
-    Pool//one-z spec list 0 image = "kindest/node:v1.34.1@sha256:ab"
-    Pool//one-z spec list 1 image = "other"
-    Pool//one-z spec nothing = null
-    Pool//one-z spec plain = 3
-    Pool//one-z spec quoted = "1.30"
-    Pool//one-z spec ref = "one"
-    Pool//one-z spec replicas = 1
-    Pool//one-z spec selector = {}
-    Pool/lab/two-z apiVersion = "x.example/v1"
-    Pool/lab/two-z kind = "Pool"
-    Pool/lab/two-z metadata labels role = "b"
-    Pool/lab/two-z metadata name = "two-z"
-    Pool/lab/two-z metadata namespace = "lab"
-    Pool/lab/two-z spec template spec containers 0 image = "kindest/node:v1.34.1"
-    Pool/lab/two-z spec template spec containers 1 name = "none"
-    Pool//one apiVersion is gone
-    Pool//one kind is gone
-    Pool//one metadata annotations num is gone
-    Pool//one metadata labels gpu is gone
-    Pool//one metadata labels role is gone
-    Pool//one metadata name is gone
-    Pool//one spec image is gone
-    Pool//one spec list 0 image is gone
-    Pool//one spec list 1 image is gone
-    Pool//one spec nothing is gone
-    Pool//one spec plain is gone
-    Pool//one spec quoted is gone
-    Pool//one spec ref is gone
-    Pool//one spec replicas is gone
-    Pool//one spec selector is gone
-    Pool/lab/two apiVersion is gone
-    Pool/lab/two kind is gone
-    Pool/lab/two metadata labels role is gone
-    Pool/lab/two metadata name is gone
-    Pool/lab/two metadata namespace is gone
-    Pool/lab/two spec template spec containers 0 image is gone
-    Pool/lab/two spec template spec containers 1 name is gone
+    Pool//one is Pool//one-z
+    Pool/lab/two is Pool/lab/two-z
 label.yaml
-    Deployment//three metadata labels env = "prod"
-    Namespace//lab metadata labels env = "prod"
-    Pool//one metadata labels env = "prod"
-    Pool/lab/two metadata labels env = "prod"
+    Deployment//three: metadata labels env = "prod"
+    Namespace//lab: metadata labels env = "prod"
+    Pool//one: metadata labels env = "prod"
+    Pool/lab/two: metadata labels env = "prod"
 label.yaml, patch.yaml
-    Deployment//three metadata labels env = "prod"
-    Namespace//lab metadata labels env = "prod"
-    Pool//one metadata labels env = "prod"
-    Pool//one spec plain = 5
-    Pool/lab/two metadata labels env = "prod"
+    Deployment//three: metadata labels env = "prod"
+    Namespace//lab: metadata labels env = "prod"
+    Pool//one: metadata labels env = "prod", spec plain = 5
+    Pool/lab/two: metadata labels env = "prod"
 annotation.yaml
-    Deployment//three metadata annotations env = "prod"
-    Namespace//lab metadata annotations env = "prod"
-    Pool//one metadata annotations env = "prod"
-    Pool/lab/two metadata annotations env = "prod"
+    Deployment//three: metadata annotations env = "prod"
+    Namespace//lab: metadata annotations env = "prod"
+    Pool//one: metadata annotations env = "prod"
+    Pool/lab/two: metadata annotations env = "prod"
 replicas.yaml
-    Pool//one spec replicas = 3
+    Pool//one: spec replicas = 3
 image.yaml
-    Pool//one spec image = "kindest/node:v1.33.5"
-    Pool/lab/two spec template spec containers 0 image = "kindest/node:v1.33.5"
+    Pool//one: spec image = "kindest/node:v1.33.5"
+    Pool/lab/two: spec template spec containers 0 image = "kindest/node:v1.33.5"
 replacement.yaml
-    Pool//one spec image = "x"
+    Pool//one: spec image = "x"
 folder
-    Deployment//three metadata labels in = "folder"
-    Namespace//lab metadata labels in = "folder"
-    Pool//one metadata labels in = "folder"
-    Pool/lab/two metadata labels in = "folder"
+    Deployment//three: metadata labels in = "folder"
+    Namespace//lab: metadata labels in = "folder"
+    Pool//one: metadata labels in = "folder"
+    Pool/lab/two: metadata labels in = "folder"
 inline
-    Deployment//three metadata labels env = "prod"
-    Namespace//lab metadata labels env = "prod"
-    Pool//one metadata labels env = "prod"
-    Pool/lab/two metadata labels env = "prod"
+    Deployment//three: metadata labels env = "prod"
+    Namespace//lab: metadata labels env = "prod"
+    Pool//one: metadata labels env = "prod"
+    Pool/lab/two: metadata labels env = "prod"
 other.yaml
     refused
 unknown.yaml
@@ -1737,27 +1229,13 @@ unknown.yaml
 missing.yaml
     refused
 generators map.yaml
-    ConfigMap/there/any-5fk5tt6tgt apiVersion = "v1"
-    ConfigMap/there/any-5fk5tt6tgt data v.yaml = "a: 1\n"
-    ConfigMap/there/any-5fk5tt6tgt kind = "ConfigMap"
-    ConfigMap/there/any-5fk5tt6tgt metadata name = "any-5fk5tt6tgt"
-    ConfigMap/there/any-5fk5tt6tgt metadata namespace = "there"
+    new ConfigMap/there/any-5fk5tt6tgt: apiVersion = "v1", data v.yaml = "a: 1\n"
 generators map.yaml, more.yaml
-    ConfigMap/there/any-fhmkhtkt92 apiVersion = "v1"
-    ConfigMap/there/any-fhmkhtkt92 data b = "2"
-    ConfigMap/there/any-fhmkhtkt92 data v.yaml = "a: 1\n"
-    ConfigMap/there/any-fhmkhtkt92 kind = "ConfigMap"
-    ConfigMap/there/any-fhmkhtkt92 metadata name = "any-fhmkhtkt92"
-    ConfigMap/there/any-fhmkhtkt92 metadata namespace = "there"
+    new ConfigMap/there/any-fhmkhtkt92: apiVersion = "v1", data b = "2", data v.yaml = "a: 1\n"
 generators more.yaml
     refused
 generators made.yaml
-    Secret/there/any-HASH apiVersion = "v1"
-    Secret/there/any-HASH data b = "a secret"
-    Secret/there/any-HASH kind = "Secret"
-    Secret/there/any-HASH metadata name = "any-HASH"
-    Secret/there/any-HASH metadata namespace = "there"
-    Secret/there/any-HASH type = "Opaque"
+    new Secret/there/any-HASH: apiVersion = "v1", data b = "a secret", type = "Opaque"
 generators label.yaml
     refused
 
