@@ -6,10 +6,13 @@
 //! <https://cluster-api.sigs.k8s.io/reference/api/metadata-propagation>. A kind whose image is read has its row at its provider
 //! ([`InPlaceChange`]).
 
+use std::sync::LazyLock;
+
 use yaml_tree::value::{Entry, Map, Node, Value};
 
 use crate::objects::ManifestObject;
 use crate::providers::InPlaceChange;
+use crate::secrets::join;
 
 use Effect::{Contents, Hold, InPlace, NoEffect, NotKnown, Propagated, Refused, Rolls};
 
@@ -43,9 +46,12 @@ pub struct Answer {
     pub row: &'static str,
 }
 
-/// The rows of a kind: paths with `[]` for each item of a list and `*` for any key. The longest one that leads to a field, or to
-/// what it is in, applies.
-type Rows = &'static [(&'static str, Effect)];
+/// A path of keys with `[]` for each item of a list and `*` for any key, and what a change there does. The longest one that leads to
+/// a field, or to what it is in, applies.
+struct Row {
+    path: String,
+    effect: Effect,
+}
 
 /// The rows of one kind.
 struct Changes {
@@ -54,16 +60,32 @@ struct Changes {
     group: &'static str,
     /// The only API version that it is about.
     version: Option<&'static str>,
-    rows: Rows,
+    rows: Vec<Row>,
 }
 
-const fn kind(kind: &'static str, group: &'static str, rows: Rows) -> Changes {
+fn kind(kind: &'static str, group: &'static str, rows: Vec<Row>) -> Changes {
     Changes {
         kind,
         group,
         version: None,
         rows,
     }
+}
+
+/// Rows: what a change does, a parent such as `spec.rollout`, and fields below it with spaces between them.
+macro_rules! rows {
+    ($($effect:ident $parent:literal: $fields:literal)*) => {{
+        let mut rows = Vec::new();
+        $(add_rows(&mut rows, $effect, $parent, $fields);)*
+        rows
+    }};
+}
+
+fn add_rows(rows: &mut Vec<Row>, effect: Effect, parent: &str, fields: &str) {
+    rows.extend(fields.split(' ').map(|field| Row {
+        path: join(parent, field),
+        effect,
+    }));
 }
 
 const CLUSTER_API: &str = "cluster.x-k8s.io";
@@ -76,408 +98,251 @@ const FLUX_HELM: &str = "helm.toolkit.fluxcd.io";
 const FLUX_SOURCE: &str = "source.toolkit.fluxcd.io";
 const ARGO_CD: &str = "argoproj.io";
 
-/// What machines are made from, in a template.
-const MACHINE: &str = "spec.template.spec";
-
 /// Of every kind. An API version alone is another spelling.
-const COMMON: Rows = &[
-    ("apiVersion", NoEffect),
-    ("metadata", NoEffect),
-    ("metadata.namespace", NotKnown),
-    ("status", NoEffect),
-];
+static COMMON: LazyLock<Vec<Row>> = LazyLock::new(|| {
+    rows! {
+        NoEffect "": "apiVersion metadata status"
+        NotKnown "metadata": "namespace"
+    }
+});
 
 /// The annotation that keeps controllers from any object. Its key has dots, which a row cannot have.
 const PAUSE: [&str; 3] = ["metadata", "annotations", "cluster.x-k8s.io/paused"];
 
 /// The first of a kind applies.
-const KINDS: &[Changes] = &[
-    kind(
-        "Cluster",
-        CLUSTER_API,
-        &[
-            ("spec.availabilityGates", NoEffect),
-            ("spec.paused", Hold),
-            ("spec.topology.class", Contents),
-            ("spec.topology.classRef.name", Contents),
-            // It has no function, and the next API version leaves it out.
-            ("spec.topology.rolloutAfter", NoEffect),
-            // The node pools have it.
-            ("spec.topology.version", NoEffect),
-            ("spec.topology.controlPlane.deletion", Propagated),
-            ("spec.topology.controlPlane.metadata", Propagated),
-            ("spec.topology.controlPlane.nodeDeletionTimeout", Propagated),
-            ("spec.topology.controlPlane.nodeDrainTimeout", Propagated),
-            (
-                "spec.topology.controlPlane.nodeVolumeDetachTimeout",
-                Propagated,
-            ),
-            ("spec.topology.controlPlane.readinessGates", Propagated),
-            ("spec.topology.controlPlane.replicas", NoEffect),
-            ("spec.topology.controlPlane.taints", Propagated),
-            ("spec.topology.workers.*[].deletion", Propagated),
-            ("spec.topology.workers.*[].failureDomain", Rolls),
-            ("spec.topology.workers.*[].metadata", Propagated),
-            ("spec.topology.workers.*[].minReadySeconds", Propagated),
-            ("spec.topology.workers.*[].nodeDeletionTimeout", Propagated),
-            ("spec.topology.workers.*[].nodeDrainTimeout", Propagated),
-            (
-                "spec.topology.workers.*[].nodeVolumeDetachTimeout",
-                Propagated,
-            ),
-            ("spec.topology.workers.*[].readinessGates", Propagated),
-            ("spec.topology.workers.*[].replicas", NoEffect),
-            ("spec.topology.workers.*[].rollout", NoEffect),
-            ("spec.topology.workers.*[].rollout.strategy.type", Hold),
-            ("spec.topology.workers.*[].strategy", NoEffect),
-            ("spec.topology.workers.*[].strategy.type", Hold),
-            ("spec.topology.workers.*[].taints", Propagated),
-        ],
-    ),
-    kind(
-        "ClusterClass",
-        CLUSTER_API,
-        &[
-            ("spec.kubernetesVersions", NoEffect),
-            ("spec.controlPlane.ref.name", Contents),
-            ("spec.controlPlane.templateRef.name", Contents),
-            ("spec.controlPlane.machineInfrastructure.ref.name", Contents),
-            (
-                "spec.controlPlane.machineInfrastructure.templateRef.name",
-                Contents,
-            ),
-            ("spec.infrastructure.ref.name", Contents),
-            ("spec.infrastructure.templateRef.name", Contents),
-            ("spec.workers.*[].template.bootstrap.ref.name", Contents),
-            (
-                "spec.workers.*[].template.infrastructure.ref.name",
-                Contents,
-            ),
-            ("spec.workers.*[].bootstrap.templateRef.name", Contents),
-            ("spec.workers.*[].infrastructure.templateRef.name", Contents),
-        ],
-    ),
-    kind(
-        "KubeadmControlPlane",
-        CONTROL_PLANE,
-        &[
-            ("spec.kubeadmConfigSpec", Rolls),
-            ("spec.kubeadmConfigSpec.clusterConfiguration", Refused),
-            (
-                "spec.kubeadmConfigSpec.clusterConfiguration.apiServer",
-                Rolls,
-            ),
-            (
-                "spec.kubeadmConfigSpec.clusterConfiguration.certificateValidityPeriodDays",
-                Rolls,
-            ),
-            (
-                "spec.kubeadmConfigSpec.clusterConfiguration.controllerManager",
-                Rolls,
-            ),
-            // CoreDNS is changed in the cluster.
-            ("spec.kubeadmConfigSpec.clusterConfiguration.dns", NoEffect),
-            (
-                "spec.kubeadmConfigSpec.clusterConfiguration.encryptionAlgorithm",
-                Rolls,
-            ),
-            ("spec.kubeadmConfigSpec.clusterConfiguration.etcd", Rolls),
-            (
-                "spec.kubeadmConfigSpec.clusterConfiguration.featureGates",
-                Rolls,
-            ),
-            (
-                "spec.kubeadmConfigSpec.clusterConfiguration.imageRepository",
-                Rolls,
-            ),
-            (
-                "spec.kubeadmConfigSpec.clusterConfiguration.scheduler",
-                Rolls,
-            ),
-            ("spec.machineNaming", NoEffect),
-            ("spec.machineNamingStrategy", NoEffect),
-            ("spec.machineTemplate.infrastructureRef", Rolls),
-            (
-                "spec.machineTemplate.infrastructureRef.apiVersion",
-                NoEffect,
-            ),
-            ("spec.machineTemplate.metadata", Propagated),
-            ("spec.machineTemplate.nodeDeletionTimeout", Propagated),
-            ("spec.machineTemplate.nodeDrainTimeout", Propagated),
-            ("spec.machineTemplate.nodeVolumeDetachTimeout", Propagated),
-            ("spec.machineTemplate.readinessGates", Propagated),
-            ("spec.machineTemplate.spec.deletion", Propagated),
-            ("spec.machineTemplate.spec.infrastructureRef", Rolls),
-            ("spec.machineTemplate.spec.readinessGates", Propagated),
-            ("spec.machineTemplate.spec.taints", Propagated),
-            ("spec.remediation", NoEffect),
-            ("spec.remediationStrategy", NoEffect),
-            ("spec.replicas", NoEffect),
-            ("spec.rollout.after", Rolls),
-            ("spec.rollout.strategy", NoEffect),
-            ("spec.rolloutAfter", Rolls),
-            ("spec.rolloutStrategy", NoEffect),
-            ("spec.version", Rolls),
-        ],
-    ),
-    kind(
-        "KubeadmControlPlaneTemplate",
-        CONTROL_PLANE,
-        &[(MACHINE, Refused)],
-    ),
-    kind(
-        "RKE2ControlPlane",
-        CONTROL_PLANE,
-        &[
-            ("spec.agentConfig", Rolls),
-            ("spec.files", Rolls),
-            ("spec.gzipUserData", Rolls),
-            ("spec.infrastructureRef", Rolls),
-            ("spec.infrastructureRef.apiVersion", NoEffect),
-            ("spec.machineTemplate.infrastructureRef", Rolls),
-            (
-                "spec.machineTemplate.infrastructureRef.apiVersion",
-                NoEffect,
-            ),
-            ("spec.machineTemplate.metadata", Propagated),
-            ("spec.machineTemplate.nodeDeletionTimeout", Propagated),
-            ("spec.machineTemplate.nodeDrainTimeout", Propagated),
-            ("spec.machineTemplate.nodeVolumeDetachTimeout", Propagated),
-            ("spec.machineTemplate.spec.deletion", Propagated),
-            ("spec.machineTemplate.spec.infrastructureRef", Rolls),
-            ("spec.postRKE2Commands", Rolls),
-            ("spec.preRKE2Commands", Rolls),
-            ("spec.privateRegistriesConfig", Rolls),
-            ("spec.registrationMethod", Refused),
-            ("spec.remediationStrategy", NoEffect),
-            ("spec.replicas", NoEffect),
-            ("spec.rolloutStrategy", NoEffect),
-            ("spec.serverConfig", Rolls),
-            ("spec.version", Rolls),
-        ],
-    ),
-    kind(
-        "KThreesControlPlane",
-        CONTROL_PLANE,
-        &[
-            ("spec.infrastructureTemplate", Rolls),
-            ("spec.infrastructureTemplate.apiVersion", NoEffect),
-            ("spec.kthreesConfigSpec", Rolls),
-            ("spec.machineTemplate.infrastructureRef", Rolls),
-            (
-                "spec.machineTemplate.infrastructureRef.apiVersion",
-                NoEffect,
-            ),
-            ("spec.remediationStrategy", NoEffect),
-            ("spec.replicas", NoEffect),
-            ("spec.version", Rolls),
-        ],
-    ),
-    // What the contract of control planes says of all.
-    kind(
-        "*ControlPlane",
-        CONTROL_PLANE,
-        &[
-            ("spec.machineTemplate.infrastructureRef.name", Rolls),
-            ("spec.machineTemplate.spec.infrastructureRef.name", Rolls),
-            ("spec.replicas", NoEffect),
-            ("spec.version", Rolls),
-        ],
-    ),
-    kind(
-        "MachineDeployment",
-        CLUSTER_API,
-        &[
-            ("spec.clusterName", Refused),
-            ("spec.deletion", NoEffect),
-            ("spec.machineNaming", NoEffect),
-            ("spec.machineNamingStrategy", NoEffect),
-            ("spec.minReadySeconds", Propagated),
-            ("spec.paused", Hold),
-            ("spec.progressDeadlineSeconds", NoEffect),
-            ("spec.remediation", NoEffect),
-            ("spec.replicas", NoEffect),
-            ("spec.revisionHistoryLimit", NoEffect),
-            ("spec.rollout.after", Rolls),
-            ("spec.rollout.strategy", NoEffect),
-            ("spec.rollout.strategy.type", Hold),
-            ("spec.rolloutAfter", Rolls),
-            ("spec.strategy", NoEffect),
-            ("spec.strategy.type", Hold),
-            ("spec.template.metadata", Propagated),
-            (MACHINE, Rolls),
-            (
-                "spec.template.spec.bootstrap.configRef.apiVersion",
-                NoEffect,
-            ),
-            ("spec.template.spec.clusterName", Refused),
-            ("spec.template.spec.deletion", Propagated),
-            ("spec.template.spec.infrastructureRef.apiVersion", NoEffect),
-            ("spec.template.spec.minReadySeconds", Propagated),
-            ("spec.template.spec.nodeDeletionTimeout", Propagated),
-            ("spec.template.spec.nodeDrainTimeout", Propagated),
-            ("spec.template.spec.nodeVolumeDetachTimeout", Propagated),
-            ("spec.template.spec.readinessGates", Propagated),
-            ("spec.template.spec.taints", Propagated),
-        ],
-    ),
-    kind(
-        "MachineSet",
-        CLUSTER_API,
-        &[
-            ("spec.clusterName", Refused),
-            ("spec.deletePolicy", NoEffect),
-            ("spec.deletion", NoEffect),
-            ("spec.replicas", NoEffect),
-            ("spec.template.metadata", Propagated),
-            (MACHINE, InPlace),
-            ("spec.template.spec.deletion", Propagated),
-            ("spec.template.spec.nodeDeletionTimeout", Propagated),
-            ("spec.template.spec.nodeDrainTimeout", Propagated),
-            ("spec.template.spec.nodeVolumeDetachTimeout", Propagated),
-        ],
-    ),
-    kind(
-        "MachinePool",
-        CLUSTER_API,
-        &[
-            ("spec.clusterName", Refused),
-            ("spec.replicas", NoEffect),
-            ("spec.template.spec.version", Rolls),
-        ],
-    ),
-    kind("*ConfigTemplate", BOOTSTRAP, &[("spec", InPlace)]),
-    kind(
-        "CloudStackMachineTemplate",
-        INFRASTRUCTURE,
-        &[
-            (MACHINE, InPlace),
-            ("spec.template.spec.affinity", Refused),
-            ("spec.template.spec.affinityGroupIDs", Refused),
-            ("spec.template.spec.affinitygroupids", Refused),
-            ("spec.template.spec.details", Refused),
-            ("spec.template.spec.diskOffering", Refused),
-            ("spec.template.spec.offering", Refused),
-            ("spec.template.spec.sshKey", Refused),
-            ("spec.template.spec.template", Refused),
-        ],
-    ),
-    kind(
-        "Metal3DataTemplate",
-        INFRASTRUCTURE,
-        &[("spec.metaData", Refused), ("spec.networkData", Refused)],
-    ),
-    // Their webhooks compare nothing.
-    kind(
-        "NutanixMachineTemplate",
-        INFRASTRUCTURE,
-        &[("spec", InPlace)],
-    ),
-    kind("VCDMachineTemplate", INFRASTRUCTURE, &[("spec", InPlace)]),
-    Changes {
-        kind: "OscMachineTemplate",
-        group: INFRASTRUCTURE,
-        version: Some("v1beta1"),
-        rows: &[(MACHINE, Refused)],
-    },
-    kind("OscMachineTemplate", INFRASTRUCTURE, &[("spec", InPlace)]),
-    // EKS Anywhere: what its node pools have.
-    kind(
-        "Cluster",
-        EKS_ANYWHERE,
-        &[
-            ("spec.controlPlaneConfiguration.count", NoEffect),
-            ("spec.kubernetesVersion", NoEffect),
-            ("spec.workerNodeGroupConfigurations[].count", NoEffect),
-            (
-                "spec.workerNodeGroupConfigurations[].kubernetesVersion",
-                NoEffect,
-            ),
-        ],
-    ),
-    // What deploys others: what it builds is compared as it is built.
-    kind(
-        "Kustomization",
-        FLUX,
-        &[
-            ("spec.buildMetadata", NoEffect),
-            ("spec.commonMetadata", Contents),
-            ("spec.components", Contents),
-            ("spec.deletionPolicy", NoEffect),
-            ("spec.dependsOn", NoEffect),
-            ("spec.healthCheckExprs", NoEffect),
-            ("spec.healthChecks", NoEffect),
-            ("spec.ignoreMissingComponents", Contents),
-            ("spec.images", Contents),
-            ("spec.interval", NoEffect),
-            ("spec.namePrefix", Contents),
-            ("spec.nameSuffix", Contents),
-            ("spec.patches", Contents),
-            ("spec.path", Contents),
-            ("spec.postBuild", Contents),
-            ("spec.prune", NoEffect),
-            ("spec.retryInterval", NoEffect),
-            ("spec.suspend", Hold),
-            ("spec.targetNamespace", Contents),
-            ("spec.timeout", NoEffect),
-            ("spec.validation", NoEffect),
-            ("spec.wait", NoEffect),
-        ],
-    ),
-    kind(
-        "HelmRelease",
-        FLUX_HELM,
-        &[
-            ("spec.chart.metadata", NoEffect),
-            ("spec.chart.spec.chart", Contents),
-            ("spec.chart.spec.ignoreMissingValuesFiles", Contents),
-            ("spec.chart.spec.interval", NoEffect),
-            ("spec.chart.spec.valuesFile", Contents),
-            ("spec.chart.spec.valuesFiles", Contents),
-            ("spec.chart.spec.verify", NoEffect),
-            ("spec.dependsOn", NoEffect),
-            ("spec.driftDetection", NoEffect),
-            ("spec.healthCheckExprs", NoEffect),
-            ("spec.interval", NoEffect),
-            ("spec.maxHistory", NoEffect),
-            ("spec.persistentClient", NoEffect),
-            ("spec.postRenderers", Contents),
-            ("spec.suspend", Hold),
-            ("spec.test", NoEffect),
-            ("spec.timeout", NoEffect),
-            ("spec.values", Contents),
-            ("spec.valuesFrom", Contents),
-            ("spec.waitStrategy", NoEffect),
-        ],
-    ),
-    kind(
-        "Application",
-        ARGO_CD,
-        &[
-            ("spec.info", NoEffect),
-            ("spec.revisionHistoryLimit", NoEffect),
-            ("spec.source.directory", Contents),
-            ("spec.source.helm", Contents),
-            ("spec.source.kustomize", Contents),
-            ("spec.source.path", Contents),
-            ("spec.sources[].directory", Contents),
-            ("spec.sources[].helm", Contents),
-            ("spec.sources[].kustomize", Contents),
-            ("spec.sources[].path", Contents),
-            ("spec.syncPolicy.automated", Hold),
-            ("spec.syncPolicy.retry", NoEffect),
-        ],
-    ),
-    kind(
-        "*",
-        FLUX_SOURCE,
-        &[
-            ("spec.interval", NoEffect),
-            ("spec.suspend", Hold),
-            ("spec.timeout", NoEffect),
-        ],
-    ),
-];
+static KINDS: LazyLock<Vec<Changes>> = LazyLock::new(|| {
+    vec![
+        kind(
+            "Cluster",
+            CLUSTER_API,
+            rows! {
+                NoEffect "spec": "availabilityGates"
+                Hold "spec": "paused"
+                Contents "spec.topology": "class classRef.name"
+                // It has no function, and the next API version leaves it out.
+                NoEffect "spec.topology": "rolloutAfter"
+                // The node pools have it.
+                NoEffect "spec.topology": "version"
+                Propagated "spec.topology.controlPlane": "deletion metadata nodeDeletionTimeout nodeDrainTimeout"
+                Propagated "spec.topology.controlPlane": "nodeVolumeDetachTimeout readinessGates taints"
+                NoEffect "spec.topology.controlPlane": "replicas"
+                Propagated "spec.topology.workers.*[]": "deletion metadata minReadySeconds nodeDeletionTimeout nodeDrainTimeout"
+                Propagated "spec.topology.workers.*[]": "nodeVolumeDetachTimeout readinessGates taints"
+                Rolls "spec.topology.workers.*[]": "failureDomain"
+                NoEffect "spec.topology.workers.*[]": "replicas rollout strategy"
+                Hold "spec.topology.workers.*[]": "rollout.strategy.type strategy.type"
+            },
+        ),
+        kind(
+            "ClusterClass",
+            CLUSTER_API,
+            rows! {
+                NoEffect "spec": "kubernetesVersions"
+                Contents "spec.controlPlane": "ref.name templateRef.name"
+                Contents "spec.controlPlane.machineInfrastructure": "ref.name templateRef.name"
+                Contents "spec.infrastructure": "ref.name templateRef.name"
+                Contents "spec.workers.*[].template": "bootstrap.ref.name infrastructure.ref.name"
+                Contents "spec.workers.*[]": "bootstrap.templateRef.name infrastructure.templateRef.name"
+            },
+        ),
+        kind(
+            "KubeadmControlPlane",
+            CONTROL_PLANE,
+            rows! {
+                Rolls "spec": "kubeadmConfigSpec rollout.after rolloutAfter version"
+                Refused "spec.kubeadmConfigSpec": "clusterConfiguration"
+                Rolls "spec.kubeadmConfigSpec.clusterConfiguration": "apiServer certificateValidityPeriodDays controllerManager"
+                Rolls "spec.kubeadmConfigSpec.clusterConfiguration": "encryptionAlgorithm etcd featureGates imageRepository scheduler"
+                // CoreDNS is changed in the cluster.
+                NoEffect "spec.kubeadmConfigSpec.clusterConfiguration": "dns"
+                NoEffect "spec": "machineNaming machineNamingStrategy remediation remediationStrategy replicas"
+                NoEffect "spec": "rollout.strategy rolloutStrategy"
+                Rolls "spec.machineTemplate": "infrastructureRef spec.infrastructureRef"
+                NoEffect "spec.machineTemplate": "infrastructureRef.apiVersion"
+                Propagated "spec.machineTemplate": "metadata nodeDeletionTimeout nodeDrainTimeout nodeVolumeDetachTimeout readinessGates"
+                Propagated "spec.machineTemplate.spec": "deletion readinessGates taints"
+            },
+        ),
+        kind(
+            "KubeadmControlPlaneTemplate",
+            CONTROL_PLANE,
+            rows! {
+                Refused "spec.template": "spec"
+            },
+        ),
+        kind(
+            "RKE2ControlPlane",
+            CONTROL_PLANE,
+            rows! {
+                Rolls "spec": "agentConfig files gzipUserData infrastructureRef postRKE2Commands preRKE2Commands"
+                Rolls "spec": "privateRegistriesConfig serverConfig version"
+                NoEffect "spec": "infrastructureRef.apiVersion remediationStrategy replicas rolloutStrategy"
+                Refused "spec": "registrationMethod"
+                Rolls "spec.machineTemplate": "infrastructureRef spec.infrastructureRef"
+                NoEffect "spec.machineTemplate": "infrastructureRef.apiVersion"
+                Propagated "spec.machineTemplate": "metadata nodeDeletionTimeout nodeDrainTimeout nodeVolumeDetachTimeout spec.deletion"
+            },
+        ),
+        kind(
+            "KThreesControlPlane",
+            CONTROL_PLANE,
+            rows! {
+                Rolls "spec": "infrastructureTemplate kthreesConfigSpec machineTemplate.infrastructureRef version"
+                NoEffect "spec": "infrastructureTemplate.apiVersion machineTemplate.infrastructureRef.apiVersion"
+                NoEffect "spec": "remediationStrategy replicas"
+            },
+        ),
+        // What the contract of control planes says of all.
+        kind(
+            "*ControlPlane",
+            CONTROL_PLANE,
+            rows! {
+                Rolls "spec.machineTemplate": "infrastructureRef.name spec.infrastructureRef.name"
+                NoEffect "spec": "replicas"
+                Rolls "spec": "version"
+            },
+        ),
+        kind(
+            "MachineDeployment",
+            CLUSTER_API,
+            rows! {
+                Refused "spec": "clusterName template.spec.clusterName"
+                NoEffect "spec": "deletion machineNaming machineNamingStrategy progressDeadlineSeconds remediation replicas"
+                NoEffect "spec": "revisionHistoryLimit rollout.strategy strategy"
+                Propagated "spec": "minReadySeconds template.metadata"
+                Hold "spec": "paused rollout.strategy.type strategy.type"
+                Rolls "spec": "rollout.after rolloutAfter template.spec"
+                NoEffect "spec.template.spec": "bootstrap.configRef.apiVersion infrastructureRef.apiVersion"
+                Propagated "spec.template.spec": "deletion minReadySeconds nodeDeletionTimeout nodeDrainTimeout"
+                Propagated "spec.template.spec": "nodeVolumeDetachTimeout readinessGates taints"
+            },
+        ),
+        kind(
+            "MachineSet",
+            CLUSTER_API,
+            rows! {
+                Refused "spec": "clusterName"
+                NoEffect "spec": "deletePolicy deletion replicas"
+                InPlace "spec.template": "spec"
+                Propagated "spec.template": "metadata spec.deletion spec.nodeDeletionTimeout spec.nodeDrainTimeout"
+                Propagated "spec.template": "spec.nodeVolumeDetachTimeout"
+            },
+        ),
+        kind(
+            "MachinePool",
+            CLUSTER_API,
+            rows! {
+                Refused "spec": "clusterName"
+                NoEffect "spec": "replicas"
+                Rolls "spec.template.spec": "version"
+            },
+        ),
+        kind(
+            "*ConfigTemplate",
+            BOOTSTRAP,
+            rows! {
+                InPlace "": "spec"
+            },
+        ),
+        kind(
+            "CloudStackMachineTemplate",
+            INFRASTRUCTURE,
+            rows! {
+                InPlace "spec.template": "spec"
+                Refused "spec.template.spec": "affinity affinityGroupIDs affinitygroupids details diskOffering offering sshKey template"
+            },
+        ),
+        kind(
+            "Metal3DataTemplate",
+            INFRASTRUCTURE,
+            rows! {
+                Refused "spec": "metaData networkData"
+            },
+        ),
+        // Their webhooks compare nothing.
+        kind(
+            "NutanixMachineTemplate",
+            INFRASTRUCTURE,
+            rows! {
+                InPlace "": "spec"
+            },
+        ),
+        kind(
+            "VCDMachineTemplate",
+            INFRASTRUCTURE,
+            rows! {
+                InPlace "": "spec"
+            },
+        ),
+        Changes {
+            version: Some("v1beta1"),
+            ..kind(
+                "OscMachineTemplate",
+                INFRASTRUCTURE,
+                rows! {
+                    Refused "spec.template": "spec"
+                },
+            )
+        },
+        kind(
+            "OscMachineTemplate",
+            INFRASTRUCTURE,
+            rows! {
+                InPlace "": "spec"
+            },
+        ),
+        // EKS Anywhere: what its node pools have.
+        kind(
+            "Cluster",
+            EKS_ANYWHERE,
+            rows! {
+                NoEffect "spec": "controlPlaneConfiguration.count kubernetesVersion"
+                NoEffect "spec.workerNodeGroupConfigurations[]": "count kubernetesVersion"
+            },
+        ),
+        // What deploys others: what it builds is compared as it is built.
+        kind(
+            "Kustomization",
+            FLUX,
+            rows! {
+                NoEffect "spec": "buildMetadata deletionPolicy dependsOn healthCheckExprs healthChecks interval prune retryInterval"
+                NoEffect "spec": "timeout validation wait"
+                Contents "spec": "commonMetadata components ignoreMissingComponents images namePrefix nameSuffix patches path"
+                Contents "spec": "postBuild targetNamespace"
+                Hold "spec": "suspend"
+            },
+        ),
+        kind(
+            "HelmRelease",
+            FLUX_HELM,
+            rows! {
+                NoEffect "spec.chart": "metadata spec.interval spec.verify"
+                Contents "spec.chart.spec": "chart ignoreMissingValuesFiles valuesFile valuesFiles"
+                NoEffect "spec": "dependsOn driftDetection healthCheckExprs interval maxHistory persistentClient test timeout waitStrategy"
+                Contents "spec": "postRenderers values valuesFrom"
+                Hold "spec": "suspend"
+            },
+        ),
+        kind(
+            "Application",
+            ARGO_CD,
+            rows! {
+                NoEffect "spec": "info revisionHistoryLimit syncPolicy.retry"
+                Contents "spec.source": "directory helm kustomize path"
+                Contents "spec.sources[]": "directory helm kustomize path"
+                Hold "spec": "syncPolicy.automated"
+            },
+        ),
+        kind(
+            "*",
+            FLUX_SOURCE,
+            rows! {
+                NoEffect "spec": "interval timeout"
+                Hold "spec": "suspend"
+            },
+        ),
+    ]
+});
 
 /// Kinds of control planes that run as Pods or in a cloud, so that they have no machines. So have those that are called managed.
 const HOSTED: [&str; 6] = [
@@ -511,7 +376,8 @@ pub fn answer(object: &ManifestObject, path: &[&str]) -> Answer {
         let is_version = changes.version.is_none_or(|only| only == version);
         is_kind && changes.group == group && is_version
     };
-    let own = KINDS.iter().find(is_it).map_or(&[][..], |own| own.rows);
+    let own = KINDS.iter().find(is_it);
+    let own = own.into_iter().flat_map(|own| &own.rows);
     let mut best = Answer {
         effect: NotKnown,
         row: "",
@@ -526,7 +392,7 @@ pub fn answer(object: &ManifestObject, path: &[&str]) -> Answer {
     // Beside what the webhook refuses, a template is only read when a machine is made.
     let beside = [("spec", InPlace)].into_iter();
     let beside = beside.filter(|_| of_provider.is_some() && object.kind.ends_with("Template"));
-    let rows = COMMON.iter().chain(own).copied();
+    let rows = COMMON.iter().chain(own).map(|row| (&*row.path, row.effect));
     let mut length = None;
     for (row, effect) in rows.chain(beside).chain(of_provider) {
         let found = length_if_above(row, path);
@@ -720,9 +586,9 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_sorted_and_none_is_there_twice() {
-        for changes in KINDS {
-            let paths = changes.rows.iter().map(|row| row.0);
+    fn no_row_of_a_kind_is_there_twice() {
+        for changes in KINDS.iter() {
+            let paths = changes.rows.iter().map(|row| &*row.path);
             let paths: std::collections::BTreeSet<&str> = paths.collect();
             assert_eq!(paths.len(), changes.rows.len(), "{}", changes.kind);
         }

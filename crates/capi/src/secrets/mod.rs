@@ -156,7 +156,7 @@ pub fn seal_operations(operations: &[Node], file: &str) -> Vec<Node> {
 }
 
 /// The keys to an entry.
-fn join(keys: &str, key: &str) -> String {
+pub(crate) fn join(keys: &str, key: &str) -> String {
     if keys.is_empty() {
         key.to_owned()
     } else {
