@@ -3,11 +3,8 @@
 //! Without `ami.id` CAPA selects the newest image whose name matches `capa-ami-{{.BaseOS}}-?{{.K8sVersion}}-*`; the lookup
 //! needs `Machine.spec.version`. Source: CAPA's CRDs and pkg/cloud/services/ec2/ami.go.
 
-use yaml_tree::value::{Map, Node};
-
 use super::images::{Field, ImageNames, Way};
-use super::kind::{INFRASTRUCTURE, MACHINE};
-use super::{Edit, InPlaceChange, InfraCluster, Kind, Provider, ProviderData, Stamp, set};
+use super::{Edit, InPlaceChange, InfraCluster, Kind, Provider, ProviderData, Stamp};
 
 /// See the module documentation.
 pub(super) struct Capa;
@@ -18,19 +15,11 @@ const FORMATS: &[&str] = &["raw", "ami", "vmdk", "vhd", "vhdx", "ova"];
 const POOL: &[&str] = &["spec", "awsLaunchTemplate"];
 
 const KINDS: &[Kind] = &[
-    Kind::template(
-        "AWSMachineTemplate",
-        &["v1beta2"],
-        FORMATS,
-        InPlaceChange::Refused(MACHINE),
-    ),
+    Kind::new("AWSMachineTemplate", &["v1beta2"], FORMATS),
     Kind {
-        kind: "AWSMachinePool",
-        group: INFRASTRUCTURE,
-        versions: &["v1beta2"],
         machine: POOL,
-        formats: FORMATS,
         change: InPlaceChange::Rolls,
+        ..Kind::new("AWSMachinePool", &["v1beta2"], FORMATS)
     },
 ];
 
@@ -79,13 +68,9 @@ const IMAGE_NAMES: &[ImageNames] = &[ImageNames::new(
 const CLUSTER: InfraCluster = InfraCluster::new("AWSCluster", &["v1beta2"], &[]);
 
 const DATA: ProviderData = ProviderData {
-    name: "capa",
-    alias: None,
-    kinds: KINDS,
-    infra_cluster: CLUSTER,
-    image_names: IMAGE_NAMES,
-    settings: SETTINGS,
-    host_selector: None,
+    // It belongs to the cluster: here it only selects the image.
+    other_settings: &["region"],
+    ..ProviderData::new("capa", KINDS, CLUSTER, IMAGE_NAMES, SETTINGS)
 };
 
 impl Provider for Capa {
@@ -111,13 +96,6 @@ impl Provider for Capa {
             Edit::remove(&["imageLookupOrg"]),
             Edit::remove(&["imageLookupBaseOS"]),
         ])
-    }
-
-    fn machine(&self, settings: &Node, _version: &str) -> Map {
-        let mut machine = set(settings, SETTINGS);
-        // The region belongs to the cluster: here it only selects the image.
-        machine.remove("region");
-        machine
     }
 }
 

@@ -3,7 +3,6 @@
 //! Source: CAPG's CRDs and webhooks: `image` wins over `imageFamily`, and the webhook refuses every change of a template.
 
 use super::images::{ImageNames, Way};
-use super::kind::INFRASTRUCTURE;
 use super::{Edit, InPlaceChange, InfraCluster, Kind, Provider, ProviderData, Stamp};
 use crate::location::gce_path;
 
@@ -15,19 +14,11 @@ const FORMATS: &[&str] = &["raw"];
 const POOL: &[&str] = &["spec"];
 
 const KINDS: &[Kind] = &[
-    Kind::template(
-        "GCPMachineTemplate",
-        &["v1beta1"],
-        FORMATS,
-        InPlaceChange::Refused("spec"),
-    ),
+    Kind::new("GCPMachineTemplate", &["v1beta1"], FORMATS).refuses_all(),
     Kind {
-        kind: "GCPMachinePool",
-        group: INFRASTRUCTURE,
-        versions: &["v1beta1"],
         machine: POOL,
-        formats: FORMATS,
         change: InPlaceChange::Rolls,
+        ..Kind::new("GCPMachinePool", &["v1beta1"], FORMATS)
     },
 ];
 
@@ -66,15 +57,7 @@ const IMAGE_NAMES: &[ImageNames] = &[ImageNames::new(
 
 const CLUSTER: InfraCluster = InfraCluster::new("GCPCluster", &["v1beta1"], &["project", "region"]);
 
-const DATA: ProviderData = ProviderData {
-    name: "capg",
-    alias: None,
-    kinds: KINDS,
-    infra_cluster: CLUSTER,
-    image_names: IMAGE_NAMES,
-    settings: SETTINGS,
-    host_selector: None,
-};
+const DATA: ProviderData = ProviderData::new("capg", KINDS, CLUSTER, IMAGE_NAMES, SETTINGS);
 
 impl Provider for Capg {
     fn data(&self) -> &'static ProviderData {

@@ -4,10 +4,9 @@
 //! The format is always written: a v1beta2 template without `diskFormat` reaches the BareMetalHost as `format: ""`, which
 //! its enum does not contain. `checksumType: auto` exists in BareMetalHost only and is omitted in other kinds.
 
-use yaml_tree::value::{Entry, Map, Node};
+use yaml_tree::value::{Entry, Node};
 
 use super::images::{ImageNames, Way};
-use super::kind::INFRASTRUCTURE;
 use super::{
     BlankEndpoint, Edit, InPlaceChange, InfraCluster, Kind, Provider, ProviderData, Stamp,
     TemplateFields, set,
@@ -18,22 +17,12 @@ use crate::image::fact;
 pub(super) struct Capm3;
 
 const V1BETA2: &str = "v1beta2";
+const VERSIONS: &[&str] = &["v1beta1", V1BETA2];
 const HOST: &str = "BareMetalHost";
 /// Length limits of v1beta2's CRD, to which v1beta1 objects are converted.
 const LONGEST_URL: usize = 512;
 const LONGEST_CHECKSUM: usize = 512;
 const FORMATS: &[&str] = &["raw", "qcow2", "live-iso"];
-/// The fields of `spec.template.spec` that values may set, without the image.
-const MACHINE_FIELDS: &[&str] = &[
-    "automatedCleaningMode",
-    "customDeploy",
-    "dataTemplate",
-    "failureDomain",
-    "hostSelector",
-    "metaData",
-    "networkData",
-    "userData",
-];
 
 /// The settings of a pool that a template contains: the machine's fields, and fields outside the machine's spec.
 const SETTINGS: &[&str] = &[
@@ -52,27 +41,20 @@ const SETTINGS: &[&str] = &[
 /// The webhook accepts changes of a template or a machine, but they reprovision no host: a host's image is written once, while
 /// it has none. Only a change of the host's own URL reprovisions it.
 const KINDS: &[Kind] = &[
-    Kind::template(
-        "Metal3MachineTemplate",
-        &["v1beta1", V1BETA2],
-        FORMATS,
-        InPlaceChange::Ignored,
-    ),
     Kind {
-        kind: "Metal3Machine",
-        group: INFRASTRUCTURE,
-        versions: &["v1beta1", V1BETA2],
-        machine: &["spec"],
-        formats: FORMATS,
         change: InPlaceChange::Ignored,
+        ..Kind::new("Metal3MachineTemplate", VERSIONS, FORMATS)
     },
     Kind {
-        kind: HOST,
-        group: "metal3.io",
-        versions: &["v1alpha1"],
         machine: &["spec"],
-        formats: FORMATS,
+        change: InPlaceChange::Ignored,
+        ..Kind::new("Metal3Machine", VERSIONS, FORMATS)
+    },
+    Kind {
+        group: "metal3.io",
+        machine: &["spec"],
         change: InPlaceChange::Rolls,
+        ..Kind::new(HOST, &["v1alpha1"], FORMATS)
     },
 ];
 
@@ -87,17 +69,13 @@ const IMAGE_NAMES: &[ImageNames] = &[ImageNames::new(
 /// Its webhook requires the host of an endpoint (metal3-io/cluster-api-provider-metal3, `Metal3Cluster.validate`).
 const CLUSTER: InfraCluster = InfraCluster {
     blank_endpoint: Some(BlankEndpoint::Refused),
-    ..InfraCluster::new("Metal3Cluster", &["v1beta1", V1BETA2], &[])
+    ..InfraCluster::new("Metal3Cluster", VERSIONS, &[])
 };
 
 const DATA: ProviderData = ProviderData {
-    name: "capm3",
-    alias: None,
-    kinds: KINDS,
-    infra_cluster: CLUSTER,
-    image_names: IMAGE_NAMES,
-    settings: SETTINGS,
     host_selector: Some("hostSelector"),
+    other_settings: &["nodeReuse", "template"],
+    ..ProviderData::new("capm3", KINDS, CLUSTER, IMAGE_NAMES, SETTINGS)
 };
 
 impl Provider for Capm3 {
@@ -125,10 +103,6 @@ impl Provider for Capm3 {
             Edit::text(&["image", format_field[0]], stamp.format.as_deref()),
             Edit::remove(&["image", format_field[1]]),
         ])
-    }
-
-    fn machine(&self, settings: &Node, _version: &str) -> Map {
-        set(settings, MACHINE_FIELDS)
     }
 
     fn template_fields(&self, settings: &Node, version: &str) -> TemplateFields {

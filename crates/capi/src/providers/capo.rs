@@ -7,10 +7,7 @@
 use yaml_tree::value::{Entry, Map, Node, Value};
 
 use super::images::{ImageNames, Way};
-use super::kind::{INFRASTRUCTURE, MACHINE};
-use super::{
-    Edit, InPlaceChange, InfraCluster, Kind, Provider, ProviderData, Stamp, image_name, set,
-};
+use super::{Edit, IMAGE_NAME, InfraCluster, Kind, Provider, ProviderData, Stamp, image_name};
 use crate::image::fact;
 
 /// See the module documentation.
@@ -23,37 +20,11 @@ const GLANCE_UUID: &str = "openstack_glance_uuid";
 const FORMATS: &[&str] = &["raw", "qcow2", "vmdk", "vdi", "vhd", "vhdx", "iso"];
 
 const KINDS: &[Kind] = &[
-    Kind::template(
-        "OpenStackMachineTemplate",
-        &[V1BETA1, "v1beta2"],
-        FORMATS,
-        InPlaceChange::Refused(MACHINE),
-    ),
+    Kind::new("OpenStackMachineTemplate", &[V1BETA1, "v1beta2"], FORMATS),
     Kind {
-        kind: "OpenStackServer",
-        group: INFRASTRUCTURE,
-        versions: &["v1alpha1"],
         machine: &["spec"],
-        formats: FORMATS,
-        change: InPlaceChange::Refused("spec"),
+        ..Kind::new("OpenStackServer", &["v1alpha1"], FORMATS).refuses_all()
     },
-];
-
-/// The fields of the machine.
-const MACHINE_FIELDS: &[&str] = &[
-    "additionalBlockDevices",
-    "configDrive",
-    "flavor",
-    "floatingIPPoolRef",
-    "identityRef",
-    "ports",
-    "schedulerHintAdditionalProperties",
-    "securityGroups",
-    "serverGroup",
-    "serverMetadata",
-    "sshKeyName",
-    "tags",
-    "trunk",
 ];
 
 /// The fields of the machine, and the names that Sylva's chart has for some of them.
@@ -64,7 +35,7 @@ const SETTINGS: &[&str] = &[
     "flavor_name",
     "floatingIPPoolRef",
     "identityRef",
-    "image_name",
+    IMAGE_NAME,
     "network_id",
     "ports",
     "rootVolume",
@@ -77,6 +48,16 @@ const SETTINGS: &[&str] = &[
     "ssh_key_name",
     "tags",
     "trunk",
+];
+
+/// The settings that the machine has under another name, or in another form.
+const RENAMED: &[&str] = &[
+    "flavor_name",
+    IMAGE_NAME,
+    "network_id",
+    "rootVolume",
+    "server_group_id",
+    "ssh_key_name",
 ];
 
 const GLANCE_NAME: &[&str] = &["locations.glance.name"];
@@ -98,13 +79,8 @@ const CLUSTER: InfraCluster =
     InfraCluster::new("OpenStackCluster", &[V1BETA1, "v1beta2"], &["identityRef"]);
 
 const DATA: ProviderData = ProviderData {
-    name: "capo",
-    alias: None,
-    kinds: KINDS,
-    infra_cluster: CLUSTER,
-    image_names: IMAGE_NAMES,
-    settings: SETTINGS,
-    host_selector: None,
+    other_settings: RENAMED,
+    ..ProviderData::new("capo", KINDS, CLUSTER, IMAGE_NAMES, SETTINGS)
 };
 
 impl Provider for Capo {
@@ -149,7 +125,7 @@ impl Provider for Capo {
     }
 
     fn machine(&self, settings: &Node, version: &str) -> Map {
-        let mut machine = set(settings, MACHINE_FIELDS);
+        let mut machine = DATA.machine(settings);
         if let Some(name) = image_name(settings) {
             let filter = Map::from_iter([Entry::holding("name", name.clone())]);
             let image = Map::from_iter([Entry::from_value("filter", filter)]);

@@ -5,11 +5,7 @@
 use yaml_tree::value::{Entry, Map, Node};
 
 use super::images::{Field, ImageNames, Way};
-use super::kind::MACHINE;
-use super::{
-    Edit, IMAGE_NAME, InPlaceChange, InfraCluster, Kind, Provider, ProviderData, Stamp, image_name,
-    set,
-};
+use super::{Edit, IMAGE_NAME, InfraCluster, Kind, Provider, ProviderData, Stamp, image_name};
 
 /// See the module documentation.
 pub(super) struct Capv;
@@ -19,19 +15,10 @@ const FORMATS: &[&str] = &["ova", "ovf", "vmdk"];
 const VERSIONS: &[&str] = &["v1beta1", "v1beta2"];
 
 const KINDS: &[Kind] = &[
-    Kind::template(
-        "VSphereMachineTemplate",
-        VERSIONS,
-        FORMATS,
-        InPlaceChange::Refused(MACHINE),
-    ),
+    Kind::new("VSphereMachineTemplate", VERSIONS, FORMATS),
     Kind {
-        kind: "VSphereMachineTemplate",
         group: SUPERVISOR,
-        versions: VERSIONS,
-        machine: &["spec", "template", "spec"],
-        formats: FORMATS,
-        change: InPlaceChange::Refused(MACHINE),
+        ..Kind::new("VSphereMachineTemplate", VERSIONS, FORMATS)
     },
 ];
 
@@ -91,13 +78,8 @@ const SUPERVISOR_CLUSTER: InfraCluster = InfraCluster {
 };
 
 const DATA: ProviderData = ProviderData {
-    name: "capv",
-    alias: None,
-    kinds: KINDS,
-    infra_cluster: CLUSTER,
-    image_names: IMAGE_NAMES,
-    settings: SETTINGS,
-    host_selector: None,
+    other_settings: &[IMAGE_NAME, NETWORKS],
+    ..ProviderData::new("capv", KINDS, CLUSTER, IMAGE_NAMES, SETTINGS)
 };
 
 impl Provider for Capv {
@@ -119,10 +101,7 @@ impl Provider for Capv {
     }
 
     fn machine(&self, settings: &Node, _version: &str) -> Map {
-        let mut machine = set(settings, SETTINGS);
-        for name in [IMAGE_NAME, NETWORKS] {
-            machine.remove(name);
-        }
+        let mut machine = DATA.machine(settings);
         for (name, field) in RENAMED {
             if let Some(entry) = machine.remove(name)
                 && machine.get(field).is_none()

@@ -3,7 +3,6 @@
 //! Source: CAPZ's CRDs and webhook. The version of a gallery's image is the Kubernetes version; its name does not contain it.
 
 use super::images::{Field, ImageNames, Way};
-use super::kind::{INFRASTRUCTURE, MACHINE};
 use super::{Edit, InPlaceChange, InfraCluster, Kind, Provider, ProviderData, Stamp};
 
 /// See the module documentation.
@@ -12,19 +11,11 @@ pub(super) struct Capz;
 const FORMATS: &[&str] = &["vhd"];
 
 const KINDS: &[Kind] = &[
-    Kind::template(
-        "AzureMachineTemplate",
-        &["v1beta1"],
-        FORMATS,
-        InPlaceChange::Refused(MACHINE),
-    ),
+    Kind::new("AzureMachineTemplate", &["v1beta1"], FORMATS),
     Kind {
-        kind: "AzureMachinePool",
-        group: INFRASTRUCTURE,
-        versions: &["v1beta1"],
         machine: &["spec", "template"],
-        formats: FORMATS,
         change: InPlaceChange::Rolls,
+        ..Kind::new("AzureMachinePool", &["v1beta1"], FORMATS)
     },
 ];
 
@@ -133,15 +124,7 @@ const CLUSTER: InfraCluster = InfraCluster {
     ..InfraCluster::new("AzureCluster", &["v1beta1"], &["location"])
 };
 
-const DATA: ProviderData = ProviderData {
-    name: "capz",
-    alias: None,
-    kinds: KINDS,
-    infra_cluster: CLUSTER,
-    image_names: IMAGE_NAMES,
-    settings: SETTINGS,
-    host_selector: None,
-};
+const DATA: ProviderData = ProviderData::new("capz", KINDS, CLUSTER, IMAGE_NAMES, SETTINGS);
 
 impl Provider for Capz {
     fn data(&self) -> &'static ProviderData {

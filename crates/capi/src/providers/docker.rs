@@ -5,11 +5,7 @@
 use yaml_tree::value::{Entry, Map, Node};
 
 use super::images::{ImageNames, Way};
-use super::kind::MACHINE;
-use super::{
-    Edit, IMAGE_NAME, InPlaceChange, InfraCluster, Kind, Provider, ProviderData, Stamp, image_name,
-    set,
-};
+use super::{Edit, IMAGE_NAME, InfraCluster, Kind, Provider, ProviderData, Stamp, image_name};
 use crate::image::fact;
 
 /// See the module documentation.
@@ -20,13 +16,8 @@ const VERSIONS: &[&str] = &["v1beta1", "v1beta2"];
 const FORMATS: &[&str] = &["container"];
 
 const KINDS: &[Kind] = &[
-    Kind::template(
-        "DockerMachineTemplate",
-        VERSIONS,
-        FORMATS,
-        InPlaceChange::Refused(MACHINE),
-    ),
-    Kind::template(DEV, VERSIONS, FORMATS, InPlaceChange::Refused(MACHINE)),
+    Kind::new("DockerMachineTemplate", VERSIONS, FORMATS),
+    Kind::new(DEV, VERSIONS, FORMATS),
 ];
 
 const SETTINGS: &[&str] = &[
@@ -57,13 +48,9 @@ const DEV_CLUSTER: InfraCluster = InfraCluster::new("DevCluster", VERSIONS, &["b
 const DOCKER_CLUSTER: InfraCluster = InfraCluster::new("DockerCluster", VERSIONS, &[]);
 
 const DATA: ProviderData = ProviderData {
-    name: "docker",
     alias: Some("capd"),
-    kinds: KINDS,
-    infra_cluster: DOCKER_CLUSTER,
-    image_names: IMAGE_NAMES,
-    settings: SETTINGS,
-    host_selector: None,
+    other_settings: &[IMAGE_NAME],
+    ..ProviderData::new("docker", KINDS, DOCKER_CLUSTER, IMAGE_NAMES, SETTINGS)
 };
 
 impl Provider for Docker {
@@ -84,8 +71,7 @@ impl Provider for Docker {
     }
 
     fn machine(&self, settings: &Node, _version: &str) -> Map {
-        let mut machine = set(settings, SETTINGS);
-        machine.remove(IMAGE_NAME);
+        let mut machine = DATA.machine(settings);
         if let Some(name) = image_name(settings) {
             machine.insert(Entry::holding("customImage", name.clone()));
         }

@@ -4,11 +4,11 @@
 //! `imageUri` is written, and the fields beside it are kept. The CRD has no schema for it, so nothing validates it.
 //! Source: rancher-sandbox/cluster-api-provider-elemental, doc/PLUGIN_ELEMENTAL.md.
 
-use yaml_tree::value::{Map, Node};
+use yaml_tree::value::Node;
 
 use super::images::{ImageNames, Way};
 use super::{
-    BlankEndpoint, Edit, InPlaceChange, InfraCluster, Kind, Provider, ProviderData, Stamp, set,
+    BlankEndpoint, Edit, InPlaceChange, InfraCluster, Kind, Provider, ProviderData, Stamp,
 };
 use oci_artifacts::is_oci;
 
@@ -17,16 +17,11 @@ use crate::image::fact;
 /// See the module documentation.
 pub(super) struct Elemental;
 
-const KINDS: &[Kind] = &[Kind::template(
-    "ElementalMachineTemplate",
-    &["v1beta1"],
-    &["container"],
-    InPlaceChange::Ignored,
-)];
+const KINDS: &[Kind] = &[Kind {
+    change: InPlaceChange::Ignored,
+    ..Kind::new("ElementalMachineTemplate", &["v1beta1"], &["container"])
+}];
 
-/// The settings in the machine's spec.
-const MACHINE: &[&str] = &["osVersionManagement", "selector"];
-/// The same, and the setting for the pool's registration.
 const SETTINGS: &[&str] = &["osVersionManagement", "registration", "selector"];
 
 /// The settings that choose a component bundle.
@@ -52,22 +47,14 @@ const CLUSTER: InfraCluster = InfraCluster {
 };
 
 const DATA: ProviderData = ProviderData {
-    name: "elemental",
-    alias: None,
-    kinds: KINDS,
-    infra_cluster: CLUSTER,
-    image_names: IMAGE_NAMES,
-    settings: SETTINGS,
     host_selector: Some("selector"),
+    other_settings: &["registration"],
+    ..ProviderData::new("elemental", KINDS, CLUSTER, IMAGE_NAMES, SETTINGS)
 };
 
 impl Provider for Elemental {
     fn data(&self) -> &'static ProviderData {
         &DATA
-    }
-
-    fn machine(&self, settings: &Node, _version: &str) -> Map {
-        set(settings, MACHINE)
     }
 
     /// Its hosts have a system already, and a component bundle may bring all else.

@@ -5,7 +5,7 @@
 use yaml_tree::value::Node;
 
 use super::images::{Field, ImageNames, Way};
-use super::{Edit, InPlaceChange, InfraCluster, Kind, Provider, ProviderData, Stamp};
+use super::{Edit, InfraCluster, Kind, Provider, ProviderData, Stamp};
 use crate::image::fact;
 use crate::labels::LabelSelector;
 use crate::location::file_name;
@@ -22,18 +22,8 @@ const ARCHIVES: [&str; 8] = [
 
 const KINDS: &[Kind] = &[
     // The format of a snapshot is not known.
-    Kind::template(
-        "HCloudMachineTemplate",
-        VERSIONS,
-        &[],
-        InPlaceChange::Refused("spec"),
-    ),
-    Kind::template(
-        BARE_METAL,
-        VERSIONS,
-        &["tar"],
-        InPlaceChange::Refused("spec"),
-    ),
+    Kind::new("HCloudMachineTemplate", VERSIONS, &[]).refuses_all(),
+    Kind::new(BARE_METAL, VERSIONS, &["tar"]).refuses_all(),
 ];
 
 /// The setting with which bare-metal pools select hosts.
@@ -80,13 +70,8 @@ const CLUSTER: InfraCluster = InfraCluster::new(
 );
 
 const DATA: ProviderData = ProviderData {
-    name: "hetzner",
-    alias: None,
-    kinds: KINDS,
-    infra_cluster: CLUSTER,
-    image_names: IMAGE_NAMES,
-    settings: SETTINGS,
     host_selector: Some(SELECTOR),
+    ..ProviderData::new("hetzner", KINDS, CLUSTER, IMAGE_NAMES, SETTINGS)
 };
 
 impl Provider for Hetzner {

@@ -30,12 +30,11 @@ pub enum InPlaceChange {
 }
 
 impl Kind {
-    /// A machine template of Cluster API's infrastructure group.
-    pub(super) const fn template(
+    /// A machine template of Cluster API's infrastructure group, of which the webhook refuses changes of the machine.
+    pub(super) const fn new(
         kind: &'static str,
         versions: &'static [&'static str],
         formats: &'static [&'static str],
-        change: InPlaceChange,
     ) -> Self {
         Self {
             kind,
@@ -43,7 +42,15 @@ impl Kind {
             versions,
             machine: &["spec", "template", "spec"],
             formats,
-            change,
+            change: InPlaceChange::Refused(MACHINE),
+        }
+    }
+
+    /// The webhook refuses every change of its `spec`.
+    pub(super) const fn refuses_all(self) -> Self {
+        Self {
+            change: InPlaceChange::Refused("spec"),
+            ..self
         }
     }
 
@@ -70,4 +77,4 @@ pub fn is_refused_later(provider: &str, format: &str) -> bool {
 /// The group of Cluster API's infrastructure providers.
 pub(super) const INFRASTRUCTURE: &str = "infrastructure.cluster.x-k8s.io";
 /// The path that most webhooks make immutable.
-pub(super) const MACHINE: &str = "spec.template.spec";
+const MACHINE: &str = "spec.template.spec";

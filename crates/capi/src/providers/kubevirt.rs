@@ -5,18 +5,18 @@
 
 use super::field::FieldStep;
 use super::images::{ImageNames, Way};
-use super::{Edit, InPlaceChange, InfraCluster, Kind, Provider, ProviderData, Stamp};
+use super::{Edit, InfraCluster, Kind, Provider, ProviderData, Stamp};
 use crate::image::fact;
 
 /// See the module documentation.
 pub(super) struct Kubevirt;
 
-const KINDS: &[Kind] = &[Kind::template(
+const KINDS: &[Kind] = &[Kind::new(
     "KubevirtMachineTemplate",
     &["v1alpha1"],
     &["raw", "qcow2", "iso"],
-    InPlaceChange::Refused("spec"),
-)];
+)
+.refuses_all()];
 
 const SETTINGS: &[&str] = &[
     "infraClusterSecretRef",
@@ -57,15 +57,7 @@ const IMAGE_NAMES: &[ImageNames] = &[ImageNames::new(
 
 const CLUSTER: InfraCluster = InfraCluster::new("KubevirtCluster", &["v1alpha1"], &[]);
 
-const DATA: ProviderData = ProviderData {
-    name: "kubevirt",
-    alias: None,
-    kinds: KINDS,
-    infra_cluster: CLUSTER,
-    image_names: IMAGE_NAMES,
-    settings: SETTINGS,
-    host_selector: None,
-};
+const DATA: ProviderData = ProviderData::new("kubevirt", KINDS, CLUSTER, IMAGE_NAMES, SETTINGS);
 
 impl Provider for Kubevirt {
     fn data(&self) -> &'static ProviderData {

@@ -75,7 +75,7 @@ pub trait Provider: Sync {
 
     /// The machine's spec from a pool's settings, without the image.
     fn machine(&self, settings: &Node, _version: &str) -> Map {
-        set(settings, self.data().settings)
+        self.data().machine(settings)
     }
 
     /// The fields outside the machine's spec.
@@ -116,8 +116,40 @@ pub struct ProviderData {
     pub image_names: &'static [ImageNames],
     /// The settings of a pool that its machine template contains, without the image. Only these are evaluated.
     pub settings: &'static [&'static str],
+    /// Those of them that are no fields of the machine's spec.
+    pub other_settings: &'static [&'static str],
     /// The setting that selects hosts by labels for a pool's machines; none if the provider creates machines.
     pub host_selector: Option<&'static str>,
+}
+
+impl ProviderData {
+    const fn new(
+        name: &'static str,
+        kinds: &'static [Kind],
+        infra_cluster: InfraCluster,
+        image_names: &'static [ImageNames],
+        settings: &'static [&'static str],
+    ) -> Self {
+        Self {
+            name,
+            alias: None,
+            kinds,
+            infra_cluster,
+            image_names,
+            settings,
+            other_settings: &[],
+            host_selector: None,
+        }
+    }
+
+    /// The settings that are fields of the machine's spec.
+    fn machine(&self, settings: &Node) -> Map {
+        let mut machine = set(settings, self.settings);
+        for name in self.other_settings {
+            machine.remove(name);
+        }
+        machine
+    }
 }
 
 /// The fields of a machine template outside the machine's spec.

@@ -5,17 +5,17 @@
 use yaml_tree::value::{Node, Value};
 
 use super::images::{Field, ImageNames, Way};
-use super::{Edit, InPlaceChange, InfraCluster, Kind, Provider, ProviderData, Stamp};
+use super::{Edit, InfraCluster, Kind, Provider, ProviderData, Stamp};
 
 /// See the module documentation.
 pub(super) struct Proxmox;
 
-const KINDS: &[Kind] = &[Kind::template(
+const KINDS: &[Kind] = &[Kind::new(
     "ProxmoxMachineTemplate",
     &["v1alpha2", "v1alpha1"],
     &["raw", "qcow2", "vmdk"],
-    InPlaceChange::Refused("spec"),
-)];
+)
+.refuses_all()];
 
 const SETTINGS: &[&str] = &[
     "allowedNodes",
@@ -49,15 +49,7 @@ const IMAGE_NAMES: &[ImageNames] = &[ImageNames::new(
 const CLUSTER: InfraCluster =
     InfraCluster::new("ProxmoxCluster", &["v1alpha2", "v1alpha1"], &["dnsServers"]);
 
-const DATA: ProviderData = ProviderData {
-    name: "proxmox",
-    alias: None,
-    kinds: KINDS,
-    infra_cluster: CLUSTER,
-    image_names: IMAGE_NAMES,
-    settings: SETTINGS,
-    host_selector: None,
-};
+const DATA: ProviderData = ProviderData::new("proxmox", KINDS, CLUSTER, IMAGE_NAMES, SETTINGS);
 
 impl Provider for Proxmox {
     fn data(&self) -> &'static ProviderData {

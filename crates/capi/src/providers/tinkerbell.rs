@@ -6,19 +6,15 @@
 use yaml_tree::value::{Node, Value};
 
 use super::images::{Field, ImageNames, Way};
-use super::{Edit, InPlaceChange, InfraCluster, Kind, Provider, ProviderData, Stamp};
+use super::{Edit, InfraCluster, Kind, Provider, ProviderData, Stamp};
 use crate::image::fact;
 use crate::labels::LabelSelector;
 
 /// See the module documentation.
 pub(super) struct Tinkerbell;
 
-const KINDS: &[Kind] = &[Kind::template(
-    "TinkerbellMachineTemplate",
-    &["v1beta1"],
-    &["raw", "qcow2"],
-    InPlaceChange::Refused("spec"),
-)];
+const KINDS: &[Kind] =
+    &[Kind::new("TinkerbellMachineTemplate", &["v1beta1"], &["raw", "qcow2"]).refuses_all()];
 
 /// The setting that selects hardware for pools.
 const AFFINITY: &str = "hardwareAffinity";
@@ -56,13 +52,8 @@ const CLUSTER: InfraCluster = InfraCluster {
 };
 
 const DATA: ProviderData = ProviderData {
-    name: "tinkerbell",
-    alias: None,
-    kinds: KINDS,
-    infra_cluster: CLUSTER,
-    image_names: IMAGE_NAMES,
-    settings: SETTINGS,
     host_selector: Some(AFFINITY),
+    ..ProviderData::new("tinkerbell", KINDS, CLUSTER, IMAGE_NAMES, SETTINGS)
 };
 
 impl Provider for Tinkerbell {
