@@ -12,69 +12,26 @@ use super::value::{Lazy, Map, Object, PLAIN_MAP};
 use super::{Budget, Engine, Error, Value, print};
 
 /// The group versions that Kubernetes itself serves. `.Capabilities.APIVersions.Has` finds these without a cluster.
-const API_VERSIONS: &[&str] = &[
-    "admissionregistration.k8s.io/v1",
-    "admissionregistration.k8s.io/v1alpha1",
-    "admissionregistration.k8s.io/v1beta1",
-    "apiextensions.k8s.io/v1",
-    "apiextensions.k8s.io/v1beta1",
-    "apps/v1",
-    "apps/v1beta1",
-    "apps/v1beta2",
-    "authentication.k8s.io/v1",
-    "authentication.k8s.io/v1alpha1",
-    "authentication.k8s.io/v1beta1",
-    "authorization.k8s.io/v1",
-    "authorization.k8s.io/v1beta1",
-    "autoscaling/v1",
-    "autoscaling/v2",
-    "autoscaling/v2beta1",
-    "autoscaling/v2beta2",
-    "batch/v1",
-    "batch/v1beta1",
-    "certificates.k8s.io/v1",
-    "certificates.k8s.io/v1alpha1",
-    "certificates.k8s.io/v1beta1",
-    "coordination.k8s.io/v1",
-    "coordination.k8s.io/v1alpha2",
-    "coordination.k8s.io/v1beta1",
-    "discovery.k8s.io/v1",
-    "discovery.k8s.io/v1beta1",
-    "events.k8s.io/v1",
-    "events.k8s.io/v1beta1",
-    "extensions/v1beta1",
-    "flowcontrol.apiserver.k8s.io/v1",
-    "flowcontrol.apiserver.k8s.io/v1beta1",
-    "flowcontrol.apiserver.k8s.io/v1beta2",
-    "flowcontrol.apiserver.k8s.io/v1beta3",
-    "internal.apiserver.k8s.io/v1alpha1",
-    "networking.k8s.io/v1",
-    "networking.k8s.io/v1alpha1",
-    "networking.k8s.io/v1beta1",
-    "node.k8s.io/v1",
-    "node.k8s.io/v1alpha1",
-    "node.k8s.io/v1beta1",
-    "policy/v1",
-    "policy/v1beta1",
-    "rbac.authorization.k8s.io/v1",
-    "rbac.authorization.k8s.io/v1alpha1",
-    "rbac.authorization.k8s.io/v1beta1",
-    "resource.k8s.io/v1alpha3",
-    "resource.k8s.io/v1beta1",
-    "scheduling.k8s.io/v1",
-    "scheduling.k8s.io/v1alpha1",
-    "scheduling.k8s.io/v1beta1",
-    "storage.k8s.io/v1",
-    "storage.k8s.io/v1alpha1",
-    "storage.k8s.io/v1beta1",
-    "storagemigration.k8s.io/v1alpha1",
-    "v1",
-];
+const API_VERSIONS: &str = "admissionregistration.k8s.io/v1 admissionregistration.k8s.io/v1alpha1 \
+    admissionregistration.k8s.io/v1beta1 apiextensions.k8s.io/v1 apiextensions.k8s.io/v1beta1 apps/v1 \
+    apps/v1beta1 apps/v1beta2 authentication.k8s.io/v1 authentication.k8s.io/v1alpha1 \
+    authentication.k8s.io/v1beta1 authorization.k8s.io/v1 authorization.k8s.io/v1beta1 autoscaling/v1 \
+    autoscaling/v2 autoscaling/v2beta1 autoscaling/v2beta2 batch/v1 batch/v1beta1 certificates.k8s.io/v1 \
+    certificates.k8s.io/v1alpha1 certificates.k8s.io/v1beta1 coordination.k8s.io/v1 \
+    coordination.k8s.io/v1alpha2 coordination.k8s.io/v1beta1 discovery.k8s.io/v1 discovery.k8s.io/v1beta1 \
+    events.k8s.io/v1 events.k8s.io/v1beta1 extensions/v1beta1 flowcontrol.apiserver.k8s.io/v1 \
+    flowcontrol.apiserver.k8s.io/v1beta1 flowcontrol.apiserver.k8s.io/v1beta2 \
+    flowcontrol.apiserver.k8s.io/v1beta3 internal.apiserver.k8s.io/v1alpha1 networking.k8s.io/v1 \
+    networking.k8s.io/v1alpha1 networking.k8s.io/v1beta1 node.k8s.io/v1 node.k8s.io/v1alpha1 \
+    node.k8s.io/v1beta1 policy/v1 policy/v1beta1 rbac.authorization.k8s.io/v1 \
+    rbac.authorization.k8s.io/v1alpha1 rbac.authorization.k8s.io/v1beta1 resource.k8s.io/v1alpha3 \
+    resource.k8s.io/v1beta1 scheduling.k8s.io/v1 scheduling.k8s.io/v1alpha1 scheduling.k8s.io/v1beta1 \
+    storage.k8s.io/v1 storage.k8s.io/v1alpha1 storage.k8s.io/v1beta1 storagemigration.k8s.io/v1alpha1 v1";
 
 /// Whether Kubernetes itself has kinds in a group: those above, and that of `kube-aggregator`.
 pub fn is_own_group(group: &str) -> bool {
-    let is_of = |version: &&str| version.split_once('/').map_or("", |(group, _)| group) == group;
-    group == "apiregistration.k8s.io" || API_VERSIONS.iter().any(is_of)
+    let is_of = |version: &str| version.split_once('/').map_or("", |(group, _)| group) == group;
+    group == "apiregistration.k8s.io" || API_VERSIONS.split(' ').any(is_of)
 }
 
 /// Those of kinds of old, which no cluster of today serves. Alpha and beta versions that may come back are not here.
@@ -554,7 +511,7 @@ impl ApiVersions {
             let rest = version.strip_prefix(*gone);
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         };
-        let is_known = API_VERSIONS.contains(&version);
+        let is_known = API_VERSIONS.split(' ').any(|known| known == version);
         let is_stable = is_known && !version.contains("alpha") && !version.contains("beta");
         if self.of_cluster {
             is_stable || self.has_all && !GONE.iter().any(is_gone)
@@ -574,11 +531,11 @@ impl Object for ApiVersions {
     }
 
     fn text(&self) -> String {
-        format!("[{}]", API_VERSIONS.join(" "))
+        format!("[{API_VERSIONS}]")
     }
 
     fn plain(&self) -> Value {
-        Value::strings(API_VERSIONS.iter().copied())
+        Value::strings(API_VERSIONS.split(' '))
     }
 
     fn method(&self, name: &str) -> Option<Signature> {
