@@ -9,7 +9,7 @@ use yaml_tree::NoticeKind;
 use yaml_tree::engine::Engine;
 use yaml_tree::json::{Html, to_json};
 use yaml_tree::place::{FileId, Place, Spot};
-use yaml_tree::value::{Node, Value};
+use yaml_tree::value::Node;
 
 use capi::secrets;
 
@@ -188,8 +188,7 @@ pub(super) fn is_blank(text: &str) -> bool {
 fn identity(document: &Node, found: &mut Vec<Fault>) -> [String; 4] {
     let mut text = |path: &[&str], needed: bool| {
         let node = document.get_path(path);
-        let text = node.and_then(|node| node.value.as_str());
-        let text = text.map(|text| text.to_string()).unwrap_or_default();
+        let text = document.text(path).unwrap_or_default().to_owned();
         if text.is_empty() && (needed || node.is_some()) {
             let place = node.unwrap_or(document).place;
             found.push(fault(format!("`{}` must be a text", path.join(".")), place));
@@ -235,13 +234,7 @@ fn metadata(document: &Node, found: &mut Vec<Fault>) {
         ("labels", name::is_label_value as fn(&str) -> bool),
         ("annotations", |_: &str| true),
     ] {
-        let Some(Value::Map(entries)) = document
-            .get_path(&["metadata", field])
-            .map(|node| &node.value)
-        else {
-            continue;
-        };
-        for entry in entries.iter() {
+        for entry in document.entries(&["metadata", field]) {
             let value = entry.node.value.as_str();
             if !name::is_label_key(&entry.key) || !value.is_some_and(|value| is_legal(value)) {
                 let written = match value {
@@ -258,34 +251,20 @@ fn metadata(document: &Node, found: &mut Vec<Fault>) {
 /// Whether the object's controller writes the object's name as a label on what it applies
 /// (fluxcd/pkg, `ssa.ResourceManager.SetOwnerLabels`; helm-controller, `postrender.OriginLabels`).
 fn is_used_as_label(document: &Node) -> bool {
-    let text = |key: &str| {
-        document
-            .get_path(&[key])
-            .and_then(|node| node.value.as_str())
-    };
     let is_of = |kind: &str, group: &str| {
-        let own = text("kind").is_some_and(|text| **text == *kind);
-        own && text("apiVersion").is_some_and(|text| text.starts_with(group))
+        let api_version = document.text(&["apiVersion"]).unwrap_or_default();
+        document.text(&["kind"]) == Some(kind) && api_version.starts_with(group)
     };
     is_of("Kustomization", "kustomize.toolkit.fluxcd.io/")
         || is_of("HelmRelease", "helm.toolkit.fluxcd.io/")
 }
 
 fn data_size(document: &Node, found: &mut Vec<Fault>) {
-    let kind = document
-        .get_path(&["kind"])
-        .and_then(|kind| kind.value.as_str());
-    if !kind.is_some_and(|kind| matches!(&**kind, "ConfigMap" | "Secret")) {
+    if !matches!(document.text(&["kind"]), Some("ConfigMap" | "Secret")) {
         return;
     }
-    let Some(data) = document
-        .get_path(&["data"])
-        .and_then(|data| data.value.as_map())
-    else {
-        return;
-    };
-    let size: usize = data
-        .iter()
+    let size: usize = document
+        .entries(&["data"])
         .filter_map(|entry| entry.node.value.as_str())
         .map(|text| text.len())
         .sum();

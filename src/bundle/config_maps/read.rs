@@ -60,15 +60,10 @@ struct Reading {
 
 impl Reading {
     fn document(&mut self, source: &Arc<Source>, node: &Node) -> io::Result<()> {
-        let text = |path: &[&str]| {
-            node.get_path(path)
-                .and_then(|node| node.value.as_str())
-                .cloned()
-        };
-        if text(&["kind"]).as_deref() != Some("ConfigMap") {
+        if node.text(&["kind"]) != Some("ConfigMap") {
             return Ok(());
         }
-        let name = text(&["metadata", "name"]).unwrap_or_default();
+        let name = node.text(&["metadata", "name"]).unwrap_or_default();
         let immutable = node.get_path(&["immutable"]).map(|node| &node.value);
         if !matches!(immutable, Some(Value::Bool(true))) {
             let message = format!("ConfigMap `{name}` is not immutable, and a bundle's are");

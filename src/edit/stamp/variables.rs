@@ -94,10 +94,7 @@ fn values(object: &ManifestObject, name: &str) -> Vec<(Vec<Step>, Node)> {
     let items = lists
         .iter()
         .flat_map(|path| object.nodes(&format!("{path}[]")));
-    let named = items.filter(|(_, item)| {
-        let own = item.get_path(&["name"]).and_then(|own| own.value.as_str());
-        own.is_some_and(|own| **own == *name)
-    });
+    let named = items.filter(|(_, item)| item.text(&["name"]) == Some(name));
     let found = named.filter_map(|(steps, item)| {
         let path: Vec<&str> = value.iter().chain(&inner).copied().collect();
         let node = item.get_path(&path)?.clone();

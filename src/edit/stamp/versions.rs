@@ -41,15 +41,10 @@ pub(super) fn runners(objects: &[ManifestObject]) -> BTreeMap<usize, Vec<usize>>
 /// The Clusters whose topology names a class.
 fn clusters_of(objects: &[ManifestObject], class: &ManifestObject) -> Vec<usize> {
     let is_of_class = |cluster: &ManifestObject| {
-        let text = |path: &[&str]| {
-            cluster
-                .node
-                .get_path(path)
-                .and_then(|node| node.value.as_str())
-        };
+        let text = |path: &[&str]| cluster.node.text(path);
         let name = text(&["spec", "topology", "class"])
             .or_else(|| text(&["spec", "topology", "classRef", "name"]));
-        &*cluster.kind == "Cluster" && name == Some(&class.name)
+        &*cluster.kind == "Cluster" && name == Some(&*class.name)
     };
     let clusters = objects.iter().enumerate();
     clusters

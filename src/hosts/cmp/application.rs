@@ -68,18 +68,11 @@ pub(super) fn run(objects: &[Node], simulated: &Simulated) -> Result<Run, Error>
 
 /// The text at a path; empty where there is none, as in Argo CD's own types.
 fn text<'n>(node: &'n Node, path: &[&str]) -> &'n str {
-    let found = node.get_path(path).and_then(|node| node.value.as_str());
-    found.map_or("", |text| text)
-}
-
-/// The items of a list; none where there is none.
-fn items<'n>(node: &'n Node, path: &[&str]) -> &'n [Node] {
-    let found = node.get_path(path).and_then(|node| node.value.as_list());
-    found.unwrap_or_default()
+    node.text(path).unwrap_or_default()
 }
 
 fn source(application: &Node, number: Option<usize>) -> Result<&Node, Error> {
-    let sources = items(application, &["spec", "sources"]);
+    let sources = application.items(&["spec", "sources"]);
     if sources.is_empty() {
         let source = application.get_path(&["spec", "source"]);
         return source.ok_or_else(|| Error::usage("the Application has no `spec.source`"));
@@ -168,11 +161,11 @@ fn kube_version(text: &str) -> Result<String, Error> {
 
 fn add_plugin_variables(plugin: &Node, environment: &mut Environment) -> Result<(), Error> {
     let known = environment.clone();
-    for variable in items(plugin, &["env"]) {
+    for variable in plugin.items(&["env"]) {
         let name = format!("{ENV_PREFIX}{}", text(variable, &["name"]));
         environment.set(name, expand(text(variable, &["value"]), &known));
     }
-    let parameters = items(plugin, &["parameters"]);
+    let parameters = plugin.items(&["parameters"]);
     if parameters.is_empty() {
         environment.set(PARAMETERS, "null");
         return Ok(());
@@ -217,24 +210,15 @@ fn json(parameter: &Node) -> Result<Map, Error> {
 /// The `PARAM_…` variables.
 fn add_parameter(parameter: &Node, environment: &mut Environment) {
     let base = format!("PARAM_{}", variable_name(text(parameter, &["name"])));
-    if let Some(text) = parameter
-        .get_path(&["string"])
-        .and_then(|node| node.value.as_str())
-    {
-        environment.set(base.clone(), &**text);
+    if let Some(text) = parameter.text(&["string"]) {
+        environment.set(base.clone(), text);
     }
-    if let Some(map) = parameter
-        .get_path(&["map"])
-        .and_then(|node| node.value.as_map())
-    {
-        for entry in map.iter() {
-            let value = entry.node.value.as_str().map_or("", |text| text);
-            environment.set(format!("{base}_{}", variable_name(&entry.key)), value);
-        }
+    for entry in parameter.entries(&["map"]) {
+        let key = variable_name(&entry.key);
+        environment.set(format!("{base}_{key}"), text(&entry.node, &[]));
     }
-    for (index, item) in items(parameter, &["array"]).iter().enumerate() {
-        let value = item.value.as_str().map_or("", |text| text);
-        environment.set(format!("{base}_{index}"), value);
+    for (index, item) in parameter.items(&["array"]).iter().enumerate() {
+        environment.set(format!("{base}_{index}"), text(item, &[]));
     }
 }
 

@@ -33,9 +33,9 @@ impl<'a> List<'a> {
                 "stdin must hold one document: a KRM function reads a ResourceList",
             ));
         };
-        let word = |key| root.get_path(&[key]).and_then(|node| node.value.as_str());
-        let group = word("apiVersion").and_then(|version| version.split_once('/'));
-        if word("kind").is_none_or(|kind| &**kind != "ResourceList")
+        let group = root.text(&["apiVersion"]);
+        let group = group.and_then(|version| version.split_once('/'));
+        if root.text(&["kind"]) != Some("ResourceList")
             || group.is_none_or(|(group, _)| group != "config.kubernetes.io")
         {
             return Err(Error::usage(

@@ -113,10 +113,7 @@ impl Severity {
 impl ItemReference {
     /// The object that a node is.
     pub(super) fn from_item(item: &Node) -> Self {
-        let text = |path: &[&str]| {
-            let found = item.get_path(path).and_then(|node| node.value.as_str());
-            found.map_or_else(String::new, |text| text.to_string())
-        };
+        let text = |path: &[&str]| item.text(path).unwrap_or_default().to_owned();
         Self {
             api_version: text(&["apiVersion"]),
             kind: text(&["kind"]),

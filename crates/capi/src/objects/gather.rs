@@ -251,10 +251,7 @@ fn unreadable_string(text: &Text, value: &str, error: SyntaxError) -> Option<Unr
 }
 
 fn has_kind(node: &Node) -> bool {
-    let is_text = |key: &str| {
-        let text = node.get_path(&[key]).and_then(|node| node.value.as_str());
-        text.is_some_and(|text| !text.is_empty())
-    };
+    let is_text = |key: &str| node.text(&[key]).is_some_and(|text| !text.is_empty());
     is_text("apiVersion") && is_text("kind")
 }
 

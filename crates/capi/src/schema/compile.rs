@@ -87,11 +87,8 @@ pub(super) struct Rule {
 impl Rule {
     /// The rules of a schema.
     pub(super) fn all(schema: &Node) -> Vec<Self> {
-        let list = schema
-            .get_path(&["x-kubernetes-validations"])
-            .and_then(|node| node.value.as_list());
-        list.unwrap_or_default()
-            .iter()
+        let rules = schema.items(&["x-kubernetes-validations"]).iter();
+        rules
             .filter_map(|rule| {
                 let text = |key| rule.get_path(&[key])?.value.as_str().cloned();
                 Some(Self {
@@ -180,17 +177,16 @@ fn compile(node: &Node, depth: usize) -> Result<Schema, String> {
             .transpose()
     };
     let many = |key| -> Result<Vec<Schema>, String> {
-        let list = node.get_path(&[key]).and_then(|node| node.value.as_list());
-        let list = list.unwrap_or_default();
-        list.iter().map(|item| compile(item, depth)).collect()
+        let items = node.items(&[key]).iter();
+        items.map(|item| compile(item, depth)).collect()
     };
     let properties = node.entries(&["properties"]);
     Ok(Schema {
         kind: text(node, "type").and_then(|kind| kind_of(kind)),
-        nullable: flag(node, "nullable"),
-        int_or_string: flag(node, "x-kubernetes-int-or-string"),
-        preserves: flag(node, "x-kubernetes-preserve-unknown-fields"),
-        embedded: flag(node, "x-kubernetes-embedded-resource"),
+        nullable: node.flag(&["nullable"]),
+        int_or_string: node.flag(&["x-kubernetes-int-or-string"]),
+        preserves: node.flag(&["x-kubernetes-preserve-unknown-fields"]),
+        embedded: node.flag(&["x-kubernetes-embedded-resource"]),
         properties: properties
             .map(|entry| Ok((Arc::clone(&entry.key), compile(&entry.node, depth)?)))
             .collect::<Result<_, String>>()?,
@@ -258,18 +254,10 @@ fn mandatory_keys(node: &Node) -> Vec<Arc<str>> {
 }
 
 fn texts(node: &Node, key: &str) -> Vec<Arc<str>> {
-    let list = node.get_path(&[key]).and_then(|node| node.value.as_list());
-    let texts = list.unwrap_or_default().iter();
+    let texts = node.items(&[key]).iter();
     texts
         .filter_map(|item| item.value.as_str().cloned())
         .collect()
-}
-
-fn flag(node: &Node, key: &str) -> bool {
-    matches!(
-        node.get_path(&[key]).map(|node| &node.value),
-        Some(Value::Bool(true))
-    )
 }
 
 fn number(node: &Node, key: &str) -> Option<f64> {
@@ -281,10 +269,7 @@ fn number(node: &Node, key: &str) -> Option<f64> {
 }
 
 fn enum_values(node: &Node) -> Vec<String> {
-    let list = node
-        .get_path(&["enum"])
-        .and_then(|node| node.value.as_list());
-    let values = list.unwrap_or_default().iter();
+    let values = node.items(&["enum"]).iter();
     values
         .map(|item| to_json(&item.value, Html::Plain))
         .collect()
@@ -305,6 +290,6 @@ fn bounds(node: &Node, least: &str, most: &str) -> Bounds {
 fn limit(node: &Node, key: &str, exclusive: &str) -> Option<Limit> {
     Some(Limit {
         bound: number(node, key)?,
-        exclusive: flag(node, exclusive),
+        exclusive: node.flag(&[exclusive]),
     })
 }

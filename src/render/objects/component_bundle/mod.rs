@@ -241,10 +241,7 @@ pub fn fill_field(
     findings: &mut Vec<Finding>,
 ) {
     for (template, delivery) in objects_with_delivery(deliveries, templates) {
-        let kind = template
-            .get_path(&["kind"])
-            .and_then(|kind| kind.value.as_str());
-        let kind = kind.map(|kind| kind.to_string()).unwrap_or_default();
+        let kind = template.text(&["kind"]).unwrap_or_default();
         let message = format!("`{kind}` has no field `componentsBundle`: the API server drops it");
         let finding = Finding::new(RuleId::ManifestInvalid, message)
             .unless_set(Level::Warning)

@@ -94,9 +94,7 @@ impl ValuesSchema {
             let line = before.matches('\n').count() + 1;
             format!("line {line}: {}", error.message)
         })?;
-        let draft = root
-            .get_path(&["$schema"])
-            .and_then(|node| node.value.as_str());
+        let draft = root.text(&["$schema"]);
         let old = ["draft-03", "draft-04", "draft-06", "draft-07"];
         let is_old = draft.is_some_and(|draft| old.iter().any(|old| draft.contains(old)));
         Ok(Self {
