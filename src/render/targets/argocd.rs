@@ -32,24 +32,9 @@ impl Target for ArgoCd {
     }
 
     fn templates(&self) -> &'static [(&'static str, &'static str)] {
-        &[
-            (
-                "objects.yaml.j2",
-                include_str!("../../../templates/argocd/objects.yaml.j2"),
-            ),
-            (
-                "application.yaml.j2",
-                include_str!("../../../templates/argocd/application.yaml.j2"),
-            ),
-            (
-                "cluster.yaml.j2",
-                include_str!("../../../templates/argocd/cluster.yaml.j2"),
-            ),
-            (
-                "applicationset.yaml.j2",
-                include_str!("../../../templates/argocd/applicationset.yaml.j2"),
-            ),
-        ]
+        templates! {
+            "argocd": "objects.yaml.j2" "application.yaml.j2" "cluster.yaml.j2" "applicationset.yaml.j2"
+        }
     }
 
     fn options(&self) -> &'static [(&'static str, &'static str)] {
@@ -130,56 +115,23 @@ impl Target for ArgoCd {
     }
 }
 
-const OPTIONS: &[(&str, &str)] = &[
-    ("repo-url", "required: the repository of the chart"),
-    (
-        "chart-path",
-        "the chart's folder in a git repository (default `charts/sylva-capi-cluster`)",
-    ),
-    (
-        "chart",
-        "the chart's name, where `repo-url` is a Helm repository",
-    ),
-    (
-        "revision",
-        "the chart's branch, tag or version (default `HEAD`)",
-    ),
-    (
-        "value-files",
-        "a list for `helm.valueFiles`: the cluster's own values",
-    ),
-    ("project", "the Argo CD project (default `default`)"),
-    ("namespace", "Argo CD's namespace (default `argocd`)"),
-    (
-        "server",
-        "the API server that it deploys to (default `https://kubernetes.default.svc`)",
-    ),
-    (
-        "kind",
-        "the machine template's kind, where a provider has several",
-    ),
-    (
-        "api-version",
-        "the machine template's API version: `v1beta1` (default) or `v1beta2`",
-    ),
-    (
-        "machine-templates",
-        "false: leave the machine templates to the chart (default true)",
-    ),
-    (
-        "applicationset",
-        "true: one ApplicationSet for all clusters",
-    ),
-    (
-        "rendered-repo-url",
-        "required with `applicationset`: the repository of the rendered files",
-    ),
-    ("rendered-revision", "its branch or tag (default `HEAD`)"),
-    (
-        "project-path",
-        "the project's folder in that repository (default: its root)",
-    ),
-];
+const OPTIONS: &[(&str, &str)] = options! {
+    "repo-url": "required: the repository of the chart"
+    "chart-path": "the chart's folder in a git repository (default `charts/sylva-capi-cluster`)"
+    "chart": "the chart's name, where `repo-url` is a Helm repository"
+    "revision": "the chart's branch, tag or version (default `HEAD`)"
+    "value-files": "a list for `helm.valueFiles`: the cluster's own values"
+    "project": "the Argo CD project (default `default`)"
+    "namespace": "Argo CD's namespace (default `argocd`)"
+    "server": "the API server that it deploys to (default `https://kubernetes.default.svc`)"
+    "kind": "the machine template's kind, where a provider has several"
+    "api-version": "the machine template's API version: `v1beta1` (default) or `v1beta2`"
+    "machine-templates": "false: leave the machine templates to the chart (default true)"
+    "applicationset": "true: one ApplicationSet for all clusters"
+    "rendered-repo-url": "required with `applicationset`: the repository of the rendered files"
+    "rendered-revision": "its branch or tag (default `HEAD`)"
+    "project-path": "the project's folder in that repository (default: its root)"
+};
 
 fn wave(number: &str) -> Map {
     Map::from_iter([Entry::from_value(WAVE, number)])

@@ -32,41 +32,17 @@ impl Target for ConfigMaps {
     }
 
     fn templates(&self) -> &'static [(&'static str, &'static str)] {
-        &[
-            (
-                "os-images-info.yaml.j2",
-                include_str!("../../../templates/configmap/os-images-info.yaml.j2"),
-            ),
-            (
-                "os-image-server-images.yaml.j2",
-                include_str!("../../../templates/configmap/os-image-server-images.yaml.j2"),
-            ),
-        ]
+        templates!("configmap": "os-images-info.yaml.j2" "os-image-server-images.yaml.j2")
     }
 
     fn options(&self) -> &'static [(&'static str, &'static str)] {
-        &[
-            (
-                "scope",
-                "`shared` (default): one object for all clusters; `cluster`: one for each, in its namespace",
-            ),
-            (
-                "namespace",
-                "the shared object's namespace (default `sylva-system`)",
-            ),
-            (
-                "name-suffix-hash",
-                "true: the name ends in a hash of the content, so that a change of content is a change of name",
-            ),
-            (
-                "os-images-info-root",
-                "true: the facts are under `os_images_info` as well, with url, checksum, checksumType and format",
-            ),
-            (
-                UUIDS,
-                "true: the ConfigMap `openstack-images-uuids` is written too, with Glance's ids where they are known",
-            ),
-        ]
+        options! {
+            "scope": "`shared` (default): one object for all clusters; `cluster`: one for each, in its namespace"
+            "namespace": "the shared object's namespace (default `sylva-system`)"
+            "name-suffix-hash": "true: the name ends in a hash of the content, so that a change of content is a change of name"
+            "os-images-info-root": "true: the facts are under `os_images_info` as well, with url, checksum, checksumType and format"
+            UUIDS: "true: the ConfigMap `openstack-images-uuids` is written too, with Glance's ids where they are known"
+        }
     }
 
     fn cluster(&self, input: &TargetInput<'_>, findings: &mut Vec<Finding>) -> Vec<TargetFile> {

@@ -28,28 +28,9 @@ impl Target for Flux {
     }
 
     fn templates(&self) -> &'static [(&'static str, &'static str)] {
-        &[
-            (
-                "os-images-info.yaml.j2",
-                include_str!("../../../templates/flux/os-images-info.yaml.j2"),
-            ),
-            (
-                "helmrelease.yaml.j2",
-                include_str!("../../../templates/flux/helmrelease.yaml.j2"),
-            ),
-            (
-                "kustomization.yaml.j2",
-                include_str!("../../../templates/flux/kustomization.yaml.j2"),
-            ),
-            (
-                "component.yaml.j2",
-                include_str!("../../../templates/flux/component.yaml.j2"),
-            ),
-            (
-                "sync.yaml.j2",
-                include_str!("../../../templates/flux/sync.yaml.j2"),
-            ),
-        ]
+        templates! {
+            "flux": "os-images-info.yaml.j2" "helmrelease.yaml.j2" "kustomization.yaml.j2" "component.yaml.j2" "sync.yaml.j2"
+        }
     }
 
     fn options(&self) -> &'static [(&'static str, &'static str)] {
@@ -108,56 +89,23 @@ impl Target for Flux {
 const CONFIG_MAP: &str = "os-images-info.yaml";
 const CONFIG_MAP_TEMPLATE: &str = "os-images-info.yaml.j2";
 
-const OPTIONS: &[(&str, &str)] = &[
-    ("release", "the HelmRelease's name (default `cluster`)"),
-    (
-        "chart",
-        "the chart's path or name in its source (default `charts/sylva-capi-cluster`)",
-    ),
-    ("chart-version", "the chart's version, for a HelmRepository"),
-    (
-        "source-kind",
-        "the chart's source: `GitRepository` (default), `HelmRepository`, `Bucket`, or `OCIRepository` by reference",
-    ),
-    (
-        "source-name",
-        "the source's name (default `sylva-capi-cluster`)",
-    ),
-    (
-        "source-namespace",
-        "the source's namespace (default: the release's)",
-    ),
-    (
-        "values-from",
-        "a list of `valuesFrom` entries that come before the ConfigMap: the cluster's own values",
-    ),
-    ("interval", "how often Flux looks (default `10m`)"),
-    (
-        "config-map",
-        "the ConfigMap's name (default `os-images-info`)",
-    ),
-    (
-        "name-suffix-hash",
-        "true: the ConfigMap's name ends in a hash of its content",
-    ),
-    (
-        "patch",
-        "the name of an existing HelmRelease: write a kustomize component that patches it",
-    ),
-    (
-        "git-kind",
-        "the source of the rendered files: `GitRepository` (default), `OCIRepository`, `Bucket`",
-    ),
-    ("git-name", "that source's name (default `flux-system`)"),
-    (
-        "flux-namespace",
-        "where the Kustomizations live (default `flux-system`)",
-    ),
-    (
-        "project-path",
-        "the project's folder in that source (default: its root)",
-    ),
-];
+const OPTIONS: &[(&str, &str)] = options! {
+    "release": "the HelmRelease's name (default `cluster`)"
+    "chart": "the chart's path or name in its source (default `charts/sylva-capi-cluster`)"
+    "chart-version": "the chart's version, for a HelmRepository"
+    "source-kind": "the chart's source: `GitRepository` (default), `HelmRepository`, `Bucket`, or `OCIRepository` by reference"
+    "source-name": "the source's name (default `sylva-capi-cluster`)"
+    "source-namespace": "the source's namespace (default: the release's)"
+    "values-from": "a list of `valuesFrom` entries that come before the ConfigMap: the cluster's own values"
+    "interval": "how often Flux looks (default `10m`)"
+    "config-map": "the ConfigMap's name (default `os-images-info`)"
+    "name-suffix-hash": "true: the ConfigMap's name ends in a hash of its content"
+    "patch": "the name of an existing HelmRelease: write a kustomize component that patches it"
+    "git-kind": "the source of the rendered files: `GitRepository` (default), `OCIRepository`, `Bucket`"
+    "git-name": "that source's name (default `flux-system`)"
+    "flux-namespace": "where the Kustomizations live (default `flux-system`)"
+    "project-path": "the project's folder in that source (default: its root)"
+};
 
 fn chart_root(input: &TargetInput<'_>, findings: &mut Vec<Finding>) -> Root {
     // A release that is patched has its chart already; Sylva's is called as its chart is.

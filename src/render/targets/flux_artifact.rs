@@ -25,28 +25,9 @@ impl Target for FluxArtifact {
     }
 
     fn templates(&self) -> &'static [(&'static str, &'static str)] {
-        &[
-            (
-                "values.yaml.j2",
-                include_str!("../../../templates/flux-artifact/values.yaml.j2"),
-            ),
-            (
-                "artifactgenerator.yaml.j2",
-                include_str!("../../../templates/flux-artifact/artifactgenerator.yaml.j2"),
-            ),
-            (
-                "helmrelease.yaml.j2",
-                include_str!("../../../templates/flux-artifact/helmrelease.yaml.j2"),
-            ),
-            (
-                "kustomization.yaml.j2",
-                include_str!("../../../templates/flux-artifact/kustomization.yaml.j2"),
-            ),
-            (
-                "sync.yaml.j2",
-                include_str!("../../../templates/flux-artifact/sync.yaml.j2"),
-            ),
-        ]
+        templates! {
+            "flux-artifact": "values.yaml.j2" "artifactgenerator.yaml.j2" "helmrelease.yaml.j2" "kustomization.yaml.j2" "sync.yaml.j2"
+        }
     }
 
     fn options(&self) -> &'static [(&'static str, &'static str)] {
@@ -87,43 +68,19 @@ impl Target for FluxArtifact {
     }
 }
 
-const OPTIONS: &[(&str, &str)] = &[
-    ("release", "the HelmRelease's name (default `cluster`)"),
-    (
-        "chart",
-        "the chart's folder in its source (default `charts/sylva-capi-cluster`)",
-    ),
-    (
-        "source-kind",
-        "the chart's source: `GitRepository` (default), `OCIRepository`, `Bucket`, `HelmChart`",
-    ),
-    (
-        "source-name",
-        "the source's name (default `sylva-capi-cluster`)",
-    ),
-    (
-        "source-namespace",
-        "the source's namespace (default: the release's)",
-    ),
-    (
-        "values-from",
-        "a list of `valuesFrom` entries: the cluster's own values",
-    ),
-    ("interval", "how often Flux looks (default `10m`)"),
-    (
-        "git-kind",
-        "the source of the rendered files: `GitRepository` (default), `OCIRepository`, `Bucket`",
-    ),
-    ("git-name", "that source's name (default `flux-system`)"),
-    (
-        "flux-namespace",
-        "where that source and the Kustomizations live (default `flux-system`)",
-    ),
-    (
-        "project-path",
-        "the project's folder in that source (default: its root)",
-    ),
-];
+const OPTIONS: &[(&str, &str)] = options! {
+    "release": "the HelmRelease's name (default `cluster`)"
+    "chart": "the chart's folder in its source (default `charts/sylva-capi-cluster`)"
+    "source-kind": "the chart's source: `GitRepository` (default), `OCIRepository`, `Bucket`, `HelmChart`"
+    "source-name": "the source's name (default `sylva-capi-cluster`)"
+    "source-namespace": "the source's namespace (default: the release's)"
+    "values-from": "a list of `valuesFrom` entries: the cluster's own values"
+    "interval": "how often Flux looks (default `10m`)"
+    "git-kind": "the source of the rendered files: `GitRepository` (default), `OCIRepository`, `Bucket`"
+    "git-name": "that source's name (default `flux-system`)"
+    "flux-namespace": "where that source and the Kustomizations live (default `flux-system`)"
+    "project-path": "the project's folder in that source (default: its root)"
+};
 
 fn chart<'a>(input: &TargetInput<'a>, findings: &mut Vec<Finding>) -> &'a str {
     let default = "charts/sylva-capi-cluster";

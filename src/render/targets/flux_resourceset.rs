@@ -33,33 +33,15 @@ impl Target for FluxResourceSet {
     }
 
     fn templates(&self) -> &'static [(&'static str, &'static str)] {
-        &[
-            (
-                "provider.yaml.j2",
-                include_str!("../../../templates/flux-resourceset/provider.yaml.j2"),
-            ),
-            (
-                "inputs.yaml.j2",
-                include_str!("../../../templates/flux-resourceset/inputs.yaml.j2"),
-            ),
-        ]
+        templates!("flux-resourceset": "provider.yaml.j2" "inputs.yaml.j2")
     }
 
     fn options(&self) -> &'static [(&'static str, &'static str)] {
-        &[
-            (
-                "form",
-                "`provider` (default): a ResourceSetInputProvider for each cluster; `inputs`: lists for `spec.inputs`",
-            ),
-            (
-                "namespace",
-                "the namespace of the providers: that of the ResourceSet (default `flux-system`)",
-            ),
-            (
-                "chart",
-                "whose values: `sylva-capi-cluster` (default, at the top) or `sylva-units` (below `cluster`)",
-            ),
-        ]
+        options! {
+            "form": "`provider` (default): a ResourceSetInputProvider for each cluster; `inputs`: lists for `spec.inputs`"
+            "namespace": "the namespace of the providers: that of the ResourceSet (default `flux-system`)"
+            "chart": "whose values: `sylva-capi-cluster` (default, at the top) or `sylva-units` (below `cluster`)"
+        }
     }
 
     fn is_applied_whole(&self, output: &Output) -> bool {

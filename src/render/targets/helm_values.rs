@@ -26,33 +26,15 @@ impl Target for HelmValues {
     }
 
     fn templates(&self) -> &'static [(&'static str, &'static str)] {
-        &[
-            (
-                "cluster.yaml.j2",
-                include_str!("../../../templates/helm-values/cluster.yaml.j2"),
-            ),
-            (
-                "os-images.yaml.j2",
-                include_str!("../../../templates/helm-values/os-images.yaml.j2"),
-            ),
-        ]
+        templates!("helm-values": "cluster.yaml.j2" "os-images.yaml.j2")
     }
 
     fn options(&self) -> &'static [(&'static str, &'static str)] {
-        &[
-            (
-                "choice",
-                "how a selected image is written: `auto` (default, in the level's own spelling), `url` (machine_image_*) or `key`",
-            ),
-            (
-                "chart",
-                "whose values: `sylva-units` (default, below `cluster`) or `sylva-capi-cluster` (at the top)",
-            ),
-            (
-                "os-images",
-                "false: leave `os_images` out of the clusters' files (default true)",
-            ),
-        ]
+        options! {
+            "choice": "how a selected image is written: `auto` (default, in the level's own spelling), `url` (machine_image_*) or `key`"
+            "chart": "whose values: `sylva-units` (default, below `cluster`) or `sylva-capi-cluster` (at the top)"
+            "os-images": "false: leave `os_images` out of the clusters' files (default true)"
+        }
     }
 
     fn cluster(&self, input: &TargetInput<'_>, findings: &mut Vec<Finding>) -> Vec<TargetFile> {

@@ -24,10 +24,7 @@ impl Target for Manifests {
     }
 
     fn templates(&self) -> &'static [(&'static str, &'static str)] {
-        &[(
-            "cluster.yaml.j2",
-            include_str!("../../../templates/manifests/cluster.yaml.j2"),
-        )]
+        templates!("manifests": "cluster.yaml.j2")
     }
 
     fn options(&self) -> &'static [(&'static str, &'static str)] {

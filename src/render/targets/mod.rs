@@ -3,6 +3,23 @@
 //! A target decides what is written and passes trees to its templates, which only place them. It uses neither files nor the
 //! template engine: [`crate::render`] does that.
 
+/// The options of a target, each with a line of help.
+macro_rules! options {
+    ($($name:tt: $help:literal)*) => {
+        &[$(($name, $help)),*]
+    };
+}
+
+/// The templates of a target, in the folder that is called as it is: file name and text.
+macro_rules! templates {
+    ($folder:literal: $($name:literal)*) => {
+        &[$((
+            $name,
+            include_str!(concat!("../../../templates/", $folder, "/", $name)),
+        )),*]
+    };
+}
+
 mod argocd;
 mod configmap;
 mod flux;
