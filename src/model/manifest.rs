@@ -11,17 +11,7 @@ use super::part::Part;
 /// Files that are being written start with this, in the folder of their place. No stage reads them.
 pub const STAGED: &str = ".metalmark-tmp-";
 
-/// The files of one output folder, as rendered. Paths are not yet proven: [`crate::output`] refuses the ones that would
-/// leave the folder.
-#[derive(Clone, Debug, Default)]
-pub struct ManifestTree {
-    /// The files, in any order.
-    pub files: Vec<ManifestFile>,
-    /// Whose earlier files the run answers for.
-    pub keeps: Keeps,
-}
-
-/// One rendered file.
+/// One rendered file. Its path is not yet proven: [`crate::output`] refuses one that would leave the output folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ManifestFile {
     /// The path below the output folder, with `/` between names.
@@ -111,7 +101,7 @@ impl Keeps {
     }
 }
 
-/// What applying a [`ManifestTree`] would do to its folder.
+/// What applying rendered files would do to their folder.
 #[derive(Clone, Debug, Default)]
 pub struct ChangeSet {
     /// The folder on disk that paths start from: the project's, or what `--out` names.

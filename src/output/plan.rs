@@ -4,30 +4,14 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rayon::prelude::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
-
 use super::refusal;
 use crate::error::Error;
 use crate::files::{Folder, PathState, Walk};
 use crate::model::finding::{Finding, Subject};
-use crate::model::manifest::{ChangeKind, ChangeSet, FileChange, ManifestFile, ManifestTree};
+use crate::model::manifest::{ChangeKind, ChangeSet, FileChange, ManifestFile};
 use crate::model::old_list::{OLD_LIST, OldList};
 use crate::model::output_path::{self, OutputFolders};
 use crate::model::ownership::{self, Owner};
-
-/// Plans a whole tree. A run over many clusters uses [`Plan`] instead, so that unchanged files are not all in memory at once.
-pub fn plan(root: &Path, tree: ManifestTree, options: Options) -> Result<ChangeSet, Error> {
-    /// How many files share their open folders.
-    const CHUNK: usize = 64;
-    let plan = Plan::start(root, options)?;
-    let parts = tree
-        .files
-        .into_par_iter()
-        .chunks(CHUNK)
-        .map(|files| plan.compare(files))
-        .collect::<Result<Vec<Part>, Error>>()?;
-    plan.finish(parts, &tree.keeps)
-}
 
 /// The options of a plan.
 #[derive(Clone, Debug)]

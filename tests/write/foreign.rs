@@ -8,7 +8,9 @@ use metalmark::model::manifest::{ChangeKind, ChangeSet};
 use metalmark::model::rule::RuleId;
 use metalmark::output::{self, Options};
 
-use super::{assert_disk, files, kinds, named, on_disk, plan, render, rendered, rules, tree};
+use super::{
+    assert_disk, files, kinds, named, on_disk, plan, plan_tree, render, rendered, rules, tree,
+};
 use crate::support::stage::project;
 
 #[test]
@@ -146,7 +148,7 @@ fn the_text_that_is_replaced_is_kept_only_where_it_is_shown() {
     let root = project();
     render(root.path(), &[("a", "1"), ("b", "1")]);
     let kept = plan(root.path(), tree(&[("a", "2")]));
-    let dropped = output::plan(root.path(), tree(&[("a", "2")]), Options::default());
+    let dropped = plan_tree(root.path(), tree(&[("a", "2")]), Options::default());
     let dropped = dropped.expect("planned");
     let texts = |changes: &ChangeSet| -> Vec<Option<String>> {
         changes

@@ -15,15 +15,29 @@ use std::path::Path;
 use super::support::stage::project;
 use metalmark::error::Error;
 use metalmark::model::finding::Finding;
-use metalmark::model::manifest::{ChangeKind, ChangeSet, Keeps, ManifestFile, ManifestTree};
+use metalmark::model::manifest::{ChangeKind, ChangeSet, Keeps, ManifestFile};
 use metalmark::model::old_list::OLD_LIST;
 use metalmark::model::output_path::OutputFolders;
 use metalmark::model::ownership::{Owner, body};
 use metalmark::model::part::Part;
 use metalmark::model::rule::RuleId;
-use metalmark::output::{self, Foreign, Options, Previous};
+use metalmark::output::{self, Foreign, Options, Plan, Previous};
 
 type Files = BTreeMap<String, String>;
+
+/// Rendered files, and whose earlier ones the run answers for.
+#[derive(Clone)]
+struct ManifestTree {
+    files: Vec<ManifestFile>,
+    keeps: Keeps,
+}
+
+/// Plans a whole tree, as a run does in parts.
+fn plan_tree(root: &Path, tree: ManifestTree, options: Options) -> Result<ChangeSet, Error> {
+    let plan = Plan::start(root, options)?;
+    let part = plan.compare(tree.files)?;
+    plan.finish(vec![part], &tree.keeps)
+}
 
 /// Files by path; each is of the cluster that the first letter of its path names.
 fn tree(files: &[(&str, &str)]) -> ManifestTree {
@@ -54,7 +68,7 @@ fn plan(root: &Path, tree: ManifestTree) -> ChangeSet {
         previous: Previous::Keep,
         ..Options::default()
     };
-    output::plan(root, tree, options).expect("the folder can be read")
+    plan_tree(root, tree, options).expect("the folder can be read")
 }
 
 fn render(root: &Path, files: &[(&str, &str)]) -> ChangeSet {
@@ -165,7 +179,7 @@ fn a_foreign_file_is_refused_until_it_is_adopted() {
         foreign: Foreign::Adopt,
         ..Options::default()
     };
-    let changes = output::plan(root.path(), tree(&[("a", "rendered")]), options).expect("planned");
+    let changes = plan_tree(root.path(), tree(&[("a", "rendered")]), options).expect("planned");
     assert!(changes.changes[0].is_adopted);
     output::apply(&changes).expect("written");
     render(root.path(), &[]);
@@ -209,7 +223,7 @@ fn a_first_line_outside_the_outputs_means_nothing() {
     };
     // Beside what an output may write.
     root.write("sites/a/x", &line);
-    let changes = output::plan(root.path(), tree(&[]), options).expect("planned");
+    let changes = plan_tree(root.path(), tree(&[]), options).expect("planned");
     assert_eq!(kinds(&changes), [("out/clusters/x", ChangeKind::Deleted)]);
 }
 
@@ -466,7 +480,7 @@ fn a_folder_that_cannot_be_made_is_an_error_that_names_it() {
     let root = project();
     let file = root.path().join("file");
     fs::write(&file, "").expect("written");
-    let answer = output::plan(&file.join("out"), tree(&[("a", "1")]), Options::default())
+    let answer = plan_tree(&file.join("out"), tree(&[("a", "1")]), Options::default())
         .and_then(|changes| output::apply(&changes));
     let message = answer.expect_err("a file is in the way").to_string();
     assert!(message.contains("file/out"), "{message}");

@@ -6,7 +6,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use metalmark::model::manifest::{ChangeKind, Keeps, ManifestFile, ManifestTree};
+use metalmark::model::manifest::{ChangeKind, Keeps, ManifestFile};
 use metalmark::model::old_list::OLD_LIST;
 use metalmark::model::part::Part;
 use metalmark::model::rule::RuleId;
@@ -18,6 +18,7 @@ use crate::support::seen::Seen;
 
 use super::model::{self, Disk, Expected, Item, Listed, Run};
 use super::steps::{Step, a_step};
+use super::{ManifestTree, plan_tree};
 
 /// What must have taken place, or the sequences prove little.
 const SEEN: [&str; 12] = [
@@ -149,7 +150,7 @@ impl<'s> World<'s> {
         let old = disk(&self.root);
         let listed = self.listed(&old);
         let has_list = self.root.join(OLD_LIST).exists();
-        let planned = output::plan(&self.root, tree(run), options(run));
+        let planned = plan_tree(&self.root, tree(run), options(run));
         let changes = planned.expect("the folder can be read");
         let expected = model::run(&old, &listed, run);
         self.look(&old, &expected);
@@ -195,8 +196,8 @@ impl<'s> World<'s> {
                 drop(phases);
                 output::apply(&changes).expect("the folder can be written");
                 assert_eq!(disk(&self.root), expected.disk);
-                let again = output::plan(&self.root, tree(run), options(run))
-                    .expect("the folder can be read");
+                let again =
+                    plan_tree(&self.root, tree(run), options(run)).expect("the folder can be read");
                 assert!(!again.drift(), "{:?}", again.changes);
             }
         }
