@@ -300,7 +300,7 @@ impl Node {
     }
 
     /// The string below a path of keys, unless it is empty.
-    pub fn filled_text(&self, path: &[&str]) -> Option<&str> {
+    pub fn nonempty_text(&self, path: &[&str]) -> Option<&str> {
         self.text(path).filter(|text| !text.is_empty())
     }
 

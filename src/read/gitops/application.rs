@@ -178,7 +178,7 @@ impl Environment<'_> {
                 filled.push('$');
             } else if RUN_TIME.contains(&name) {
                 let message = format!("`${name}` is known only where Argo CD runs");
-                return Err(reader.unsupported(message, place));
+                return Err(reader.support_error(message, place));
             } else {
                 filled.push_str(self.value(name));
             }

@@ -340,7 +340,7 @@ impl Set<'_, '_> {
             of_path.push(("filenameNormalized", normalize(&name)));
             of_path.push(("filename", name));
         }
-        let prefix = git.filled_text(&["pathParamPrefix"]);
+        let prefix = git.nonempty_text(&["pathParamPrefix"]);
         let mut made;
         if self.template.is_go {
             made = floating(element);

@@ -57,7 +57,7 @@ type Change<'c> = &'c mut dyn FnMut(&mut Node) -> Result<(), String>;
 impl FieldSpec {
     /// The fields below a key of a configuration, or of a transformer.
     pub(super) fn read_all(node: &Node, key: &str) -> Vec<Self> {
-        let part = |spec: &Node, key: &str| spec.filled_text(&[key]).map(Arc::from);
+        let part = |spec: &Node, key: &str| spec.nonempty_text(&[key]).map(Arc::from);
         let field = |spec: &Node| FieldSpec {
             group: part(spec, "group"),
             version: part(spec, "version"),
@@ -202,7 +202,7 @@ pub(super) struct Reference {
 impl Reference {
     /// The references of a `configurations` file.
     fn read_all(configuration: &Node) -> Vec<Self> {
-        let part = |node: &Node, key: &str| node.filled_text(&[key]).map(Arc::from);
+        let part = |node: &Node, key: &str| node.nonempty_text(&[key]).map(Arc::from);
         let reference = |reference: &Node| {
             Some(Self {
                 kind: part(reference, "kind")?,

@@ -186,7 +186,7 @@ fn check_source(
             "`{}` changes the Application, and is not read here",
             display(&path)
         );
-        Err(reader.unsupported(message, source.place))
+        Err(reader.support_error(message, source.place))
     })
 }
 
@@ -217,7 +217,7 @@ fn check_type(reader: &LayerReader<'_>, source: &Node) -> Result<(), ReadError> 
         }
         [] => return Ok(()),
     };
-    Err(reader.unsupported(message, source.place))
+    Err(reader.support_error(message, source.place))
 }
 
 /// The HelmRelease or Application that an object is, or the Applications of an ApplicationSet.
@@ -423,7 +423,7 @@ fn compose_release(
     built: &Built,
     release: &Object,
 ) -> Result<Composition, ReadError> {
-    let spec = |field: &str| release.tree.filled_text(&["spec", field]);
+    let spec = |field: &str| release.tree.nonempty_text(&["spec", field]);
     let target = spec("targetNamespace");
     let name = match (spec("releaseName"), target) {
         (Some(name), _) => name.to_owned(),
@@ -467,7 +467,7 @@ fn compose_application(
     application: &Object,
     source: &Node,
 ) -> Result<Composition, ReadError> {
-    let of_source = |field: &str| source.filled_text(&["helm", field]);
+    let of_source = |field: &str| source.nonempty_text(&["helm", field]);
     let destination = || application.tree.text(&["spec", "destination", "namespace"]);
     let name = of_source("releaseName").unwrap_or(application.name());
     let namespace = of_source("namespace").or_else(destination);

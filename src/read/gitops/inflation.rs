@@ -82,10 +82,13 @@ pub(super) fn own_inflations(
 
 fn chart_folder(folder: &Path, kustomization: &Node, item: &Node) -> Option<PathBuf> {
     let home = kustomization
-        .filled_text(&["helmGlobals", "chartHome"])
+        .nonempty_text(&["helmGlobals", "chartHome"])
         .unwrap_or("charts");
-    let name = item.filled_text(&["name"])?;
-    let path = match (item.filled_text(&["repo"]), item.filled_text(&["version"])) {
+    let name = item.nonempty_text(&["name"])?;
+    let path = match (
+        item.nonempty_text(&["repo"]),
+        item.nonempty_text(&["version"]),
+    ) {
         // What is pulled in a version is kept apart from the others.
         (Some(_), Some(version)) => format!("{home}/{name}-{version}/{name}"),
         _ => format!("{home}/{name}"),
@@ -101,12 +104,12 @@ fn find_chart(
     item: &Node,
 ) -> Result<PathBuf, ReadError> {
     let place = item.place;
-    let name = item.filled_text(&["name"]).unwrap_or_default();
+    let name = item.nonempty_text(&["name"]).unwrap_or_default();
     if name.is_empty() || name.contains('/') {
         let message = "a chart of `helmCharts` has a `name`, which is that of a folder";
         return Err(reader.refusal(message, place));
     }
-    if let Some(release) = item.filled_text(&["releaseName"])
+    if let Some(release) = item.nonempty_text(&["releaseName"])
         && !is_release_name(release)
     {
         let message = format!("Helm refuses the release name `{release}`");
@@ -120,10 +123,10 @@ fn find_chart(
         return Ok(chart);
     }
     let missing = format!("the chart `{}` is not in the repository", display(&chart));
-    Err(match item.filled_text(&["repo"]) {
+    Err(match item.nonempty_text(&["repo"]) {
         Some(_) => {
             let message = format!("{missing}, and none is pulled here");
-            reader.unsupported(message, place)
+            reader.support_error(message, place)
         }
         None => {
             let message = format!("{missing}, and no `repo` says where kustomize gets it");
@@ -152,7 +155,7 @@ fn values(
     chart: &Path,
     item: &Node,
 ) -> Result<Node, ReadError> {
-    let file = match item.filled_text(&["valuesFile"]) {
+    let file = match item.nonempty_text(&["valuesFile"]) {
         Some(named) => values_path(folder, named),
         None => chart.join("values.yaml"),
     };
@@ -201,7 +204,7 @@ fn join_inline(
     inline: &Node,
     item: &Node,
 ) -> Result<Node, ReadError> {
-    let mode = item.filled_text(&["valuesMerge"]).unwrap_or("override");
+    let mode = item.nonempty_text(&["valuesMerge"]).unwrap_or("override");
     if mode == "replace" {
         return Ok(inline.clone());
     }
@@ -218,7 +221,7 @@ fn join_inline(
             "how kustomize merges the aliases in `{}` is not known",
             display(file)
         );
-        return Err(reader.unsupported(message, item.place));
+        return Err(reader.support_error(message, item.place));
     }
     let values = reader.spell_flags(&reader.spell_keys(values));
     let joined = match mode {
@@ -240,7 +243,7 @@ fn inflate(
     values: &Node,
 ) -> Result<Vec<Node>, ReadError> {
     let chart = load::any_chart(reader.files, folder, reader.engine, reader.sources)?;
-    let name = item.filled_text(&["releaseName"]).unwrap_or(UNNAMED);
+    let name = item.nonempty_text(&["releaseName"]).unwrap_or(UNNAMED);
     let release = release(name, item.text(&["namespace"]).unwrap_or_default());
     let file = &reader.source(item.place.file).path;
     let by = format!("as `{file}` renders it");

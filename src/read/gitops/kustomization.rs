@@ -226,7 +226,7 @@ impl<'b, 'r> Build<'b, 'r> {
     /// Refuses what kustomize refuses, and fields that are not carried out here.
     fn check(&self, kustomization: &Node) -> Result<(), ReadError> {
         let place = kustomization.place;
-        let kind = kustomization.filled_text(&["kind"]);
+        let kind = kustomization.nonempty_text(&["kind"]);
         let kind = kind.unwrap_or("Kustomization");
         let wanted = match kind {
             "Kustomization" => "kustomize.config.k8s.io/v1beta1",
@@ -253,7 +253,7 @@ impl<'b, 'r> Build<'b, 'r> {
             .check_fields(&KUSTOMIZATION, &title, kustomization)?;
         let message = "what kustomize notes about the origin of objects is not known here";
         match find_origin(kustomization) {
-            Some(node) => Err(self.reader.unsupported(message, node.place)),
+            Some(node) => Err(self.reader.support_error(message, node.place)),
             None => Ok(()),
         }
     }
@@ -282,7 +282,7 @@ impl<'b, 'r> Build<'b, 'r> {
             "a {} is not run here",
             file.text(&["kind"]).unwrap_or("plugin")
         );
-        self.reader.unsupported(message, file.place)
+        self.reader.support_error(message, file.place)
     }
 
     /// What is said of a resource that is elsewhere.
@@ -298,7 +298,7 @@ impl<'b, 'r> Build<'b, 'r> {
         }
         if self.within.len() >= DEEPEST || self.built.folders.len() >= MOST {
             let message = "kustomizations are nested too deeply, or too many";
-            return Err(self.reader.unsupported(message, place));
+            return Err(self.reader.support_error(message, place));
         }
         self.within.push(folder.to_owned());
         self.built.folders.push(folder.to_owned());

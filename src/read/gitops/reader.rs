@@ -351,7 +351,7 @@ impl<'r> LayerReader<'r> {
     }
 
     /// The error for what is not carried out here, at a place.
-    pub(super) fn unsupported(&self, message: impl Into<String>, place: Place) -> ReadError {
+    pub(super) fn support_error(&self, message: impl Into<String>, place: Place) -> ReadError {
         self.finding(UNSUPPORTED, message, place).into()
     }
 

@@ -142,7 +142,7 @@ impl Release<'_, '_> {
     fn values_from(&mut self, item: &Node) -> Result<Option<Override>, ReadError> {
         let kind = item.text(&["kind"]).unwrap_or_default();
         let name = item.text(&["name"]).unwrap_or_default();
-        let key = item.filled_text(&["valuesKey"]).unwrap_or(VALUES_KEY);
+        let key = item.nonempty_text(&["valuesKey"]).unwrap_or(VALUES_KEY);
         let name_place = item
             .get_path(&["name"])
             .map_or(item.place, |node| node.place);
@@ -195,7 +195,7 @@ impl Release<'_, '_> {
         name: &str,
         key: &str,
     ) -> Result<Option<Override>, ReadError> {
-        let is_path = item.filled_text(&["targetPath"]).is_some();
+        let is_path = item.nonempty_text(&["targetPath"]).is_some();
         let Some(run_time) = self.reader.run_time.filter(|_| !is_path) else {
             return Ok(None);
         };
@@ -209,7 +209,7 @@ impl Release<'_, '_> {
         value: String,
         place: Place,
     ) -> Result<Override, ReadError> {
-        let Some(path) = item.filled_text(&["targetPath"]) else {
+        let Some(path) = item.nonempty_text(&["targetPath"]) else {
             return self
                 .reader
                 .read_embedded(&value, place)

@@ -124,7 +124,7 @@ impl Copied {
         let source = replacement
             .get_path(&["source"])
             .ok_or("a replacement lacks its `source`")?;
-        let part = |key: &str| source.filled_text(&[key]);
+        let part = |key: &str| source.nonempty_text(&[key]);
         let is_one = |object: &&Object| {
             let is = |key: &str, own: &str| part(key).is_none_or(|wanted| wanted == own);
             is("group", object.group())

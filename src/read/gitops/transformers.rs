@@ -98,7 +98,7 @@ impl Transformer {
     fn read_names(kustomization: &Node, configuration: &Configuration) -> Vec<Self> {
         let keys = ["namespace", "namePrefix", "nameSuffix"].into_iter();
         let made = keys.filter_map(|key| {
-            let text = kustomization.filled_text(&[key])?;
+            let text = kustomization.nonempty_text(&[key])?;
             let fields = configuration.fields(key).to_vec();
             let change = match key {
                 "namespace" => Change::Namespace {
@@ -393,7 +393,7 @@ impl<'n> Image<'n> {
             return Ok(());
         }
         let part = |key: &str| {
-            let text = self.image.filled_text(&[key])?;
+            let text = self.image.nonempty_text(&[key])?;
             Some((text, self.image.place_at(&[key])))
         };
         let host = whole.find('/').unwrap_or(0);

@@ -25,7 +25,7 @@ impl Var {
     ) -> Result<Vec<Self>, String> {
         let mut all = Vec::new();
         for node in kustomization.items(&["vars"]) {
-            let part = |path: &[&str]| node.filled_text(path);
+            let part = |path: &[&str]| node.nonempty_text(path);
             let name: Arc<str> = part(&["name"]).ok_or("a variable lacks its `name`")?.into();
             let (group, version) = match part(&["objref", "apiVersion"]) {
                 Some(version) if let Some((group, version)) = version.split_once('/') => {

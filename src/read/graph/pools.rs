@@ -208,7 +208,7 @@ impl PoolReader<'_, '_> {
         let mut objects =
             { made_from.into_iter().flatten() }.map(|index| &self.graph.objects[index]);
         if let Some(why) = objects.find_map(|object| object.unknown) {
-            cluster.pools.push(without_image(pool, why));
+            cluster.pools.push(pool_without_image(pool, why));
             return;
         }
         let Some(stamped) = self.graph.stamped else {
@@ -217,7 +217,9 @@ impl PoolReader<'_, '_> {
         };
         let image = |index| stamped.images.get(&index);
         let Some((keys, spot)) = made_from.into_iter().flatten().find_map(image) else {
-            cluster.pools.push(without_image(pool, Unknown::NotStamped));
+            cluster
+                .pools
+                .push(pool_without_image(pool, Unknown::NotStamped));
             return;
         };
         let place = spot.as_ref().map_or(Place::NONE, |spot| Place {
@@ -424,7 +426,7 @@ impl PoolReader<'_, '_> {
 }
 
 /// A pool of which nobody knows what it boots.
-fn without_image(pool: Pool, why: Unknown) -> Pool {
+fn pool_without_image(pool: Pool, why: Unknown) -> Pool {
     Pool {
         choice: Choice::default(),
         seen: Vec::new(),
