@@ -106,6 +106,14 @@ flatcar-stable-1.25.3
 rhel-uefi-1.29.3
 http://i/1.33.x/golden-v1.29.3.qcow2
 ubuntu-containerd-1.7.x-kube-v1.28.3
+kubeadm/v1.32.0/ubuntu/24.04/kvm
+kube-v1.32/ubuntu-2404-custom
+tpl-ubuntu-2204-rke2-v1.26.9+rke2r1
+/DC/vm/Templates/ubuntu-v1.32.6-kubernetes-1-32-eks-4-amd64-b7b3eb5
+DockerMachineTemplate {customImage: 'registry.example.org/rke2-in-docker:0.2.1-v1.31.9rke2r1'}
+ghcr.io/acme/capk-images/ubuntu:noble-1.32.3
+release-cis-1.25.4-20221208010000
+noble-gpu-550-1.31.4.raw
 "#;
 
 /// Names with numbers that are no other version of Kubernetes than 1.33.9: of systems, programs, networks, dates.
@@ -173,6 +181,10 @@ AWSMachineTemplate {ami: {id: ami-1}, instanceType: m6i.large, sshKeyName: key-k
 OpenStackMachineTemplate {flavor: m1.31.13, image: {id: x}, tags: [release-1.31.2, 'cni=1.31.0']}
 VSphereMachineTemplate {template: golden, server: 10.1.31.3, network: {devices: [{gatewayV4: 10.1.31.1}]}}
 KubevirtMachineTemplate {virtualMachineTemplate: {spec: {template: {spec: {volumes: [{containerDisk: {image: golden}}, {cloudInitNoCloud: {userData: 'curl https://h/cilium/v1.31.3/x; CNI_VERSION=v1.31.0'}}]}}}}}
+rust-1.31.0-builder
+ubuntu-24.04-cri-o-v1.32.1
+HarvesterMachineTemplate {volumes: [{imageName: default/harvester-v1.4.2-amd64}], networks: [rack-1.31]}
+OpenStackMachineTemplate {image: {id: x}, serverMetadata: {ccm: v1.32.0}, sshKeyName: ops-1.32.1}
 UnknownMachineTemplate {osVersion: 1.31.3, chart: 1.31.2, agentVersion: 1.31.0, release: v1.31.0}
 "#;
 
@@ -205,7 +217,7 @@ fn split_by_finding(cases: &str) -> [Vec<&str>; 2] {
 fn names_with_another_version_are_found_but_for_three() {
     let [found, missed] = split_by_finding(OTHER_VERSIONS);
     println!("{} of {}", found.len(), found.len() + missed.len());
-    assert_eq!([found.len(), missed.len()], [68, 3], "{missed:#?}");
+    assert_eq!([found.len(), missed.len()], [76, 3], "{missed:#?}");
     assert_eq!(
         missed,
         [
@@ -221,7 +233,7 @@ fn names_with_other_numbers_are_not_suspected() {
     let [found, silent] = split_by_finding(TRAPS);
     println!("{} of {}", found.len(), found.len() + silent.len());
     assert_eq!(found, Vec::<&str>::new());
-    assert_eq!(silent.len(), 64);
+    assert_eq!(silent.len(), 68);
 }
 
 #[test]

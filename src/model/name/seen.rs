@@ -1,15 +1,12 @@
 //! Kubernetes versions in texts that follow no naming scheme.
 //!
 //! A number is one behind a word for Kubernetes; in what names an image also where no word before it says whose
-//! number it is. One that a word without a `v` leads to may be that word's own, `nginx-1.25.3`: it counts where kubelets of
-//! that version could join, unless the word says what an image is of or for, `golden-1.25.3`. A text with several of them says
-//! nothing.
+//! number it is. A text with several of them says nothing.
 
 use std::sync::LazyLock;
 
 use go_template::regexp::Regexp;
 
-use super::release::CODENAMES;
 use crate::model::version::{Version, add_dots};
 
 /// A Kubernetes version that a text seems to name.
@@ -21,8 +18,6 @@ pub struct SeenVersion {
     pub distribution: Option<&'static str>,
     /// Whether a word for Kubernetes is before it, or a distribution's build behind it.
     pub(super) is_named: bool,
-    /// Whether it may be the number of what the word before it names.
-    pub(super) may_be_other: bool,
 }
 
 /// What joins the numbers of a version.
@@ -51,9 +46,6 @@ const SHORT: &str = "k";
 /// The most minors between a cluster and an image that somebody forgot: three years of releases.
 const FAR: i64 = 10;
 
-/// The most minors between a control plane and its kubelets (<https://kubernetes.io/releases/version-skew-policy/>).
-const SKEW: i64 = 3;
-
 /// How many words before a number are looked at.
 const NEAR: usize = 3;
 
@@ -81,6 +73,7 @@ const OTHERS: &[&str] = &[
     "eks",
     "etcd",
     "flannel",
+    "glibc",
     "go",
     "golang",
     "helm",
@@ -89,6 +82,7 @@ const OTHERS: &[&str] = &[
     "istio",
     "manager",
     "multus",
+    "nginx",
     "nvidia",
     "operator",
     "packer",
@@ -96,6 +90,7 @@ const OTHERS: &[&str] = &[
     "plugins",
     "provider",
     "proxy",
+    "rust",
     "runc",
     "tooling",
     "tools",
@@ -105,91 +100,6 @@ const OTHERS: &[&str] = &[
 /// The systems whose releases look like those of Kubernetes, wherever they are.
 const SYSTEMS: [&str; 2] = ["talos", "bottlerocket"];
 
-/// What says of an image what is on it, which variant of that, or what it is for, and has no number of its own that looks like those
-/// of Kubernetes. Every other word may be a program's.
-const OF_IMAGES: &[&str] = &[
-    "alma",
-    "almalinux",
-    "amazon",
-    "ami",
-    "azurelinux",
-    "base",
-    "baremetal",
-    "beta",
-    "bios",
-    "centos",
-    "cis",
-    "cloud",
-    "cloudimg",
-    "cluster",
-    "controlplane",
-    "coreos",
-    "cp",
-    "custom",
-    "dev",
-    "disk",
-    "efi",
-    "fedora",
-    "fips",
-    "flatcar",
-    "generic",
-    "genericcloud",
-    "gold",
-    "golden",
-    "hardened",
-    "host",
-    "image",
-    "images",
-    "img",
-    "kvm",
-    "leap",
-    "linux",
-    "lts",
-    "machine",
-    "mariner",
-    "master",
-    "metal",
-    "micro",
-    "microos",
-    "minimal",
-    "node",
-    "nodes",
-    "opensuse",
-    "oracle",
-    "oraclelinux",
-    "os",
-    "ova",
-    "photon",
-    "plain",
-    "plane",
-    "prod",
-    "production",
-    "qcow",
-    "raw",
-    "release",
-    "rhcos",
-    "rhel",
-    "rocky",
-    "rockylinux",
-    "server",
-    "sle",
-    "sles",
-    "stable",
-    "staging",
-    "stream",
-    "suse",
-    "template",
-    "templates",
-    "tmpl",
-    "tumbleweed",
-    "uefi",
-    "version",
-    "vm",
-    "windows",
-    "worker",
-    "workers",
-];
-
 /// What may follow the numbers: a prerelease, and a build. One of a distribution follows a dash as often as a plus, and
 /// where a name allows no plus, `---` means it.
 static SUFFIX: LazyLock<Regexp> = LazyLock::new(|| {
@@ -198,7 +108,7 @@ static SUFFIX: LazyLock<Regexp> = LazyLock::new(|| {
     let build = r"(?P<build>[a-z0-9]+(?:\.[0-9]+)?(?:-[a-z]+\.[0-9]+)*)";
     let plus = r"\+|%2b|---";
     let pattern =
-        format!("^(?P<whole>(?:{prerelease})?(?:(?:{plus}|[-_]){own}|(?:{plus}){build})?)");
+        format!("^(?P<whole>(?:{prerelease})?(?:(?:{plus}|[-_])?{own}|(?:{plus}){build})?)");
     Regexp::new(&pattern).expect("the pattern compiles")
 });
 
@@ -234,7 +144,6 @@ impl SeenVersion {
             version,
             distribution: strongest.iter().find_map(|seen| seen.distribution),
             is_named: strongest.iter().any(|seen| seen.is_named),
-            may_be_other: strongest.iter().all(|seen| seen.may_be_other),
         })
     }
 
@@ -254,13 +163,11 @@ impl SeenVersion {
     }
 
     /// Whether it contradicts a version. A minor without a word for Kubernetes is too little, unless the other is no more than a minor,
-    /// and a number without one that is far from the other is none of Kubernetes; nor is one that may be something else's where the
-    /// other is further away than kubelets may be.
+    /// and a number without one that is far from the other is none of Kubernetes.
     pub fn contradicts(&self, wanted: &Version) -> bool {
         let is_whole = !self.version.is_partial() || wanted.is_partial();
         let ahead = self.version.minors_ahead_of(wanted);
-        let most = if self.may_be_other { SKEW } else { FAR };
-        let is_near = ahead.is_some_and(|ahead| ahead.abs() <= most);
+        let is_near = ahead.is_some_and(|ahead| ahead.abs() <= FAR);
         (self.is_named || is_whole && is_near) && !self.agrees(wanted)
     }
 }
@@ -269,8 +176,8 @@ impl SeenVersion {
 enum Naming {
     /// A word for Kubernetes, and the distribution that it means.
     Kubernetes(Option<&'static str>),
-    /// Nothing that says whose it is, or a word that nobody knows, whose own it may be.
-    Nothing { may_be_other: bool },
+    /// Nothing that says whose it is.
+    Nothing,
     /// A word for something else, or another part of the number.
     Other,
 }
@@ -291,7 +198,7 @@ fn candidates(text: &str) -> Vec<SeenVersion> {
                 seen.is_named = true;
                 seen.distribution = seen.distribution.or(distribution);
             }
-            Naming::Nothing { may_be_other } => seen.may_be_other = may_be_other && !seen.is_named,
+            Naming::Nothing => {}
             Naming::Other => continue,
         }
         begin = text.len() - rest.len();
@@ -308,7 +215,6 @@ pub(super) fn read_suffix(version: Version, rest: &str) -> (SeenVersion, &str) {
     let seen = SeenVersion {
         distribution: own.as_deref().and_then(distribution_of),
         is_named: own.is_some(),
-        may_be_other: false,
         version: Version {
             prerelease: group("prerelease").map(add_dots),
             build: own.or_else(|| group("build").map(str::to_owned)),
@@ -338,7 +244,10 @@ pub(super) fn version_at(text: &str) -> Option<(Version, &str)> {
             !next.starts_with(|c: char| c.is_ascii_digit())
                 && letters.unwrap_or(next.len()) >= least
         }
-        None => !rest.starts_with(|c: char| c.is_ascii_alphanumeric()),
+        None => {
+            // Sylva has `rke2-in-docker:0.2.1-v1.31.8rke2r1`.
+            rest.starts_with("rke2r") || !rest.starts_with(|c: char| c.is_ascii_alphanumeric())
+        }
     };
     let version = Version {
         major: 1,
@@ -365,10 +274,7 @@ fn naming(before: &str, number: &str) -> Naming {
     let is_longer = last == Some('.') && digit.is_some_and(|c| c.is_ascii_digit());
     // One character joins the parts of a date.
     let may_be_date = last.is_some_and(|last| number[1..].starts_with(last));
-    let (before, has_v) = match before.strip_suffix('v') {
-        Some(before) => (before, true),
-        None => (before, false),
-    };
+    let before = before.strip_suffix('v').unwrap_or(before);
     let mut runs = before.rsplit(|c: char| !c.is_ascii_alphanumeric());
     // The word that the number is glued to: `k3sv1.31.2`.
     let glued = runs.next().filter(|glued| !glued.is_empty());
@@ -403,19 +309,8 @@ fn naming(before: &str, number: &str) -> Naming {
     {
         Naming::Other
     } else {
-        // A release ends in a digit, and a path goes on to the next part.
-        let is_bare = !has_v && glued.is_none() && last != Some('/');
-        let may_be_other = is_bare && words.first().is_some_and(|word| is_of_program(word));
-        Naming::Nothing { may_be_other }
+        Naming::Nothing
     }
-}
-
-/// Whether a word is that of a program, for all that is known: no release, and none of an image.
-fn is_of_program(word: &str) -> bool {
-    let mut systems = CODENAMES.iter();
-    word.ends_with(|c: char| c.is_ascii_alphabetic())
-        && !OF_IMAGES.contains(&word)
-        && !systems.any(|(system, codename, _)| [system, codename].contains(&&word))
 }
 
 /// Whether a number is a year of this time, so that month and day may follow it.
@@ -471,6 +366,7 @@ mod tests {
             ("golden-v1.32.2+rke2r1", "rke21.32.2+rke2r1"),
             ("golden-1.32.2_rke2r1.raw", "rke21.32.2+rke2r1"),
             ("golden-v1.32.2%2Brke2r1", "rke21.32.2+rke2r1"),
+            ("rke2-in-docker:0.2.1-v1.32.2rke2r1", "rke21.32.2+rke2r1"),
             ("golden-v1.32.2-k3s1", "k3s1.32.2+k3s1"),
             ("golden-v1.32.2+k0s.0", "k0s1.32.2+k0s.0"),
             ("kube-1.32.2-rc.1-rke2r1", "rke21.32.2-rc.1+rke2r1"),
@@ -573,6 +469,8 @@ mod tests {
             "x/etcd-node:1.32.2",
             "golden-1.32.2-1.32.3",
             "golden-build-1.32.2",
+            "library/nginx:1.32.2",
+            "golden-v1.32.2rc",
             "http://img-1-32-2.lab/golden.raw",
             "https://kube-1.32.2.lab",
             "kube-1.32.2-rke2r1-kube-1.32.2-rke2r2",
@@ -616,62 +514,6 @@ mod tests {
             "v1.32.2+vmware.1-tkg.2"
         ));
         assert!(contradicts("os-1.32.2+vmware.10", "v1.32.2+vmware.1"));
-    }
-
-    #[test]
-    fn a_number_may_be_that_of_the_word_before_it() {
-        let reach = |text: &str| {
-            let seen = SeenVersion::find(text, true).expect("a version");
-            let contradicts = |minor: &i64| {
-                let wanted = format!("v1.{}.9", 25 + minor);
-                let wanted = crate::model::version::Version::parse(&wanted).expect("a version");
-                seen.contradicts(&wanted)
-            };
-            (0..15).filter(contradicts).max().expect("a minor")
-        };
-        let cases: [(i64, &[&str]); 3] = [
-            (
-                3,
-                &[
-                    "nginx-1.25.3",
-                    "ubuntu-2204-nginx-1.25.3",
-                    "library/nginx:1.25.3",
-                    "golden-haproxy-1.25.3",
-                    "glibc_1_25_3",
-                    "nginx-1.25.3-haproxy-1.25.3",
-                ],
-            ),
-            (
-                10,
-                &[
-                    "nginx-v1.25.3",
-                    "ubuntu-2204-1.25.3",
-                    "ubuntu24-1.25.3",
-                    "noble-1-25-3",
-                    "debian:1.25.3",
-                    "images/1.25.3",
-                    "custom/u2204-k1-25-3",
-                    "1.25.3",
-                    "golden-1.25.3",
-                    "golden_1_25_3",
-                    "golden-1.25.3-nginx-1.25.3",
-                    "nginx-1.25.3-v1.25.3",
-                ],
-            ),
-            (
-                14,
-                &[
-                    "k8s-1.25.3",
-                    "golden-1.25.3-rke2r1",
-                    "golden-1.25.3-kube-1.25",
-                ],
-            ),
-        ];
-        for (most, texts) in cases {
-            for text in texts {
-                assert_eq!(reach(text), most, "{text}");
-            }
-        }
     }
 
     #[test]
