@@ -954,6 +954,118 @@ a folder
 }
 
 #[test]
+fn what_is_forced_is_refused_by_no_webhook() {
+    let mut shown = String::new();
+    for (name, fields, annotation) in [
+        ("refused", "prune: true", "a: b"),
+        (
+            "forced by what deploys it",
+            "prune: true, force: true",
+            "a: b",
+        ),
+        (
+            "forced under Flux",
+            "prune: true",
+            "kustomize.toolkit.fluxcd.io/force: enabled",
+        ),
+        (
+            "forced under Argo CD",
+            "prune: true",
+            "argocd.argoproj.io/sync-options: 'Force=true,Replace=true'",
+        ),
+    ] {
+        let before = || {
+            let stage = fleet(fields);
+            let template = "OpenStackMachineTemplate\nmetadata: {name: edge}";
+            let annotated = template.replace('}', &format!(", annotations: {{{annotation}}}}}"));
+            stage.edit("apps/edge.yaml", template, &annotated);
+            stage
+        };
+        let changes: Changes<'_> = &[
+            (name, &|stage: &Stage| {
+                stage.edit("apps/edge.yaml", "spec: {image", "spec: {flavor: b, image");
+            }),
+            ("what is not refused", &|stage| {
+                stage.edit(
+                    "apps/edge.yaml",
+                    "clusterName: edge\n  template",
+                    "clusterName: edge\n  minReadySeconds: 1\n  template",
+                );
+            }),
+        ];
+        let Some(lines) = impacts(before, changes) else {
+            return;
+        };
+        shown += &lines;
+    }
+    // Findings say more.
+    let is_row = |line: &&str| !line.contains(['|', '=', '[', '>']);
+    let rows: String = shown
+        .lines()
+        .filter(is_row)
+        .map(|line| format!("{line}\n"))
+        .collect();
+    assert_text(
+        &rows,
+        str![[r#"
+refused
+    edge
+      control-plane  refused by its webhook: nothing changes, and the sync fails
+                       OpenStackMachineTemplate/edge spec.template.spec.flavor  none → b
+      edge-md        refused by its webhook: nothing changes, and the sync fails
+                       OpenStackMachineTemplate/edge spec.template.spec.flavor  none → b
+    no machine is re-provisioned, refused by webhooks in 2 pools, 1 cluster as before
+    1 error in 1 cluster
+what is not refused
+    edge
+      edge-md  in place: existing machines get the change and are not replaced
+                 MachineDeployment/edge-md spec.minReadySeconds  none → 1
+    no machine is re-provisioned, 1 cluster as before
+forced by what deploys it
+    edge
+      control-plane  not known whether machines are re-provisioned
+                       OpenStackMachineTemplate/edge spec.template.spec.flavor  none → b
+      edge-md        not known whether machines are re-provisioned
+                       OpenStackMachineTemplate/edge spec.template.spec.flavor  none → b
+    not known of 2 pools, 1 cluster as before
+    1 error in 1 cluster
+what is not refused
+    edge
+      edge-md  in place: existing machines get the change and are not replaced
+                 MachineDeployment/edge-md spec.minReadySeconds  none → 1
+    no machine is re-provisioned, 1 cluster as before
+forced under Flux
+    edge
+      control-plane  not known whether machines are re-provisioned
+                       OpenStackMachineTemplate/edge spec.template.spec.flavor  none → b
+      edge-md        not known whether machines are re-provisioned
+                       OpenStackMachineTemplate/edge spec.template.spec.flavor  none → b
+    not known of 2 pools, 1 cluster as before
+    1 error in 1 cluster
+what is not refused
+    edge
+      edge-md  in place: existing machines get the change and are not replaced
+                 MachineDeployment/edge-md spec.minReadySeconds  none → 1
+    no machine is re-provisioned, 1 cluster as before
+forced under Argo CD
+    edge
+      control-plane  not known whether machines are re-provisioned
+                       OpenStackMachineTemplate/edge spec.template.spec.flavor  none → b
+      edge-md        not known whether machines are re-provisioned
+                       OpenStackMachineTemplate/edge spec.template.spec.flavor  none → b
+    not known of 2 pools, 1 cluster as before
+    1 error in 1 cluster
+what is not refused
+    edge
+      edge-md  in place: existing machines get the change and are not replaced
+                 MachineDeployment/edge-md spec.minReadySeconds  none → 1
+    no machine is re-provisioned, 1 cluster as before
+
+"#]],
+    );
+}
+
+#[test]
 fn what_is_elsewhere_is_known_by_what_deploys_it() {
     let release = |version: &str| {
         object(

@@ -264,7 +264,16 @@ fn another_number_of_machines_is_in_the_sum() {
         &[
             ("fewer", "  replicas: 3\n", "  replicas: 1\n"),
             ("more", "  replicas: 3\n", "  replicas: 5\n"),
-            ("nobody knows", "  replicas: 3\n", ""),
+            (
+                "what a webhook or an autoscaler says",
+                "  replicas: 3\n",
+                "",
+            ),
+            (
+                "nobody knows from how many",
+                "  clusterName: edge\n  template:\n",
+                "  clusterName: edge\n  replicas: 3\n  template:\n",
+            ),
         ],
     );
     assert_text(
@@ -280,12 +289,87 @@ more
       control-plane  2 machines provisioned
                        replicas    3 → 5
     no machine is re-provisioned, 2 machines provisioned, 0 clusters as before
-nobody knows
+what a webhook or an autoscaler says
     edge
-      control-plane  no machine is re-provisioned
+      control-plane  not known whether machines are re-provisioned
                        replicas    3 → none
                        KubeadmControlPlane/edge-cp spec.replicas  3 → none
-    no machine is re-provisioned, 0 clusters as before
+    not known of 1 pool, 0 clusters as before
+nobody knows from how many
+    edge
+      edge-md  not known whether machines are re-provisioned
+                 replicas    none → 3
+                 MachineDeployment/edge-md spec.replicas  none → 3
+    not known of 1 pool, 0 clusters as before
+
+"#]],
+    );
+}
+
+#[test]
+fn machines_of_an_object_that_stays_are_not_deleted() {
+    let before = edge("OpenStackMachineTemplate");
+    let mut changes = edits(
+        &before,
+        &[
+            (
+                "a pool in another cluster",
+                "{name: edge-md}\nspec:\n  clusterName: edge\n",
+                "{name: edge-md}\nspec:\n  clusterName: other\n",
+            ),
+            (
+                "a control plane of no cluster",
+                "  controlPlaneRef: {apiVersion: controlplane.cluster.x-k8s.io/v1beta1, kind: KubeadmControlPlane, name: edge-cp}\n",
+                "  paused: false\n",
+            ),
+        ],
+    );
+    let renamed = before.replace(
+        "kind: Cluster\nmetadata: {name: edge}",
+        "kind: Cluster\nmetadata: {name: other}",
+    );
+    let renamed = renamed.replace("clusterName: edge", "clusterName: other");
+    changes.push(("a cluster under another name", renamed));
+    assert_text(
+        &impacts(&before, &changes).unwrap_or_default(),
+        str![[r#"
+a pool in another cluster
+    edge
+      edge-md  not known whether machines are re-provisioned
+                 MachineDeployment/edge-md  edge → other
+    other (new)
+      edge-md  not known whether machines are re-provisioned
+                 MachineDeployment/edge-md  edge → other
+    not known of 2 pools, 1 cluster new, 0 clusters as before
+a control plane of no cluster
+    edge
+      control-plane  not known whether machines are re-provisioned
+                       KubeadmControlPlane/edge-cp  edge → edge-cp
+      whole cluster  not known whether machines are re-provisioned
+                       Cluster/edge spec.controlPlaneRef.apiVersion  controlplane.cluster.x-k8s.io/v1beta1 → none
+                       Cluster/edge spec.controlPlaneRef.kind  KubeadmControlPlane → none
+                       Cluster/edge spec.controlPlaneRef.name  edge-cp → none
+                       Cluster/edge spec.paused  none → false
+    edge-cp (new)
+      control-plane  not known whether machines are re-provisioned
+                       KubeadmControlPlane/edge-cp  edge → edge-cp
+    not known of 2 pools, not known of 1 whole cluster, 1 cluster new, 0 clusters as before
+a cluster under another name
+    other (new)
+      control-plane  3 machines provisioned
+                       image       none → ubuntu-2204-kube-v1.31.8
+                       kubernetes  none → v1.31.8
+      edge-md        all machines provisioned
+                       image       none → ubuntu-2204-kube-v1.31.8
+                       kubernetes  none → v1.31.8
+    edge (gone)
+      control-plane  3 machines deleted
+                       image       ubuntu-2204-kube-v1.31.8 → none
+                       kubernetes  v1.31.8 → none
+      edge-md        all machines deleted
+                       image       ubuntu-2204-kube-v1.31.8 → none
+                       kubernetes  v1.31.8 → none
+    3 machines and one whole pool deleted, 3 machines and one whole pool provisioned, 1 cluster new, 1 cluster gone, 0 clusters as before
 
 "#]],
     );

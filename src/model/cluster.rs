@@ -108,6 +108,15 @@ pub struct ClusterObject {
     pub object: ManifestObject,
 }
 
+impl ClusterObject {
+    /// Whether the machines of a pool are this object's, so that they go with it.
+    pub fn owns_machines(&self) -> bool {
+        let workers = ["MachineDeployment", "MachineSet", "MachinePool", "Machine"];
+        let kind = &*self.object.kind;
+        kind.ends_with("ControlPlane") || workers.contains(&kind)
+    }
+}
+
 /// The minors that Cluster API takes a cluster through by itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Upgrades {

@@ -169,7 +169,7 @@ impl Comparison<'_> {
             }
             None => Vec::new(),
         };
-        let mut kept = BTreeSet::new();
+        let (mut kept, mut forced) = (BTreeSet::new(), BTreeSet::new());
         if let Some((old, new)) = entries {
             let was = Delivered {
                 entry: old,
@@ -184,7 +184,7 @@ impl Comparison<'_> {
                 )));
             }
             fields.extend(delivery.changes);
-            kept = delivery.kept;
+            (kept, forced) = (delivery.kept, delivery.forced);
         }
         let sides = [&old_view, view];
         if sides.iter().any(|view| has_failed(view)) && texts(&old_view) != texts(view) {
@@ -196,7 +196,9 @@ impl Comparison<'_> {
             }
             fields.push(why);
         }
-        let change = impact::cluster(&input, is_in_place, fields, &kept);
+        let mut change = impact::cluster(&input, is_in_place, fields, &kept);
+        let pools = change.iter_mut().flat_map(|change| &mut change.pools);
+        pools.for_each(|pool| pool.doubt_refusals(&forced));
         let is_same = change
             .as_ref()
             .is_none_or(|change| change.change != ImpactKind::Replaced);

@@ -44,6 +44,8 @@ pub(super) struct DeliveryChange {
     pub(super) changes: Vec<FieldChange>,
     /// The pools whose objects are not there any more, and stay.
     pub(super) kept: BTreeSet<PoolName>,
+    /// The objects, as `Kind/name`, that are deleted and made again where their change is refused.
+    pub(super) forced: BTreeSet<String>,
 }
 
 /// What deploys one thing, before and after.
@@ -108,6 +110,9 @@ impl Deliveries {
                 before: self.before.find_for_object(old),
                 after: self.after.find_for_object(new),
             };
+            if is_forced(new, &both.after) {
+                found.forced.insert(format!("{}/{}", new.kind, new.name));
+            }
             let is_left = old.text.is_build() && !new.text.is_build();
             self.compare_deliverers(&both, is_left, is_kept(old), &mut found);
             if old.unknown.is_some() || new.unknown.is_some() {
@@ -131,12 +136,14 @@ impl Deliveries {
             deleted,
             is_kept,
             kept,
+            forced,
             ..
         } = found;
         Ok(DeliveryChange {
             is_deleted: deleted > 0 && !is_kept,
             changes,
             kept,
+            forced,
         })
     }
 
@@ -280,6 +287,7 @@ struct Found {
     is_kept: bool,
     /// The pools whose objects are not there any more, and stay.
     kept: BTreeSet<PoolName>,
+    forced: BTreeSet<String>,
 }
 
 impl Found {
@@ -335,6 +343,17 @@ fn add_fields(title: &str, both: [&ManifestObject; 2], found: &mut Found) {
         let change = FieldChange::from_difference(title, &difference, rollout);
         found.add(change);
     }
+}
+
+/// Whether a change of an object that is refused deletes it, and makes it again
+/// (<https://fluxcd.io/flux/components/kustomize/kustomizations/#force>,
+/// <https://argo-cd.readthedocs.io/en/stable/user-guide/sync-options/#force-sync>).
+fn is_forced(object: &ManifestObject, deliverers: &[&Deliverer]) -> bool {
+    let annotation = |name: &str| object.node.text(&["metadata", "annotations", name]);
+    annotation("kustomize.toolkit.fluxcd.io/force") == Some("enabled")
+        || annotation("argocd.argoproj.io/sync-options")
+            .is_some_and(|options| options.contains("Force=true"))
+        || { deliverers.iter() }.any(|one| one.object.node.flag(&["spec", "force"]))
 }
 
 /// Whether an object says that it is not deleted.

@@ -18,7 +18,7 @@ use crate::model::date::Date;
 use crate::pipeline::check::Checked;
 use crate::pipeline::fleet::FleetCheck;
 use crate::read::{ClusterEntry, Workspace};
-use crate::report::impact::{Impact, ImpactKind, ServedChange, UnreadChange};
+use crate::report::impact::{self, Impact, ImpactKind, ServedChange, UnreadChange};
 
 use super::fleet::Fleet;
 
@@ -106,6 +106,7 @@ pub(crate) fn sides<T: Send>(
         clusters.extend(compared.change);
         notes.extend(compared.note);
     }
+    impact::keep_moved(&mut clusters);
     let served = comparison.served.into_inner();
     let differences = unread.0.compare(&unread.1);
     let unread = UnreadChange {

@@ -165,6 +165,34 @@ pub fn whole(side: &crate::rules::Side<'_>, change: ImpactKind) -> ClusterChange
     }
 }
 
+/// Of a pool whose object stays in another cluster, nobody knows what becomes of it: no machines are deleted, and none made.
+pub fn keep_moved(clusters: &mut [ClusterChange]) {
+    let find = |kind: ImpactKind| -> BTreeMap<[String; 2], Arc<str>> {
+        // With a cluster, its machines go.
+        let stays = |cluster: &&ClusterChange| {
+            kind == ImpactKind::Added
+                || matches!(cluster.change, ImpactKind::Changed | ImpactKind::Renamed)
+        };
+        let clusters = clusters.iter().filter(stays);
+        let pools = clusters.flat_map(|cluster| {
+            let pools = cluster.pools.iter().filter(|pool| pool.change == kind);
+            pools.filter_map(|pool| Some((pool.owner.clone()?, Arc::clone(&cluster.cluster))))
+        });
+        pools.collect()
+    };
+    let (from, to) = (find(ImpactKind::Removed), find(ImpactKind::Added));
+    for pool in clusters.iter_mut().flat_map(|cluster| &mut cluster.pools) {
+        let Some(owner) = &pool.owner else { continue };
+        if let Some((from, to)) = from.get(owner).zip(to.get(owner)) {
+            let moved = FieldChange::not_known(&owner[0], from, to);
+            *pool = PoolChange {
+                pool: pool.pool.clone(),
+                ..pool::whole_cluster(vec![moved])
+            };
+        }
+    }
+}
+
 /// A cluster of which nobody knows what happens to it, and why.
 pub fn cluster_change(name: &Arc<str>, why: FieldChange) -> ClusterChange {
     ClusterChange {

@@ -58,6 +58,9 @@ pub struct PoolChange {
     /// The fields of its objects that change.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<FieldChange>,
+    /// Of a pool that comes or goes, the object whose machines these are, as `Kind/name`, and its namespace.
+    #[serde(skip)]
+    pub(super) owner: Option<[String; 2]>,
 }
 
 /// The name instead of a node pool's where a change concerns all of them, or none alone.
@@ -78,6 +81,17 @@ impl PoolChange {
             because: Vec::new(),
             skipped: Vec::new(),
             changes: Vec::new(),
+            owner: None,
+        }
+    }
+
+    /// Where these objects are deleted and made again as their change is refused, nobody knows what becomes of their machines.
+    pub fn doubt_refusals(&mut self, forced: &BTreeSet<String>) {
+        for field in &mut self.changes {
+            if field.rollout == Some(Rollout::Refused) && forced.contains(&field.object) {
+                field.rollout = Some(Rollout::Unknown);
+                self.rollout = self.rollout.max(field.rollout);
+            }
         }
     }
 
@@ -370,6 +384,7 @@ fn one_sided_change(pool: PoolSide<'_>, change: ImpactKind) -> PoolChange {
         kubernetes: Some(kubernetes).filter(|kubernetes| kubernetes.from != kubernetes.to),
         machines: Some(pool.machines()),
         judgment: (change == ImpactKind::Added).then(|| pool.grade()),
+        owner: pool.owner(),
         ..PoolChange::new(pool.pool().name.to_string(), change)
     }
 }
@@ -543,6 +558,16 @@ impl<'a> PoolSide<'a> {
 
     fn grade(self) -> Grade {
         self.side.view.judgments[self.index].grade()
+    }
+
+    /// The object whose machines these are, as `Kind/name`, and its namespace.
+    fn owner(self) -> Option<[String; 2]> {
+        let pool = Some(&self.pool().name);
+        let mut objects = self.side.view.cluster.objects.iter();
+        let owner = objects.find(|one| one.pool.as_ref() == pool && one.owns_machines())?;
+        let object = &owner.object;
+        let title = format!("{}/{}", object.kind, object.name);
+        Some([title, object.namespace.to_string()])
     }
 
     fn replicas(self) -> Option<u32> {
