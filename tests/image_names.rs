@@ -82,7 +82,7 @@ no scheme reads it
 $ names sylva-dib --fact os=ubuntu --fact os-release=noble --fact k8s-version=1.31.8+rke2r1 => 2
 error: nothing is known for `{flavor}`: give `--fact flavor=…`
 $ names {os}-{kubernetes} --fact os=ubuntu --fact os-release=noble --fact k8s-version=1.31.8+rke2r1 => 2
-error: `{os}-{kubernetes}` is not a form of names: a name has no part `kubernetes`
+error: `{os}-{kubernetes}` is not a form of names: a name has no part `kubernetes`, only `arch`, `builder`, `channel`, `commit`, `compression`, `firmware`, `flavor`, `format`, `k8s_flavor`, `k8s`, `os`, `platform`, `release`, `schematic`, `sysext`, `timestamp`, `variant`, `version`
 $ names {os}-{k8s} --fact os --fact os=ubuntu --fact os-release=noble --fact k8s-version=1.31.8+rke2r1 => 2
 error: invalid value 'os' for '--fact <FACT=VALUE>': write FACT=VALUE
 For more information, try '--help'.

@@ -62,6 +62,12 @@ pub fn contract(files: &[File], mut declared: Declared) -> io::Result<Contract> 
         breach(format!("`{INSTALLER}` is not executable"), help);
     }
     let (program, text) = beginning(file)?;
+    if program.as_ref().is_some_and(|it| it.ends_with('\r')) {
+        let help = "write it with the line ends of Unix; in git: `install.sh text eol=lf` in `.gitattributes`";
+        let message =
+            format!("`{INSTALLER}` has the line ends of Windows: no host has its program");
+        breach(message, help.to_owned());
+    }
     if program.is_none() && text.is_some() {
         let help = "start it with `#!/bin/sh`, or the program that runs it".to_owned();
         breach(format!("`{INSTALLER}` says not what runs it"), help);
@@ -120,8 +126,11 @@ fn beginning(file: &File) -> io::Result<(Option<String>, Option<String>)> {
         return Ok((None, None));
     }
     let text = String::from_utf8_lossy(&bytes).into_owned();
-    let program = text.lines().next().and_then(|line| line.strip_prefix("#!"));
-    let program = program.map(|program| program.trim().to_owned());
+    let program = text
+        .split('\n')
+        .next()
+        .and_then(|line| line.strip_prefix("#!"));
+    let program = program.map(|program| program.trim_matches(' ').to_owned());
     Ok((program, (file.size <= SEARCHED).then_some(text)))
 }
 
@@ -196,6 +205,11 @@ mod tests {
                 "not executable",
             ),
             (installer("install.sh", true, "echo\n"), &[], "what runs it"),
+            (
+                installer("install.sh", true, "#!/bin/sh\r\necho\r\n"),
+                &[],
+                "line ends of Windows",
+            ),
             (
                 installer("install.sh", true, "#!/bin/sh\nA-B"),
                 &["A-B"],

@@ -101,7 +101,7 @@ pub fn registry_bundle_finding(spot: Option<Spot>) -> Finding {
         format!("bundles of kind {} are not supported", BundleKind::Registry),
     );
     finding.with_label(spot, "").help(
-        "install it with OLM, or pack the manifests that it installs with `metalmark bundle pack`",
+        "install it with a `ClusterExtension` of OLM, one object in git, or pack the manifests that its project releases beside it",
     )
 }
 

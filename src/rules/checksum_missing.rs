@@ -59,7 +59,8 @@ fn lacks(input: &ClusterInput<'_>, image: &Image, needed: &str) -> bool {
         fact::SHA256 => {
             input.settings.images.checksum == ChecksumStyle::Literal && !input.is_pulled(image)
         }
-        _ => !image.built,
+        // An image that Glance has under an id or a name of its own is not searched by its md5.
+        _ => !image.built && !has_location(image, "locations.glance."),
     };
     let known = match needed {
         fact::SHA256 => &fact::CHECKSUMS[..],
@@ -72,6 +73,11 @@ fn lacks(input: &ClusterInput<'_>, image: &Image, needed: &str) -> bool {
             .is_some_and(|digest| !digest.is_empty())
     };
     stamped && !known.iter().any(is_known)
+}
+
+/// Whether a provider has the image in a place of its own.
+fn has_location(image: &Image, prefix: &str) -> bool {
+    image.facts.iter().any(|(name, _)| name.starts_with(prefix))
 }
 
 fn missing_checksum(input: &ClusterInput<'_>, pool: &Pool, image: &Image, needed: &str) -> Finding {
@@ -151,5 +157,7 @@ mod tests {
         given.declared("noble-a", &[("sha256", "00")]);
         given.boots("noble-a");
         assert!(given.found(ID).contains("help: `os_images.noble-a.md5: …`"));
+        given.declared("noble-a", &[("locations.glance.id", "8f1b2c3d")]);
+        assert_eq!(given.found(ID), "");
     }
 }

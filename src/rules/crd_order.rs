@@ -1,45 +1,61 @@
-//! An object is applied before the definition of its kind is known.
+//! An object is applied before the definition of its kind, or its namespace, is known.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use capi::objects::bundled::{Bundle, Bundled, Order};
 
 use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
 
-/// Looks at bundles whose objects are not applied by their kinds. Of the objects of a kind, the first is reported.
+/// Looks at bundles whose objects are not applied by their kinds. Of the objects that want one other, the first is reported.
 pub(super) fn bundle(input: &Bundle<'_>, findings: &mut Vec<Finding>) {
     let place = |object: &Bundled| (object.file, object.named.start);
+    let namespaces: BTreeMap<&str, &Bundled> = { input.objects.iter().rev() }
+        .filter(|object| object.is_namespace())
+        .map(|object| (&*object.name, object))
+        .collect();
     let mut reported = BTreeSet::new();
     for object in input.objects {
-        let Some(definition) = input.definition(object) else {
+        let definition = input.definition(object);
+        let is_late = |wanted: &&Bundled| place(object) < place(wanted);
+        let namespace = || {
+            let is_in_one = !input.is_cluster_scoped(object);
+            let namespace = namespaces.get(&*object.namespace).copied();
+            namespace.filter(|_| is_in_one).filter(is_late)
+        };
+        let (wanted, label) = match input.order {
+            Order::Together => (definition, "of this kind"),
+            Order::Names => (
+                definition.filter(is_late).or_else(namespace),
+                "applied first",
+            ),
+            Order::Kind => continue,
+        };
+        let Some(wanted) = wanted.filter(|wanted| reported.insert(place(wanted))) else {
             continue;
         };
         let finding = match input.order {
-            Order::Together => report_unknown_kind(object, definition),
-            Order::Names if place(object) < place(definition) => {
-                report_early_object(object, definition)
-            }
-            Order::Names | Order::Kind => continue,
+            Order::Together => report_unknown_kind(object, wanted),
+            _ => report_early_object(object, wanted),
         };
-        if reported.insert(place(definition)) {
-            let label = match input.order {
-                Order::Names => "applied first",
-                _ => "of this kind",
-            };
-            findings.push(
-                finding
-                    .with_label(input.spot(object), label)
-                    .with_label(input.spot(definition), "defined here"),
-            );
-        }
+        findings.push(
+            finding
+                .with_label(input.spot(object), label)
+                .with_label(input.spot(wanted), "defined here"),
+        );
     }
 }
 
-fn report_early_object(object: &Bundled, definition: &Bundled) -> Finding {
-    let message = format!("`{object}` is applied before `{definition}`, which defines its kind");
-    Finding::new(RuleId::CrdOrder, message)
-        .help("pack with `--order numbered`, or give the definition's file a name that comes first")
+fn report_early_object(object: &Bundled, wanted: &Bundled) -> Finding {
+    let what = if wanted.is_namespace() {
+        "is its namespace"
+    } else {
+        "defines its kind"
+    };
+    let message = format!("`{object}` is applied before `{wanted}`, which {what}");
+    Finding::new(RuleId::CrdOrder, message).help(format!(
+        "pack with `--order numbered`, or give the file of `{wanted}` a name that comes first"
+    ))
 }
 
 fn report_unknown_kind(object: &Bundled, definition: &Bundled) -> Finding {

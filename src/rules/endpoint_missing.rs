@@ -1,5 +1,8 @@
 //! A cluster has no control plane endpoint, and one is to be rendered.
 
+use std::collections::BTreeSet;
+
+use crate::model::endpoint::Host;
 use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
 use crate::rules::ClusterInput;
@@ -25,11 +28,27 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
     findings.push(
         finding
             .help("a virtual IP: `cluster.control_plane_endpoint.vip: 192.0.2.10`")
-            .help(
-                "a host of the inventory: `cluster.control_plane_endpoint.host: {address: internal}`, which must be \
-                 selected and have such an address",
-            ),
+            .help(way_of_hosts(&found.hosts)),
     );
+}
+
+/// What makes a host the endpoint: the first step that is missing.
+fn way_of_hosts(hosts: &[Host]) -> String {
+    let addresses = hosts.iter().flat_map(|host| &host.addresses);
+    let classes: BTreeSet<String> = addresses.map(|(class, _)| format!("`{class}`")).collect();
+    if hosts.is_empty() {
+        return "a host: list the control plane's in `cluster.inventory`, with their labels and addresses".to_owned();
+    }
+    if classes.is_empty() {
+        return "a host: say the addresses of those that are known; an object by the annotation \
+                `metalmark.dev/address.internal: 192.0.2.11`, an entry of `cluster.inventory` by `addresses: {internal: 192.0.2.11}`"
+            .to_owned();
+    }
+    let classes: Vec<String> = classes.into_iter().collect();
+    format!(
+        "a host: `cluster.control_plane_endpoint.host: {{address: CLASS}}`, a class that hosts of the control plane's selector have: {}",
+        classes.join(", ")
+    )
 }
 
 #[cfg(test)]
@@ -46,7 +65,23 @@ mod tests {
         given.with_endpoint_output();
         let found = given.found(RuleId::EndpointMissing);
         assert!(found.starts_with("the cluster has no control plane endpoint\n"));
-        assert!(found.contains("endpoint.vip: ") && found.contains("endpoint.host: "));
+        assert!(found.contains("endpoint.vip: ") && found.contains("`cluster.inventory`, with"));
+        given.host("server-1", &[], &[]);
+        assert!(
+            given
+                .found(RuleId::EndpointMissing)
+                .contains("`metalmark.dev/address.internal: 192.0.2.11`")
+        );
+        given.host(
+            "server-2",
+            &[],
+            &[("vpn", "10.8.0.2"), ("eno1", "192.0.2.2")],
+        );
+        assert!(
+            given
+                .found(RuleId::EndpointMissing)
+                .contains("selector have: `eno1`, `vpn`")
+        );
         given.endpoint(Way::Vip, "192.0.2.10");
         assert_eq!(given.found(RuleId::EndpointMissing), "");
     }

@@ -12,7 +12,7 @@ pub(super) fn bundle(input: &Bundle<'_>, findings: &mut Vec<Finding>) {
     let held: BTreeSet<&str> = input
         .objects
         .iter()
-        .filter(|object| object.group().is_empty() && &*object.kind == "Namespace")
+        .filter(|object| object.is_namespace())
         .map(|object| &*object.name)
         .collect();
     let mut wanting: BTreeMap<&str, (&Bundled, usize)> = BTreeMap::new();

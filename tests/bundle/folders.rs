@@ -252,6 +252,53 @@ error[component-contract]: `export CHANNEL` is not a name of an environment vari
 "#]]);
 }
 
+/// Of an archive its files are packed, however that is said; what is no archive of ours is not called one without an installer.
+#[test]
+fn an_archive_of_components_is_packed_as_its_folder_is() {
+    let stage = project().files(&[("in/install.sh", "#!/bin/sh\n")]);
+    set_mode(&stage.path().join("in/install.sh"), 0o755);
+    stage.write(
+        "zstd.tar.zst",
+        [0x28, 0xb5, 0x2f, 0xfd, 0x04, 0x58, 0x09, 0x00],
+    );
+    let mut story = Story::new(&stage);
+    story.runs(&[
+        "bundle pack --components in --to a.tgz",
+        "bundle pack --components a.tgz --to b.tgz",
+        "bundle pack --kind components a.tgz --to c.tgz",
+        "bundle pack --kind components in --to d.tgz",
+        "bundle pack --components zstd.tar.zst --to e.tgz",
+        "bundle pack --kind artifact a.tgz --to f.tgz",
+        "bundle inspect f.tgz",
+    ]);
+    story.is(str![[r#"
+$ bundle pack --components in --to a.tgz => 0
+sha256:c0f6b0578f30a1c0293e14fed9ec978631aa7cf8ca1559f230563c1574e4d72b
+components bundle of 1 file; wrote `a.tgz`
+$ bundle pack --components a.tgz --to b.tgz => 0
+sha256:c0f6b0578f30a1c0293e14fed9ec978631aa7cf8ca1559f230563c1574e4d72b
+components bundle of 1 file; wrote `b.tgz`
+$ bundle pack --kind components a.tgz --to c.tgz => 0
+sha256:c0f6b0578f30a1c0293e14fed9ec978631aa7cf8ca1559f230563c1574e4d72b
+components bundle of 1 file; wrote `c.tgz`
+$ bundle pack --kind components in --to d.tgz => 0
+sha256:c0f6b0578f30a1c0293e14fed9ec978631aa7cf8ca1559f230563c1574e4d72b
+components bundle of 1 file; wrote `d.tgz`
+$ bundle pack --components zstd.tar.zst --to e.tgz => 1
+error[archive-refused]: `zstd.tar.zst` is not unpacked: it is compressed by zstd, and gzip is read --> zstd.tar.zst
+$ bundle pack --kind artifact a.tgz --to f.tgz => 0
+sha256:c0f6b0578f30a1c0293e14fed9ec978631aa7cf8ca1559f230563c1574e4d72b
+artifact bundle of 1 file; wrote `f.tgz`
+$ bundle inspect f.tgz => 0
+kind         components
+content      sha256:b507219f4a0bf164f7703029bea13b45f78e8b98c113a7b380757e3c0de3cb1f
+files        1 file, 10 bytes
+executable   install.sh
+installer    /bin/sh
+
+"#]]);
+}
+
 #[test]
 fn files_that_are_run_stay_so() {
     let script = "#!/bin/sh\necho $A\n";

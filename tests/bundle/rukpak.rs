@@ -161,9 +161,8 @@ $ bundle unpack crds-and-crs --to files => 0
 plain+v0 bundle of 3 files; files: 3 created, 0 updated, 0 unchanged
 $ bundle pack index:index.yaml --to dir:index => 1
 error[crd-order]: `Group app/all` is in one bundle with `CustomResourceDefinition groups.example.org`, which defines its kind: RukPak looks up every kind before it applies anything --> dependent/manifests/cr-no-crd.yaml:3:18 ::: provides/manifests/crd.yaml:3:18
-$ bundle pack index:index.yaml --order names --to dir:index => 0
-sha256:2e55d8a1fe64bbd27d6d70b326472631dd723d61978cb0bed2b7637601fd517d
-plain+v0 bundle of 3 files, 3 objects; index: 3 created, 0 updated, 0 unchanged
+$ bundle pack index:index.yaml --order names --to dir:index => 1
+error[crd-order]: `Group app/all` is applied before `Namespace app`, which is its namespace --> dependent/manifests/cr-no-crd.yaml:3:18 ::: dependent/manifests/namespace.yaml:4:9
 
 "#]]);
     assert_eq!(
@@ -193,6 +192,64 @@ fn a_thousand_objects_of_one_kind_are_one_finding() {
             .exit(1);
         assert_eq!(run.outcome.stderr.matches("[crd-order]").count(), 1);
     }
+}
+
+/// operator-framework/rukpak#16: `01_namespace.yaml`. What is in a namespace is applied after it.
+#[test]
+fn by_their_names_objects_come_after_their_namespace() {
+    let settings = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: app}\n";
+    let role = "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: a, namespace: app}\n";
+    let stage = project().files(&[
+        ("in/manifests/00_settings.yaml", settings),
+        ("in/manifests/01_namespace.yaml", NAMESPACE),
+        ("other/manifests/00_role.yaml", role),
+        ("other/manifests/01_namespace.yaml", NAMESPACE),
+    ]);
+    let mut story = Story::new(&stage);
+    story.runs(&[
+        "bundle pack in --order names --to dir:out",
+        "bundle pack in --order numbered --to dir:numbered",
+        "bundle pack in --to dir:together",
+        "bundle pack other --order names --to dir:other-out",
+    ]);
+    stage.write(
+        "in/manifests/02_settings.yaml",
+        stage.read("in/manifests/00_settings.yaml"),
+    );
+    stage.remove("in/manifests/00_settings.yaml");
+    story.runs(&["bundle pack in --order names --to dir:out"]);
+    story.is(str![[r#"
+$ bundle pack in --order names --to dir:out => 1
+error[crd-order]: `ConfigMap app/a` is applied before `Namespace app`, which is its namespace --> in/manifests/00_settings.yaml:3:18 ::: in/manifests/01_namespace.yaml:4:9
+$ bundle pack in --order numbered --to dir:numbered => 0
+sha256:4f7702d075d1341ea43857521f8c9b0549305e657fb6567820afcc66f99740ea
+plain+v0 bundle of 2 files, 2 objects; numbered: 2 created, 0 updated, 0 unchanged
+$ bundle pack in --to dir:together => 0
+sha256:6aa8295d1d4caf7f7705d92af5855d47de75cd8e470e9fea686ba1e2e5a7921e
+plain+v0 bundle of 2 files, 2 objects; together: 2 created, 0 updated, 0 unchanged
+$ bundle pack other --order names --to dir:other-out => 0
+sha256:153d46206ce0da6ed86fa8c42888a734a4a2c3dbd398bcead828f8f720180786
+plain+v0 bundle of 2 files, 2 objects; other-out: 2 created, 0 updated, 0 unchanged
+$ bundle pack in --order names --to dir:out => 0
+sha256:b13467d7a0a66156ff3f4c17f3e61f8dcffa21918746ad09dcf34093ff8fde88
+plain+v0 bundle of 2 files, 2 objects; out: 2 created, 0 updated, 0 unchanged
+
+"#]]);
+}
+
+/// Some of RukPak's own say no `kind`.
+#[test]
+fn a_kustomization_is_no_manifest_whatever_it_says() {
+    let stage = project().files(&[
+        ("in/kustomization.yml", "resources: [base]\n"),
+        (
+            "in/base/kustomization.yaml",
+            "resources: [namespace.yaml]\n",
+        ),
+        ("in/base/namespace.yaml", NAMESPACE),
+    ]);
+    stage.run("bundle pack in --to dir:out").exit(0);
+    assert_eq!(stage.list("out"), ["manifests/base-namespace.yaml"]);
 }
 
 #[test]

@@ -257,6 +257,7 @@ objects      1 ConfigMap
 objects      1 Namespace
 error[bundle-layout]: `settings` is a folder in `manifests/`, which is flat
 --> manifests/settings
+ = help: move its files up, or pack `manifests` itself, which is laid flat
 
 1 error
 
@@ -287,7 +288,7 @@ files        2 files, 233 bytes
 objects      1 ClusterServiceVersion
 error[bundle-unsupported]: bundles of kind registry+v1 are not supported
 --> bundle
- = help: install it with OLM, or pack the manifests that it installs with `metalmark bundle pack`
+ = help: install it with a `ClusterExtension` of OLM, one object in git, or pack the manifests that its project releases beside it
 
 1 error
 
@@ -334,7 +335,7 @@ error[crd-order]: `Widget first` is applied before `CustomResourceDefinition wid
 3 | metadata: {name: widgets.example.org}
   |                  ------------------- defined here
   |
-  = help: pack with `--order numbered`, or give the definition's file a name that comes first
+  = help: pack with `--order numbered`, or give the file of `CustomResourceDefinition widgets.example.org` a name that comes first
 
 1 error
 

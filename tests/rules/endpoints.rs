@@ -32,11 +32,11 @@ control_plane_endpoint: {explicit: {host: api.example.org}}
 control_plane_endpoint: {host: 192.0.2.10}
 cluster_virtual_ip: 192.0.2.10
 control_plane_replicas: 1
-    error - [cluster] => cluster.control_plane_endpoint.vip: 192.0.2.10 | cluster.control_plane_endpoint.host: {address: internal}
+    error - [cluster] => cluster.control_plane_endpoint.vip: 192.0.2.10 | cluster.inventory
 control_plane_endpoint: {vip: ''}
-    error - [control_plane_endpoint] => cluster.control_plane_endpoint.vip: 192.0.2.10 | cluster.control_plane_endpoint.host: {address: internal}
+    error - [control_plane_endpoint] => cluster.control_plane_endpoint.vip: 192.0.2.10 | cluster.inventory
 control_plane_endpoint: {host: {address: internal}}
-    error - [control_plane_endpoint] => cluster.control_plane_endpoint.vip: 192.0.2.10 | cluster.control_plane_endpoint.host: {address: internal}
+    error - [control_plane_endpoint] => cluster.control_plane_endpoint.vip: 192.0.2.10 | cluster.inventory
 
 "#]],
         of,
@@ -74,6 +74,11 @@ control_plane_endpoint: {vip: 192.0.2.10, kube_vip: {address: 192.0.2.10, port: 
 control_plane_endpoint: {vip: 192.0.2.10, port: 7443, kube_vip: {port: 7443}}
 control_plane_endpoint: {vip: 192.0.2.10, kube_vip: {address: 192.0.2.11, port: 7443}}
     error - [192.0.2.10, 192.0.2.11] => cluster.control_plane_endpoint.kube_vip | 192.0.2.10
+control_plane_endpoint: {vip: 192.0.2.10}; infra_cluster: {controlPlaneEndpoint: {host: 192.0.2.11, port: 6443}}
+    error - [192.0.2.10, 192.0.2.11] => cluster.infra_cluster.controlPlaneEndpoint | 192.0.2.10
+control_plane_endpoint: {vip: 192.0.2.10}; infra_cluster: {controlPlaneEndpoint: {host: 192.0.2.10, port: 443}}
+    error - [192.0.2.10, 443] => cluster.infra_cluster.controlPlaneEndpoint | 6443
+control_plane_endpoint: {port: 7443}; cluster_virtual_ip: 192.0.2.10; infra_cluster: {controlPlaneEndpoint: {port: 7443}}
 # The certificate is for the endpoint, among others.
 control_plane_endpoint: {vip: 192.0.2.10, cert_sans: [a.b, 192.0.2.10]}
 control_plane_endpoint: {vip: 192.0.2.10, cert_sans: [a.b]}
@@ -266,7 +271,7 @@ error[endpoint-missing]: the cluster has no control plane endpoint
   |
   = cluster: edge
   = help: a virtual IP: `cluster.control_plane_endpoint.vip: 192.0.2.10`
-  = help: a host of the inventory: `cluster.control_plane_endpoint.host: {address: internal}`, which must be selected and have such an address
+  = help: a host: list the control plane's in `cluster.inventory`, with their labels and addresses
 
 1 error in 1 cluster; 0 node pools checked; 1 skipped: no image selected
 
@@ -602,6 +607,13 @@ control_plane_endpoint: {}
     host: m-1.example.org, port: 6443
 control_plane_endpoint: {host: '', port: 443}
     host: m-1.example.org, port: 443
+control_plane_endpoint: {explicit: {host: '', port: 443}}
+    host: m-1.example.org, port: 443
+infra_cluster: {controlPlaneEndpoint: {host: null, port: 443}}
+    host: m-1.example.org, port: 443
+# As Cluster API spells it, it is said.
+infra_cluster: {controlPlaneEndpoint: {host: 198.51.100.7, port: 443}}
+    host: "198.51.100.7", port: 443
 control_plane_endpoint: {host: {address: vpn}}
     host: "10.8.0.1", port: 6443
 control_plane_endpoint: {host: {address: eno1}}
@@ -614,6 +626,32 @@ control_plane_endpoint: {vip: 192.0.2.99}
 "#]],
         endpoint,
     );
+}
+
+/// Of hosts that say no address, the help says how they say one, and it works.
+#[test]
+fn hosts_without_an_address_become_the_endpoint_by_the_help() {
+    let stage = with_hosts("");
+    let host = "apiVersion: infrastructure.cluster.x-k8s.io/v1beta1\nkind: ElementalHost\n\
+        metadata: {name: m-1, labels: {control-plane: 'true'}}\n";
+    stage.write("hosts.yaml", host);
+    let missing = stage.run("check").exit(1).outcome.stdout;
+    assert!(
+        missing.contains("`metalmark.dev/address.internal: 192.0.2.11`"),
+        "{missing}"
+    );
+    stage.edit(
+        "hosts.yaml",
+        "name: m-1,",
+        "name: m-1, annotations: {metalmark.dev/address.internal: 192.0.2.11},",
+    );
+    stage.edit(
+        "edge.yaml",
+        "control_plane_replicas: 3",
+        "control_plane_replicas: 1",
+    );
+    let rendered = stage.run("render --stdout").exit(0).outcome.stdout;
+    assert!(rendered.contains("host: \"192.0.2.11\""), "{rendered}");
 }
 
 /// The next run says which host is the endpoint then.

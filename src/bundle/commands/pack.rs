@@ -73,8 +73,12 @@ pub(super) fn pack(
     terminal: &mut Terminal,
 ) -> Result<Verdict, Error> {
     let (source, kind) = match (&options.components, options.inputs.as_slice()) {
-        (Some(path), _) => (run.source(path)?, PackKind::Components),
+        (Some(path), _) => (
+            run.source(path, PackKind::Components)?,
+            PackKind::Components,
+        ),
         (None, []) => (Source::Project, options.kind),
+        (None, [only]) => (run.source(only, options.kind)?, options.kind),
         (None, inputs) => (Source::Files(inputs.to_vec()), options.kind),
     };
     check_destination(options, kind)?;

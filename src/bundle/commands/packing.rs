@@ -84,11 +84,11 @@ pub(super) enum Source {
 }
 
 impl Run<'_> {
-    /// A folder, a file, or the files of an archive.
-    pub(super) fn source(&self, path: &Path) -> Result<Source, Error> {
+    /// A folder, a file, or the files of an archive, which a file of components always is.
+    pub(super) fn source(&self, path: &Path, kind: PackKind) -> Result<Source, Error> {
         let name = path.to_string_lossy();
         let mut ends = [".tgz", ".tar.gz", ".tar"].iter();
-        let is_archive = ends.any(|end| name.ends_with(end))
+        let is_archive = (kind == PackKind::Components || ends.any(|end| name.ends_with(end)))
             && files::path_kind(&self.resolve(path))? != InsideKind::Folder;
         Ok(if is_archive {
             Source::Archive(path.to_owned())
@@ -153,12 +153,12 @@ impl PackingOptions {
         let mut findings = gathered.findings;
         let files: Vec<File> = gathered.files.into_values().collect();
         let mut declared = self.declared.to_declared();
-        if kind == BundleKind::Components {
+        if kind == BundleKind::Components && (findings.is_empty() || !files.is_empty()) {
             let contract =
                 bundle::contract(&files, declared).map_err(Error::reading("install.sh"))?;
             findings.extend(contract.findings);
             declared = contract.declared;
-        } else if files.is_empty() {
+        } else if findings.is_empty() && files.is_empty() {
             let finding = Finding::new(RuleId::BundleEmpty, "the bundle holds no file");
             findings.push(finding.help("name a folder with files in it"));
         }

@@ -144,7 +144,7 @@ impl PushOptions {
                 let message = "a folder, an archive or `oci-layout:DIR[:NAME]` is pushed";
                 return Err(Error::usage(message));
             }
-            Input::Path(path) => Pushed::Packed(run.source(&path)?),
+            Input::Path(path) => Pushed::Packed(run.source(&path, self.kind)?),
             _ => Pushed::Packed(Source::Files(vec![text.into()])),
         };
         Ok((source, reference(to).map_err(Error::usage)?))

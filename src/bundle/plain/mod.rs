@@ -5,6 +5,7 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read, Write};
+use std::path::Path;
 use std::sync::Arc;
 
 use capi::objects::bundled::{self, Bundle, BundleFiles, Bundled, rank};
@@ -14,6 +15,7 @@ use yaml_tree::engine::Engine;
 use yaml_tree::place::{FileId, Source, Spot};
 use yaml_tree::value::Value;
 
+use crate::files::is_kustomization;
 use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
 use capi::secrets;
@@ -50,6 +52,10 @@ pub struct Texts<'a> {
 pub fn index(files: &[File], progress: &dyn Fn(usize)) -> io::Result<Index> {
     let mut all = Index::default();
     for (number, file) in files.iter().enumerate() {
+        if is_kustomization(Path::new(&*file.from)) {
+            all.inputs.insert(number);
+            continue;
+        }
         match text(file)? {
             Ok(text) => index_file(number, file, text, &mut all),
             Err(finding) => all.findings.push(*finding),
@@ -139,7 +145,10 @@ pub fn check_layout(folders: &[String]) -> Vec<Finding> {
         let name = strip_manifests(folder)?;
         let message = format!("`{name}` is a folder in `{MANIFESTS}/`, which is flat");
         let finding = Finding::new(RuleId::BundleLayout, message);
-        Some(finding.with_label(Some(Spot::from_path(folder)), ""))
+        let finding = finding.with_label(Some(Spot::from_path(folder)), "");
+        Some(finding.help(format!(
+            "move its files up, or pack `{MANIFESTS}` itself, which is laid flat"
+        )))
     };
     folders.iter().filter_map(below).collect()
 }

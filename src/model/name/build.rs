@@ -1,9 +1,11 @@
 //! Builds names: of a form and the facts of an image, every name that they may mean, the most usual spelling first.
 
+use std::collections::BTreeSet;
+
 use capi::image::{Facts, fact};
 
 use super::release::Release;
-use super::schemes::{Scheme, is_part};
+use super::schemes::{SCHEMES, Scheme, is_part};
 use super::template::{FILE, Token, tokens};
 use super::{NameFacts, same_value};
 use crate::model::version::Version;
@@ -39,7 +41,7 @@ impl<'f> NameBuilder<'f> {
             .into_iter()
             .find(|part| !is_part(part) && *part != FILE)
         {
-            Some(part) => Err(format!("a name has no part `{part}`")),
+            Some(part) => Err(format!("a name has no part `{part}`, only {}", part_list())),
             None => Ok(Self {
                 forms: vec![form],
                 scheme: None,
@@ -204,6 +206,16 @@ impl Difference {
             })
         })
     }
+}
+
+/// The parts that names have, as the forms of the schemes write them.
+fn part_list() -> String {
+    let forms = SCHEMES.iter().flat_map(|scheme| scheme.forms);
+    let parts = forms
+        .flat_map(|form| parts(form))
+        .filter(|part| is_part(part));
+    let parts: BTreeSet<String> = parts.map(|part| format!("`{part}`")).collect();
+    parts.into_iter().collect::<Vec<_>>().join(", ")
 }
 
 fn parts(form: &str) -> impl Iterator<Item = &str> {

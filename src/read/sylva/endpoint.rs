@@ -44,13 +44,17 @@ pub(super) fn endpoint(
     let empty = Map::default();
     let own = own.unwrap_or(&empty);
     found.hosts = hosts(branch, report);
-    let default = read_own(own, cluster, &mut found, report);
-    sylva(root, branch, &mut found, report);
-    let is_blank = |node: &Node| match &node.value {
-        Value::String(text) => text.trim().is_empty(),
-        value => value.is_null(),
-    };
-    let mut said = ["explicit", "vip", "host", "kube_vip"].into_iter();
+    let mut default = read_own(own, cluster, &mut found, report);
+    sylva(root, branch, &mut found, default, report);
+    let rest = report.value(branch, "infra_cluster");
+    if let Some(rest) = rest.and_then(|node| map("cluster.infra_cluster", &node, report).cloned()) {
+        let path = "cluster.infra_cluster.controlPlaneEndpoint";
+        if let Some(node) = rest.get("controlPlaneEndpoint") {
+            default = explicit(node, path, &mut found, default, report);
+        }
+        found.infra_cluster = rest;
+    }
+    let mut said = ["vip", "host", "kube_vip"].into_iter();
     let is_blank = said.all(|key| own.get(key).is_none_or(is_blank));
     if is_blank && found.endpoint.is_none() {
         let derived = derive_host(&empty, found.place, cluster, &found, report);
@@ -64,11 +68,41 @@ pub(super) fn endpoint(
     found.certificate_names = own
         .get("cert_sans")
         .and_then(|node| certificate_names(node, report));
-    let rest = report.value(branch, "infra_cluster");
-    if let Some(rest) = rest.and_then(|node| map("cluster.infra_cluster", &node, report).cloned()) {
-        found.infra_cluster = rest;
-    }
     Some(Box::new(found))
+}
+
+/// Whether a text is empty, or nothing.
+fn is_blank(node: &Node) -> bool {
+    match &node.value {
+        Value::String(text) => text.trim().is_empty(),
+        value => value.is_null(),
+    }
+}
+
+/// Host and port that somebody else answers at. Returns the port of an endpoint that is said elsewhere: a blank one has one too.
+fn explicit(
+    node: &Node,
+    path: &'static str,
+    found: &mut ControlPlaneEndpoint,
+    default: u16,
+    report: &mut Report<'_>,
+) -> u16 {
+    let Some(map) = map(path, node, report) else {
+        return default;
+    };
+    let host = map.get("host");
+    let host = host.and_then(|node| host_text(&format!("{path}.host"), node, report));
+    let port = port_of(map, path, report);
+    let blank = port.as_ref().filter(|_| host.is_none());
+    let next = blank.map_or(default, |port| port.value);
+    found.add(Way::Explicit, path, host, port, default);
+    next
+}
+
+/// The port beside a host.
+fn port_of(map: &Map, path: &str, report: &mut Report<'_>) -> Option<Located<u16>> {
+    let node = map.get("port")?;
+    port(&format!("{path}.port"), node, report)
 }
 
 /// The endpoint in metalmark's own words: the first of `explicit`, `vip` and `host` that says one. The others are held
@@ -79,20 +113,11 @@ fn read_own(
     found: &mut ControlPlaneEndpoint,
     report: &mut Report<'_>,
 ) -> u16 {
-    let port_of = |map: &Map, path: &str, report: &mut Report<'_>| {
-        map.get("port")
-            .and_then(|node| port(&format!("{path}.port"), node, report))
-    };
     let common = port_of(own, OWN, report);
-    let default = common.as_ref().map_or(DEFAULT_PORT, |port| port.value);
-    if let Some(explicit) = own.get("explicit") {
+    let mut default = common.as_ref().map_or(DEFAULT_PORT, |port| port.value);
+    if let Some(node) = own.get("explicit") {
         let path = "cluster.control_plane_endpoint.explicit";
-        if let Some(map) = map(path, explicit, report) {
-            let host = map.get("host");
-            let host = host.and_then(|node| host_text(&format!("{path}.host"), node, report));
-            let port = port_of(map, path, report);
-            found.add(Way::Explicit, path, host, port, default);
-        }
+        default = explicit(node, path, found, default, report);
     }
     if let Some(vip) = own.get("vip") {
         let path = "cluster.control_plane_endpoint.vip";
@@ -184,12 +209,13 @@ fn sylva(
     root: &Branch,
     branch: &Branch,
     found: &mut ControlPlaneEndpoint,
+    default: u16,
     report: &mut Report<'_>,
 ) {
     for (holder, path) in [root, branch].into_iter().zip(SYLVA) {
         let node = report.value(holder, "cluster_virtual_ip");
         let host = node.and_then(|node| host_text(path, &node, report));
-        found.add(Way::Vip, path, host, None, DEFAULT_PORT);
+        found.add(Way::Vip, path, host, None, default);
     }
 }
 

@@ -94,6 +94,11 @@ impl Bundled {
             .map_or("", |(group, _)| group)
     }
 
+    /// Whether it is a Namespace, which others may be in.
+    pub fn is_namespace(&self) -> bool {
+        self.group().is_empty() && &*self.kind == "Namespace"
+    }
+
     /// What identifies an object in the cluster.
     pub fn identity(&self) -> Identity<'_> {
         Identity {
