@@ -10,7 +10,6 @@ use std::sync::Arc;
 use capi::image::{Fact, Facts, Image, ImageKey, Images, Origin};
 use oci_artifacts::Address;
 use yaml_tree::place::{FileId, Located, Place, Source, Sources};
-use yaml_tree::value::Value;
 
 use crate::decide::identity::Identities;
 use crate::decide::proof::judge_pools;
