@@ -3,7 +3,7 @@
 use snapbox::str;
 
 use crate::support::manifests::object;
-use crate::support::stage::{Stage, assert_cases, assert_text, project};
+use crate::support::stage::{Is, Stage, assert_cases, project};
 
 use super::composed::releases;
 
@@ -40,9 +40,7 @@ fn an_application_has_parameters_over_values_over_files_over_the_chart() {
         .file("env/paris.yaml", "a: file\nd: file\n")
         .file("env/all.yaml", "d: all\ne: all\n")
         .file("env/note.txt", "one, two");
-    assert_text(
-        &releases(&project, "app.yaml").join("\n"),
-        str![[r#"
+    releases(&project, "app.yaml").join("\n").is(str![[r#"
 paris in `platform`
   a = "values" (app.yaml:12:12)
   b = "values" (app.yaml:13:12)
@@ -53,8 +51,7 @@ paris in `platform`
   from.file = "one, two" (env/note.txt:1:1)
   number = 7 (app.yaml:17:33)
   text = "7" (app.yaml:18:31)
-"#]],
-    );
+"#]]);
 }
 
 /// Argo CD passes `--set` before `--set-string`, in whatever order the parameters are written.
@@ -141,15 +138,12 @@ fn an_application_set_makes_one_cluster_for_each_element_or_folder() {
         "/{{.path.path}}/values.yaml",
         true,
     );
-    assert_text(
-        &[lists, folders].concat().join("\n"),
-        str![[r#"
+    [lists, folders].concat().join("\n").is(str![[r#"
 a-paris in ``
   name = "Paris" (env/paris/values.yaml:1:7)
 a-lyon in ``
   name = "Lyon" (env/lyon/values.yaml:1:7)
 paris in ``
   name = "Paris" (env/paris/values.yaml:1:7)
-"#]],
-    );
+"#]]);
 }

@@ -3,7 +3,7 @@
 use snapbox::str;
 
 use crate::support::manifests::{GOOD, cluster};
-use crate::support::stage::{Stage, assert_text, project, table};
+use crate::support::stage::{Is, Stage, project, table};
 
 use super::judged;
 
@@ -23,13 +23,9 @@ fn a_manifest_that_is_no_yaml_is_an_error_and_a_template_that_is_none_is_not() {
     beside("clusters/paris.yaml", BROKEN)
         .run("check")
         .exit(1)
-        .screen(str![[r#"
+        .brief(str![[r#"
 error[yaml-syntax]: expected `,` or `}`, found `:`
- --> clusters/paris.yaml:4:5
-  |
-4 | spec: {}
-  |     ^
-
+  clusters/paris.yaml:4:5 `:`
 1 error; 2 node pools checked: 2 by name only
 
 "#]]);
@@ -92,9 +88,7 @@ error[yaml-syntax]: expected `,` or `}`, found `:`
             })
         })
         .collect();
-    assert_text(
-        &text,
-        str![[r#"
+    text.is(str![[r#"
 braces that do not end: exit 1
     error[yaml-syntax] paris.json:1:61 ``
 a list: exit 1
@@ -109,8 +103,7 @@ a template of Helm: exit 0
 a template of Jinja: exit 0
 no manifest: exit 0
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -120,21 +113,12 @@ fn a_broken_manifest_of_a_kustomization_says_what_is_not_built_for_it() {
         "clusters/kustomization.yaml",
         "resources: [edge.yaml, paris.yaml]\n",
     );
-    project.run("check").exit(1).screen(str![[r#"
+    project.run("check").exit(1).brief(str![[r#"
 error[yaml-syntax]: expected `,` or `}`, found `:`
- --> clusters/paris.yaml:4:5
-  |
-4 | spec: {}
-  |     ^
-
+  clusters/paris.yaml:4:5 `:`
 warning[yaml-syntax]: `clusters` does not build: expected `,` or `}`, found `:`
- --> clusters/paris.yaml:4:5
-  |
-4 | spec: {}
-  |     ^
-  |
-  = help: the node pools that it deploys are not checked
-
+  clusters/paris.yaml:4:5 `:`
+  help: the node pools that it deploys are not checked
 1 error, 1 warning; 0 node pools checked; 2 skipped: its kustomization does not build
 
 "#]]);
@@ -158,21 +142,14 @@ fn a_manifest_whose_words_are_escaped_is_read() {
         ("in two lines", in_two_lines),
     ];
     let cases = cases.map(|(name, text)| (name, project().file("paris.yaml", text)));
-    assert_text(
-        &judged(cases),
-        str![[r#"
+    judged(cases).is(str![[r#"
 plain
-    paris/control-plane v1.30.1 (paris.yaml:12:12): mismatched, ubuntu-2204-kube-v1.31.8 (paris.yaml:29:49) holds 1.31.8
-    paris/paris-md v1.30.1 (paris.yaml:23:16): mismatched, ubuntu-2204-kube-v1.31.8 (paris.yaml:29:49) holds 1.31.8
 escaped
-    paris/control-plane v1.30.1 (paris.yaml:12:12): mismatched, ubuntu-2204-kube-v1.31.8 (paris.yaml:29:49) holds 1.31.8
-    paris/paris-md v1.30.1 (paris.yaml:23:16): mismatched, ubuntu-2204-kube-v1.31.8 (paris.yaml:29:49) holds 1.31.8
+    paris/control-plane v1.30.1 (paris.yaml:12:12), paris/paris-md v1.30.1 (paris.yaml:23:16): mismatched, ubuntu-2204-kube-v1.31.8 (paris.yaml:29:49) holds 1.31.8
 in two lines
-    paris/control-plane v1.30.1 (paris.yaml:15:12): mismatched, ubuntu-2204-kube-v1.31.8 (paris.yaml:36:49) holds 1.31.8
-    paris/paris-md v1.30.1 (paris.yaml:28:16): mismatched, ubuntu-2204-kube-v1.31.8 (paris.yaml:36:49) holds 1.31.8
+    paris/control-plane v1.30.1 (paris.yaml:15:12), paris/paris-md v1.30.1 (paris.yaml:28:16): mismatched, ubuntu-2204-kube-v1.31.8 (paris.yaml:36:49) holds 1.31.8
 
-"#]],
-    );
+"#]]);
 }
 
 /// A list and a first line that anybody can write hid a cluster with another version than its image's.
@@ -216,15 +193,10 @@ fn a_pattern_of_several_stars_ends() {
     let project = project()
         .settings("clusters: [{each: '**/**/**/**/**/**/**/**/nope.yaml'}]\n")
         .file(&format!("{}values.yaml", "d/".repeat(40)), "a: 1\n");
-    project.run("check").exit(1).screen(str![[r#"
+    project.run("check").exit(1).brief(str![[r#"
 error[project-file]: `**/**/**/**/**/**/**/**/nope.yaml` matches no file
- --> metalmark.yaml:2:12
-  |
-2 | clusters: [{each: '**/**/**/**/**/**/**/**/nope.yaml'}]
-  |            ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-  |
-  = help: a pattern names values files, such as `clusters/*/values.yaml`
-
+  metalmark.yaml:2:12 `{each: '**/**/**/**/**/**/**/**/nope.yaml'}`
+  help: a pattern names values files, such as `clusters/*/values.yaml`
 1 error
 
 "#]]);
@@ -255,47 +227,34 @@ fn a_cluster_that_only_a_broken_kustomization_names_is_not_gone() {
             stage.write("clusters/version.yaml", patch);
         }
         let checked = stage.check();
-        checked.findings.into_iter().chain(checked.pools).collect()
+        checked.lines()
     });
-    assert_text(
-        &table,
-        str![[r#"
+    table.is(str![[r#"
 resources: [gone.yaml]
 patches: [{path: edge.yaml}]
-    edge/control-plane v1.31.8 (clusters/edge.yaml:12:12): unknown (its manifests are patches of what does not build)
-    edge/edge-md v1.31.8 (clusters/edge.yaml:23:16): unknown (its manifests are patches of what does not build)
-    other/control-plane v1.31.8 (clusters/other.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (clusters/other.yaml:29:49) holds 1.31.8
-    other/other-md v1.31.8 (clusters/other.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (clusters/other.yaml:29:49) holds 1.31.8
+    edge/control-plane v1.31.8 (clusters/edge.yaml:12:12), edge/edge-md v1.31.8 (clusters/edge.yaml:23:16): unknown (its manifests are patches of what does not build)
+    other/control-plane v1.31.8 (clusters/other.yaml:12:12), other/other-md v1.31.8 (clusters/other.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (clusters/other.yaml:29:49) holds 1.31.8
 resources: ['https://git.example.org/base']
 patches: [{path: edge.yaml}]
-    edge/control-plane v1.31.8 (clusters/edge.yaml:12:12): unknown (its manifests are patches of what does not build)
-    edge/edge-md v1.31.8 (clusters/edge.yaml:23:16): unknown (its manifests are patches of what does not build)
-    other/control-plane v1.31.8 (clusters/other.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (clusters/other.yaml:29:49) holds 1.31.8
-    other/other-md v1.31.8 (clusters/other.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (clusters/other.yaml:29:49) holds 1.31.8
+    edge/control-plane v1.31.8 (clusters/edge.yaml:12:12), edge/edge-md v1.31.8 (clusters/edge.yaml:23:16): unknown (its manifests are patches of what does not build)
+    other/control-plane v1.31.8 (clusters/other.yaml:12:12), other/other-md v1.31.8 (clusters/other.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (clusters/other.yaml:29:49) holds 1.31.8
 resources: [other.yaml]
 transformers: [t.yaml]
 patchesStrategicMerge: [edge.yaml]
     warning[composition-failed] clusters/edge.yaml:1:1 `apiVersion: cluster.x-k8s.io/v1beta1`
     error[nothing-checked] => --allow-empty
-    edge/control-plane v1.31.8 (clusters/edge.yaml:12:12): unknown (its manifests are patches of what does not build)
-    edge/edge-md v1.31.8 (clusters/edge.yaml:23:16): unknown (its manifests are patches of what does not build)
-    other/control-plane v1.31.8 (clusters/other.yaml:12:12): unknown (its kustomization does not build)
-    other/other-md v1.31.8 (clusters/other.yaml:23:16): unknown (its kustomization does not build)
+    edge/control-plane v1.31.8 (clusters/edge.yaml:12:12), edge/edge-md v1.31.8 (clusters/edge.yaml:23:16): unknown (its manifests are patches of what does not build)
+    other/control-plane v1.31.8 (clusters/other.yaml:12:12), other/other-md v1.31.8 (clusters/other.yaml:23:16): unknown (its kustomization does not build)
 patches: [{path: edge.yaml}]
-    edge/control-plane v1.31.8 (clusters/edge.yaml:12:12): unknown (its manifests are patches of what does not build)
-    edge/edge-md v1.31.8 (clusters/edge.yaml:23:16): unknown (its manifests are patches of what does not build)
-    other/control-plane v1.31.8 (clusters/other.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (clusters/other.yaml:29:49) holds 1.31.8
-    other/other-md v1.31.8 (clusters/other.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (clusters/other.yaml:29:49) holds 1.31.8
+    edge/control-plane v1.31.8 (clusters/edge.yaml:12:12), edge/edge-md v1.31.8 (clusters/edge.yaml:23:16): unknown (its manifests are patches of what does not build)
+    other/control-plane v1.31.8 (clusters/other.yaml:12:12), other/other-md v1.31.8 (clusters/other.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (clusters/other.yaml:29:49) holds 1.31.8
 resources: [edge.yaml, gone.yaml]
 patches: [{path: version.yaml}]
     warning[composition-failed] clusters/kustomization.yaml:1:24 `gone.yaml`
-    edge/control-plane v1.31.8 (clusters/edge.yaml:12:12): unknown (its kustomization does not build)
-    edge/edge-md v1.31.8 (clusters/edge.yaml:23:16): unknown (its kustomization does not build)
-    other/control-plane v1.31.8 (clusters/other.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (clusters/other.yaml:29:49) holds 1.31.8
-    other/other-md v1.31.8 (clusters/other.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (clusters/other.yaml:29:49) holds 1.31.8
+    edge/control-plane v1.31.8 (clusters/edge.yaml:12:12), edge/edge-md v1.31.8 (clusters/edge.yaml:23:16): unknown (its kustomization does not build)
+    other/control-plane v1.31.8 (clusters/other.yaml:12:12), other/other-md v1.31.8 (clusters/other.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (clusters/other.yaml:29:49) holds 1.31.8
 
-"#]],
-    );
+"#]]);
 }
 
 /// A quick search decides which files are parsed: it must not miss what YAML spells otherwise.
@@ -313,29 +272,21 @@ fn an_escape_in_a_string_hides_no_manifest() {
         let text = text.replace("apiVersion: ", "apiVersion: \"");
         let text = text.replace("x-k8s.io/v1beta1", &format!("{escaped}.io/v1beta1\""));
         assert!(!text.contains("x-k8s"));
-        project().file("edge.yaml", text).check().pools
+        project().file("edge.yaml", text).check().pool_lines()
     });
-    assert_text(
-        &table,
-        str![[r#"
+    table.is(str![[r#"
 x-\x6b8s
-    edge/control-plane v1.31.8 (edge.yaml:12:12): mismatched, ubuntu-2204-kube-v1.30.1 (edge.yaml:29:33) holds 1.30.1
-    edge/edge-md v1.31.8 (edge.yaml:23:16): mismatched, ubuntu-2204-kube-v1.30.1 (edge.yaml:29:33) holds 1.30.1
+    edge/control-plane v1.31.8 (edge.yaml:12:12), edge/edge-md v1.31.8 (edge.yaml:23:16): mismatched, ubuntu-2204-kube-v1.30.1 (edge.yaml:29:33) holds 1.30.1
 x-\u006b8s
-    edge/control-plane v1.31.8 (edge.yaml:12:12): mismatched, ubuntu-2204-kube-v1.30.1 (edge.yaml:29:33) holds 1.30.1
-    edge/edge-md v1.31.8 (edge.yaml:23:16): mismatched, ubuntu-2204-kube-v1.30.1 (edge.yaml:29:33) holds 1.30.1
+    edge/control-plane v1.31.8 (edge.yaml:12:12), edge/edge-md v1.31.8 (edge.yaml:23:16): mismatched, ubuntu-2204-kube-v1.30.1 (edge.yaml:29:33) holds 1.30.1
 x-\U0000006b8s
-    edge/control-plane v1.31.8 (edge.yaml:12:12): mismatched, ubuntu-2204-kube-v1.30.1 (edge.yaml:29:33) holds 1.30.1
-    edge/edge-md v1.31.8 (edge.yaml:23:16): mismatched, ubuntu-2204-kube-v1.30.1 (edge.yaml:29:33) holds 1.30.1
+    edge/control-plane v1.31.8 (edge.yaml:12:12), edge/edge-md v1.31.8 (edge.yaml:23:16): mismatched, ubuntu-2204-kube-v1.30.1 (edge.yaml:29:33) holds 1.30.1
 x-\
       k8s
-    edge/control-plane v1.31.8 (edge.yaml:15:12): mismatched, ubuntu-2204-kube-v1.30.1 (edge.yaml:36:33) holds 1.30.1
-    edge/edge-md v1.31.8 (edge.yaml:28:16): mismatched, ubuntu-2204-kube-v1.30.1 (edge.yaml:36:33) holds 1.30.1
+    edge/control-plane v1.31.8 (edge.yaml:15:12), edge/edge-md v1.31.8 (edge.yaml:28:16): mismatched, ubuntu-2204-kube-v1.30.1 (edge.yaml:36:33) holds 1.30.1
 x\
       -\x6b8s
-    edge/control-plane v1.31.8 (edge.yaml:15:12): mismatched, ubuntu-2204-kube-v1.30.1 (edge.yaml:36:33) holds 1.30.1
-    edge/edge-md v1.31.8 (edge.yaml:28:16): mismatched, ubuntu-2204-kube-v1.30.1 (edge.yaml:36:33) holds 1.30.1
+    edge/control-plane v1.31.8 (edge.yaml:15:12), edge/edge-md v1.31.8 (edge.yaml:28:16): mismatched, ubuntu-2204-kube-v1.30.1 (edge.yaml:36:33) holds 1.30.1
 
-"#]],
-    );
+"#]]);
 }

@@ -3,9 +3,9 @@
 use snapbox::str;
 
 use crate::support::manifests::manifest;
-use crate::support::stage::{Stage, assert_cases, assert_text};
+use crate::support::stage::{Is, Stage, assert_cases};
 
-use super::{checked, judged};
+use super::{assert_groups, checked, judged};
 
 const CLASS: &str = "\
 apiVersion: cluster.x-k8s.io/v1beta1
@@ -87,13 +87,8 @@ fn the_pools_of_a_topology_boot_the_images_of_its_class() {
         ),
         ("a class that is not there", manifest(alone)),
     ];
-    assert_text(
-        &checked(cases),
-        str![[r#"
+    checked(cases).is(str![[r#"
 v1beta1
-    error[k8s-version-mismatch] edge/md-0 edge.yaml:31:39 `'http://h/ubuntu-2204-kube-v1.31.8.qcow2'` edge.yaml:7:14 `v1.30.2` => v1.30.2
-    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:26:39) holds 1.30.2
-    edge/md-0 v1.30.2 (edge.yaml:7:14): mismatched, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:31:39) holds 1.31.8
 v1beta2
     error[k8s-version-mismatch] edge/md-0 edge.yaml:31:39 `'http://h/ubuntu-2204-kube-v1.31.8.qcow2'` edge.yaml:7:14 `v1.30.2` => v1.30.2
     edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:26:39) holds 1.30.2
@@ -103,11 +98,9 @@ a hosted control plane has no machines
     edge/md-0 v1.30.2 (edge.yaml:7:14): mismatched, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:31:39) holds 1.31.8
 a class that is not there
     error[nothing-checked] => --allow-empty
-    edge/control-plane v1.30.2 (edge.yaml:7:14): unknown (its ClusterClass is not among the manifests)
-    edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (its ClusterClass is not among the manifests)
+    edge/control-plane v1.30.2 (edge.yaml:7:14), edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (its ClusterClass is not among the manifests)
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -152,7 +145,7 @@ class: quick
             let cluster = cluster.replace("class: quick", &reference);
             manifest(format!("{cluster}---\n{right}---\n{own}"))
                 .check()
-                .pools
+                .pool_lines()
         },
     );
 }
@@ -195,16 +188,13 @@ fn the_workers_of_a_class_are_those_that_the_topology_names() {
         ]
         .map(|(name, text)| (format!("{version}, {name}"), manifest(text)))
     });
-    assert_text(
-        &checked(cases),
-        str![[r#"
+    checked(cases).is(str![[r#"
 v1beta1, md
     error[k8s-version-mismatch] edge/md-0 edge.yaml:30:39 `'http://h/ubuntu-2204-kube-v1.31.8.qcow2'` edge.yaml:7:14 `v1.30.2` => v1.30.2
     edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:25:39) holds 1.30.2
     edge/md-0 v1.30.2 (edge.yaml:7:14): mismatched, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:30:39) holds 1.31.8
 v1beta1, cp
-    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:25:39) holds 1.30.2
-    edge/md-0 v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:25:39) holds 1.30.2
+    edge/control-plane v1.30.2 (edge.yaml:7:14), edge/md-0 v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:25:39) holds 1.30.2
 v1beta1, another distribution
     warning[k8s-version-incomplete] edge/md-0 edge.yaml:7:14 `v1.30.2` => …+rke2r1
     error[k8s-flavor-mismatch] edge/md-0 edge.yaml:30:39 `'http://h/ubuntu-noble-plain-kubeadm-1-30-2.qcow2'` edge.yaml:19:106 `RKE2ConfigTemplate`
@@ -215,43 +205,29 @@ v1beta2, md
     edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:25:39) holds 1.30.2
     edge/md-0 v1.30.2 (edge.yaml:7:14): mismatched, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:30:39) holds 1.31.8
 v1beta2, cp
-    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:25:39) holds 1.30.2
-    edge/md-0 v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:25:39) holds 1.30.2
+    edge/control-plane v1.30.2 (edge.yaml:7:14), edge/md-0 v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:25:39) holds 1.30.2
 v1beta2, another distribution
     warning[k8s-version-incomplete] edge/md-0 edge.yaml:7:14 `v1.30.2` => …+rke2r1
     error[k8s-flavor-mismatch] edge/md-0 edge.yaml:30:39 `'http://h/ubuntu-noble-plain-kubeadm-1-30-2.qcow2'` edge.yaml:19:103 `RKE2ConfigTemplate`
     edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:25:39) holds 1.30.2
     edge/md-0 v1.30.2 (edge.yaml:7:14): unproven, ubuntu-noble-plain-kubeadm-1-30-2.qcow2 (edge.yaml:30:39)
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
 fn a_patch_counts_for_the_machines_that_it_selects() {
-    assert_cases(
+    assert_groups(
         str![[r#"
 {machineDeploymentClass: {names: [worker]}}
-    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39) holds 1.30.2
-    edge/md-0 v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2404-kube-v1.30.2.qcow2 (edge.yaml:28:16) holds 1.30.2
 {machineDeploymentClass: {names: [work*]}}
-    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39) holds 1.30.2
-    edge/md-0 v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2404-kube-v1.30.2.qcow2 (edge.yaml:28:16) holds 1.30.2
 {machineDeploymentClass: {names: ['*ker']}}
-    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39) holds 1.30.2
-    edge/md-0 v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2404-kube-v1.30.2.qcow2 (edge.yaml:28:16) holds 1.30.2
 {machineDeploymentClass: {names: ['*']}}
     edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39) holds 1.30.2
     edge/md-0 v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2404-kube-v1.30.2.qcow2 (edge.yaml:28:16) holds 1.30.2
 {machineDeploymentClass: {names: [work]}}
-    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39) holds 1.30.2
-    edge/md-0 v1.30.2 (edge.yaml:7:14): mismatched, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:38:39) holds 1.31.8
 {machineDeploymentClass: {names: [ker]}}
-    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39) holds 1.30.2
-    edge/md-0 v1.30.2 (edge.yaml:7:14): mismatched, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:38:39) holds 1.31.8
 {machineDeploymentClass: {names: ['ker*']}}
-    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39) holds 1.30.2
-    edge/md-0 v1.30.2 (edge.yaml:7:14): mismatched, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:38:39) holds 1.31.8
 {machineDeploymentClass: {names: ['*work']}}
     edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39) holds 1.30.2
     edge/md-0 v1.30.2 (edge.yaml:7:14): mismatched, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:38:39) holds 1.31.8
@@ -259,23 +235,22 @@ fn a_patch_counts_for_the_machines_that_it_selects() {
     edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2404-kube-v1.30.2.qcow2 (edge.yaml:28:16) holds 1.30.2
     edge/md-0 v1.30.2 (edge.yaml:7:14): mismatched, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:38:39) holds 1.31.8
 {controlPlane: 'true'}
-    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39) holds 1.30.2
-    edge/md-0 v1.30.2 (edge.yaml:7:14): mismatched, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:38:39) holds 1.31.8
 {controlPlane: false}
-    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39) holds 1.30.2
-    edge/md-0 v1.30.2 (edge.yaml:7:14): mismatched, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:38:39) holds 1.31.8
 {controlPlane: false, machineDeploymentClass: {names: [other]}}
     edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39) holds 1.30.2
     edge/md-0 v1.30.2 (edge.yaml:7:14): mismatched, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:38:39) holds 1.31.8
 {controlPlane: true, machineDeploymentClass: {names: [worker]}}
-    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2404-kube-v1.30.2.qcow2 (edge.yaml:28:16) holds 1.30.2
-    edge/md-0 v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2404-kube-v1.30.2.qcow2 (edge.yaml:28:16) holds 1.30.2
+    edge/control-plane v1.30.2 (edge.yaml:7:14), edge/md-0 v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2404-kube-v1.30.2.qcow2 (edge.yaml:28:16) holds 1.30.2
 {machinePoolClass: {names: [worker]}}
     edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39) holds 1.30.2
     edge/md-0 v1.30.2 (edge.yaml:7:14): mismatched, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:38:39) holds 1.31.8
 
 "#]],
-        |machines| with(&patch(machines, PATCHED), VERSION).check().pools,
+        |machines| {
+            with(&patch(machines, PATCHED), VERSION)
+                .check()
+                .pool_lines()
+        },
     );
 }
 
@@ -283,7 +258,7 @@ fn a_patch_counts_for_the_machines_that_it_selects() {
 #[test]
 fn a_patch_of_machine_pools_means_their_own_class() {
     let pools = CLASS.replace("machineDeployments", "machinePools");
-    assert_cases(
+    assert_groups(
         str![[r#"
 {machinePoolClass: {names: [worker]}}
     edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39) holds 1.30.2
@@ -296,7 +271,7 @@ fn a_patch_of_machine_pools_means_their_own_class() {
         |machines| {
             manifest(pools.replace(NO_PATCHES, &patch(machines, PATCHED)))
                 .check()
-                .pools
+                .pool_lines()
         },
     );
 }
@@ -305,7 +280,7 @@ fn a_patch_of_machine_pools_means_their_own_class() {
 #[test]
 fn a_patch_selects_templates_of_its_group_and_kind() {
     let own = "infrastructure.cluster.x-k8s.io/v1beta1, kind: Metal3MachineTemplate";
-    assert_cases(
+    assert_groups(
         str![[r#"
 infrastructure.cluster.x-k8s.io/v1beta1, kind: Metal3MachineTemplate
     edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39) holds 1.30.2
@@ -314,8 +289,6 @@ infrastructure.cluster.x-k8s.io/v9, kind: Metal3MachineTemplate
     edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39) holds 1.30.2
     edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (Cluster API refuses a patch of its ClusterClass)
 vmware.infrastructure.cluster.x-k8s.io/v1beta1, kind: Metal3MachineTemplate
-    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39) holds 1.30.2
-    edge/md-0 v1.30.2 (edge.yaml:7:14): mismatched, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:38:39) holds 1.31.8
 infrastructure.cluster.x-k8s.io/v1beta1, kind: VSphereMachineTemplate
     edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39) holds 1.30.2
     edge/md-0 v1.30.2 (edge.yaml:7:14): mismatched, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:38:39) holds 1.31.8
@@ -324,7 +297,7 @@ infrastructure.cluster.x-k8s.io/v1beta1, kind: VSphereMachineTemplate
         |selector| {
             with(&patch(WORKERS, PATCHED).replace(own, selector), VERSION)
                 .check()
-                .pools
+                .pool_lines()
         },
     );
 }
@@ -332,26 +305,16 @@ infrastructure.cluster.x-k8s.io/v1beta1, kind: VSphereMachineTemplate
 /// The output of the condition is read as YAML 1.1.
 #[test]
 fn a_patch_is_switched_on_by_true_and_by_nothing_else() {
-    assert_cases(
+    assert_groups(
         str![[r#"
 'true'
-    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:34:39) holds 1.30.2
-    edge/md-0 v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2404-kube-v1.30.2.qcow2 (edge.yaml:28:16) holds 1.30.2
 ' true '
-    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:34:39) holds 1.30.2
-    edge/md-0 v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2404-kube-v1.30.2.qcow2 (edge.yaml:28:16) holds 1.30.2
 '{{ not false }}'
-    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:34:39) holds 1.30.2
-    edge/md-0 v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2404-kube-v1.30.2.qcow2 (edge.yaml:28:16) holds 1.30.2
 '{{ eq .builtin.cluster.name "edge" }}'
     edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:34:39) holds 1.30.2
     edge/md-0 v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2404-kube-v1.30.2.qcow2 (edge.yaml:28:16) holds 1.30.2
 '{{ ne .builtin.cluster.name "edge" }}'
-    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:34:39) holds 1.30.2
-    edge/md-0 v1.30.2 (edge.yaml:7:14): mismatched, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:39:39) holds 1.31.8
 'false'
-    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:34:39) holds 1.30.2
-    edge/md-0 v1.30.2 (edge.yaml:7:14): mismatched, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:39:39) holds 1.31.8
 '"true"'
     edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:34:39) holds 1.30.2
     edge/md-0 v1.30.2 (edge.yaml:7:14): mismatched, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:39:39) holds 1.31.8
@@ -359,8 +322,6 @@ fn a_patch_is_switched_on_by_true_and_by_nothing_else() {
     edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:34:39) holds 1.30.2
     edge/md-0 v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2404-kube-v1.30.2.qcow2 (edge.yaml:28:16) holds 1.30.2
 '1'
-    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:34:39) holds 1.30.2
-    edge/md-0 v1.30.2 (edge.yaml:7:14): mismatched, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:39:39) holds 1.31.8
 'null'
     edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:34:39) holds 1.30.2
     edge/md-0 v1.30.2 (edge.yaml:7:14): mismatched, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:39:39) holds 1.31.8
@@ -368,7 +329,7 @@ fn a_patch_is_switched_on_by_true_and_by_nothing_else() {
 "#]],
         |condition| {
             let of_class = format!("{}    enabledIf: {condition}\n", patch(WORKERS, PATCHED));
-            with(&of_class, VERSION).check().pools
+            with(&of_class, VERSION).check().pool_lines()
         },
     );
 }
@@ -380,7 +341,7 @@ fn a_patch_that_replaces_what_is_not_there_cannot_be_evaluated() {
         "{image: {url: 'http://h/ubuntu-2204-kube-v1.31.8.qcow2', ",
         "{image: {",
     );
-    assert_cases(
+    assert_groups(
         str![[r#"
 op: replace
     edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39) holds 1.30.2
@@ -392,7 +353,9 @@ op: add
 "#]],
         |operation| {
             let patch = patch(WORKERS, PATCHED).replace("op: replace", operation);
-            manifest(without.replace(NO_PATCHES, &patch)).check().pools
+            manifest(without.replace(NO_PATCHES, &patch))
+                .check()
+                .pool_lines()
         },
     );
 }
@@ -439,9 +402,7 @@ fn a_variable_of_the_topology_names_the_image_and_is_where_the_finding_points() 
         ("set", with(&of_class, &set)),
         ("overridden", manifest(overridden)),
     ];
-    assert_text(
-        &checked(cases),
-        str![[r#"
+    checked(cases).is(str![[r#"
 by default
     edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:41:39) holds 1.30.2
     edge/md-0 v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2004-kube-v1.30.2.qcow2 (edge.yaml:28:64) holds 1.30.2
@@ -454,8 +415,7 @@ overridden
     edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:41:39) holds 1.30.2
     edge/md-0 v1.30.2 (edge.yaml:7:14): mismatched, ubuntu-2310-kube-v1.28.1.qcow2 (edge.yaml:8:117) holds 1.28.1
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -467,7 +427,7 @@ fn each_item_of_a_list_has_the_defaults_of_items() {
         type: array
         items: {type: object, properties: {size: {type: integer}, image: {type: string, default: 'http://h/ubuntu-2004-kube-v1.29.9.qcow2'}}}
 ".to_owned() + &patch(WORKERS, "valueFrom: {template: '{{ (index .disks 1).image }}'}");
-    assert_cases(
+    assert_groups(
         str![[r#"
 [{size: 1}, {size: 3}]
     edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:40:39) holds 1.30.2
@@ -479,7 +439,7 @@ fn each_item_of_a_list_has_the_defaults_of_items() {
 "#]],
         |disks| {
             let set = format!("{VERSION}    variables: [{{name: disks, value: {disks}}}]\n");
-            with(&of_class, &set).check().pools
+            with(&of_class, &set).check().pool_lines()
         },
     );
 }
@@ -511,15 +471,11 @@ fn a_pool_that_overrides_one_variable_has_the_clusters_others() {
         ("the pool overrides another", overriding("other")),
         ("the pool overrides it", overriding("image")),
     ];
-    assert_text(
-        &judged(cases),
-        str![[r#"
+    judged(cases).is(str![[r#"
 nothing is set
     edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:36:39) holds 1.30.2
     edge/md-0 v1.30.2 (edge.yaml:7:14): mismatched, ubuntu-2004-kube-v1.29.9.qcow2 (edge.yaml:22:69) holds 1.29.9
 the Cluster sets it
-    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:37:39) holds 1.30.2
-    edge/md-0 v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2110-kube-v1.30.2.qcow2 (edge.yaml:8:38) holds 1.30.2
 the pool overrides another
     edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:37:39) holds 1.30.2
     edge/md-0 v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2110-kube-v1.30.2.qcow2 (edge.yaml:8:38) holds 1.30.2
@@ -527,20 +483,17 @@ the pool overrides it
     edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:37:39) holds 1.30.2
     edge/md-0 v1.30.2 (edge.yaml:7:14): mismatched, ubuntu-2310-kube-v1.28.1.qcow2 (edge.yaml:9:109) holds 1.28.1
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
 fn an_image_that_only_a_controller_can_compute_is_unknown() {
-    assert_cases(
+    assert_groups(
         str![[r#"
 valueFrom: {variable: missing}
     edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39) holds 1.30.2
     edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (Cluster API refuses a patch of its ClusterClass)
 valueFrom: {variable: builtin.machineDeployment.name}
-    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39) holds 1.30.2
-    edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (its image depends on a name that is made at run time)
 valueFrom: {template: 'http://h/{{ .builtin.machineDeployment.name }}-v1.30.2.qcow2'}
     edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39) holds 1.30.2
     edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (its image depends on a name that is made at run time)
@@ -552,12 +505,11 @@ valueFrom: {template: '{{ now }}'}
     edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (Cluster API refuses a patch of its ClusterClass)
 
 "#]],
-        |value| with(&patch(WORKERS, value), VERSION).check().pools,
+        |value| with(&patch(WORKERS, value), VERSION).check().pool_lines(),
     );
     let external = "  patches: [{name: x, external: {generateExtension: e}}]\n";
     with(external, VERSION).check().pools(str![[r#"
-edge/control-plane v1.30.2 (edge.yaml:7:14): unknown (a runtime extension may change the image of its ClusterClass)
-edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (a runtime extension may change the image of its ClusterClass)
+edge/control-plane v1.30.2 (edge.yaml:7:14), edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (a runtime extension may change the image of its ClusterClass)
 
 "#]]);
 }
@@ -621,18 +573,10 @@ fn what_looks_at_a_name_of_run_time_is_unknown() {
         ),
     ];
     let cases = cases.map(|(name, of_class)| (name, with(&of_class, VERSION)));
-    assert_text(
-        &checked(cases),
-        str![[r#"
+    checked(cases).is(str![[r#"
 contains
-    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39) holds 1.30.2
-    edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (its image depends on a name that is made at run time)
 eq
-    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39) holds 1.30.2
-    edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (its image depends on a name that is made at run time)
 a part
-    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39) holds 1.30.2
-    edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (its image depends on a name that is made at run time)
 ipFamily
     edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39) holds 1.30.2
     edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (its image depends on a name that is made at run time)
@@ -646,51 +590,38 @@ beside it
     edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39) holds 1.30.2
     edge/md-0 v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:28:31) holds 1.30.2
 a condition
-    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:34:39) holds 1.30.2
-    edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (its image depends on a name that is made at run time)
 a condition that is a name
     edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:34:39) holds 1.30.2
     edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (its image depends on a name that is made at run time)
 below it
-    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39) holds 1.30.2
-    edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (its image depends on a name that is made at run time)
 around it
     edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39) holds 1.30.2
     edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (its image depends on a name that is made at run time)
 
-"#]],
-    );
+"#]]);
 }
 
 /// What decides is the YAML that a condition makes: of nothing it is null.
 #[test]
 fn a_patch_is_on_where_its_condition_makes_true() {
-    assert_cases(
+    assert_groups(
         str![[r#"
 '{{ if .builtin.cluster.metadata.labels }}true{{ end }}'
     edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:34:39) holds 1.30.2
     edge/md-0 v1.30.2 (edge.yaml:7:14): mismatched, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:39:39) holds 1.31.8
 '{{ if .builtin.cluster.name }}true{{ end }}'
-    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:34:39) holds 1.30.2
-    edge/md-0 v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2404-kube-v1.30.2.qcow2 (edge.yaml:29:16) holds 1.30.2
 ''
-    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:34:39) holds 1.30.2
-    edge/md-0 v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2404-kube-v1.30.2.qcow2 (edge.yaml:29:16) holds 1.30.2
 'true'
     edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:34:39) holds 1.30.2
     edge/md-0 v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2404-kube-v1.30.2.qcow2 (edge.yaml:29:16) holds 1.30.2
 '"true"'
-    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:34:39) holds 1.30.2
-    edge/md-0 v1.30.2 (edge.yaml:7:14): mismatched, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:39:39) holds 1.31.8
 'false'
-    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:34:39) holds 1.30.2
-    edge/md-0 v1.30.2 (edge.yaml:7:14): mismatched, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:39:39) holds 1.31.8
 '{{ .missing }}'
     edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:34:39) holds 1.30.2
     edge/md-0 v1.30.2 (edge.yaml:7:14): mismatched, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:39:39) holds 1.31.8
 
 "#]],
-        |condition| with(&conditional(condition), VERSION).check().pools,
+        |condition| with(&conditional(condition), VERSION).check().pool_lines(),
     );
 }
 
@@ -768,9 +699,7 @@ fn a_patch_that_cluster_api_refuses_leaves_its_machines_unknown() {
         ("another group", other),
     ];
     let cases = cases.map(|(name, of_class)| (name, with(&of_class, VERSION)));
-    assert_text(
-        &checked(cases),
-        str![[r#"
+    checked(cases).is(str![[r#"
 required
     warning[composition-failed] edge.yaml:28:31 `'{{ required "a" .builtin.cluster.name }}'`
     edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39) holds 1.30.2
@@ -832,22 +761,16 @@ another group
     edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39) holds 1.30.2
     edge/md-0 v1.30.2 (edge.yaml:7:14): mismatched, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:38:39) holds 1.31.8
 
-"#]],
-    );
+"#]]);
     with(
         &operation("{op: remove, path: /spec/template/spec/none}"),
         VERSION,
     )
     .run("check")
-    .screen(str![[r#"
+    .brief(str![[r#"
 warning[composition-failed]: Cluster API refuses a patch of the ClusterClass `quick`: there is no `/spec/template/spec/none` in the object
-  --> edge.yaml:29:9
-   |
-29 |       - {op: remove, path: /spec/template/spec/none}
-   |         ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-   |
-   = help: fix the patch: as long as it is refused, no Cluster of the class changes
-
+  edge.yaml:29:9 `{op: remove, path: /spec/template/spec/none}`
+  help: fix the patch: as long as it is refused, no Cluster of the class changes
 1 warning; 1 node pool checked: 1 by name only; 1 skipped: Cluster API refuses a patch of its ClusterClass
 
 "#]]);
@@ -893,12 +816,8 @@ fn what_a_patch_does_beside_the_image_does_not_make_it_unknown() {
         ("a condition that is refused", other("'{{ tpl \"a\" . }}'")),
     ];
     let cases = cases.map(|(name, of_class)| (name, with(&of_class, VERSION)));
-    assert_text(
-        &judged(cases),
-        str![[r#"
+    judged(cases).is(str![[r#"
 known
-    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:34:39) holds 1.30.2
-    edge/md-0 v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2404-kube-v1.30.2.qcow2 (edge.yaml:28:16) holds 1.30.2
 a value
     edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:34:39) holds 1.30.2
     edge/md-0 v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2404-kube-v1.30.2.qcow2 (edge.yaml:28:16) holds 1.30.2
@@ -906,8 +825,6 @@ below it
     edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:35:39) holds 1.30.2
     edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (the patches of its ClusterClass cannot be evaluated)
 a condition
-    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:41:39) holds 1.30.2
-    edge/md-0 v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2404-kube-v1.30.2.qcow2 (edge.yaml:28:16) holds 1.30.2
 a condition of nothing
     edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:41:39) holds 1.30.2
     edge/md-0 v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2404-kube-v1.30.2.qcow2 (edge.yaml:28:16) holds 1.30.2
@@ -915,8 +832,7 @@ a condition that is refused
     edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:41:39) holds 1.30.2
     edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (Cluster API refuses a patch of its ClusterClass)
 
-"#]],
-    );
+"#]]);
 }
 
 /// What no table has may change the image, and so may what a table says is not known.
@@ -960,9 +876,7 @@ fn a_field_that_is_not_carried_out_makes_pools_unknown() {
             ),
         ),
     ];
-    assert_text(
-        &checked(cases),
-        str![[r#"
+    checked(cases).is(str![[r#"
 rolloutAfter
     error[k8s-version-mismatch] edge/md-0 edge.yaml:32:39 `'http://h/ubuntu-2204-kube-v1.31.8.qcow2'` edge.yaml:8:14 `v1.30.2` => v1.30.2
     edge/control-plane v1.30.2 (edge.yaml:8:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:27:39) holds 1.30.2
@@ -970,13 +884,11 @@ rolloutAfter
 a later field
     warning[composition-unsupported] edge.yaml:6:12 `{a: 1}`
     error[nothing-checked] => --allow-empty
-    edge/control-plane v1.30.2 (edge.yaml:8:14): unknown (a field of its manifests is not carried out here)
-    edge/md-0 v1.30.2 (edge.yaml:8:14): unknown (a field of its manifests is not carried out here)
+    edge/control-plane v1.30.2 (edge.yaml:8:14), edge/md-0 v1.30.2 (edge.yaml:8:14): unknown (a field of its manifests is not carried out here)
 a definition
     warning[composition-unsupported] edge.yaml:6:53 `b`
     error[nothing-checked] => --allow-empty
-    edge/control-plane v1.30.2 (edge.yaml:8:14): unknown (a field of its manifests is not carried out here)
-    edge/md-0 v1.30.2 (edge.yaml:8:14): unknown (a field of its manifests is not carried out here)
+    edge/control-plane v1.30.2 (edge.yaml:8:14), edge/md-0 v1.30.2 (edge.yaml:8:14): unknown (a field of its manifests is not carried out here)
 no value
     error[k8s-version-mismatch] edge/md-0 edge.yaml:32:39 `'http://h/ubuntu-2204-kube-v1.31.8.qcow2'` edge.yaml:8:14 `v1.30.2` => v1.30.2
     edge/control-plane v1.30.2 (edge.yaml:8:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:27:39) holds 1.30.2
@@ -984,24 +896,20 @@ no value
 of the class
     warning[composition-unsupported] edge.yaml:14:10 `[1]`
     error[nothing-checked] => --allow-empty
-    edge/control-plane v1.30.2 (edge.yaml:7:14): unknown (a field of its manifests is not carried out here)
-    edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (a field of its manifests is not carried out here)
+    edge/control-plane v1.30.2 (edge.yaml:7:14), edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (a field of its manifests is not carried out here)
 of a patch
     warning[composition-unsupported] edge.yaml:21:66 `1`
     error[nothing-checked] => --allow-empty
-    edge/control-plane v1.30.2 (edge.yaml:7:14): unknown (a field of its manifests is not carried out here)
-    edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (a field of its manifests is not carried out here)
+    edge/control-plane v1.30.2 (edge.yaml:7:14), edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (a field of its manifests is not carried out here)
 that validates
     error[k8s-version-mismatch] edge/md-0 edge.yaml:31:39 `'http://h/ubuntu-2204-kube-v1.31.8.qcow2'` edge.yaml:7:14 `v1.30.2` => v1.30.2
     edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:26:39) holds 1.30.2
     edge/md-0 v1.30.2 (edge.yaml:7:14): mismatched, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:31:39) holds 1.31.8
 variables of an extension
     error[nothing-checked] => --allow-empty
-    edge/control-plane v1.30.2 (edge.yaml:7:14): unknown (a runtime extension may change the image of its ClusterClass)
-    edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (a runtime extension may change the image of its ClusterClass)
+    edge/control-plane v1.30.2 (edge.yaml:7:14), edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (a runtime extension may change the image of its ClusterClass)
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -1037,7 +945,7 @@ fn each_value_of_a_map_has_the_defaults_of_other_properties() {
                 "metadata: {name: quick}",
                 "metadata: {name: quick, namespace: default}",
             );
-            project.check().pools
+            project.check().pool_lines()
         },
     );
 }
@@ -1082,13 +990,10 @@ spec: {upgrade: {external: {generateUpgradePlanExtension: a}}}
 fn a_worker_whose_name_is_no_text_is_counted() {
     let text = CLASS.replace("name: md-0}", "name: 1}");
     assert_ne!(text, CLASS);
-    assert_text(
-        &checked([("a number", manifest(text))]),
-        str![[r#"
+    checked([("a number", manifest(text))]).is(str![[r#"
 a number
     edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:26:39) holds 1.30.2
     edge/ v1.30.2 (edge.yaml:7:14): unknown (its name is not text)
 
-"#]],
-    );
+"#]]);
 }

@@ -3,7 +3,7 @@
 use snapbox::str;
 
 use crate::support::manifests::{GOOD, cluster, object};
-use crate::support::stage::{Stage, assert_text, project};
+use crate::support::stage::{Is, Stage, project};
 
 use super::composed::releases;
 use super::{checked, judged};
@@ -79,24 +79,14 @@ fn the_kustomize_of_a_source_is_an_overlay() {
         let source = format!("{{path: over, kustomize: {{{kustomize}}}}}");
         (name, overlay(&application(&source), own))
     });
-    assert_text(
-        &checked(cases),
-        str![[r#"
+    checked(cases).is(str![[r#"
 a patch
-    error[version-skew] edge/edge-md base/edge.yaml:23:16 `v1.31.8` object.yaml:7:136 `v1.30.2` => v1.31.8
-    error[k8s-version-mismatch] edge/control-plane base/edge.yaml:29:49 `ubuntu-2204-kube-v1.31.8` object.yaml:7:136 `v1.30.2` => v1.30.2
-    edge/control-plane v1.30.2 (object.yaml:7:136): mismatched, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
-    edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
 after others
     error[version-skew] edge/edge-md base/edge.yaml:23:16 `v1.31.8` object.yaml:7:136 `v1.30.2` => v1.31.8
     error[k8s-version-mismatch] edge/control-plane base/edge.yaml:29:49 `ubuntu-2204-kube-v1.31.8` object.yaml:7:136 `v1.30.2` => v1.30.2
     edge/control-plane v1.30.2 (object.yaml:7:136): mismatched, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
     edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
 a component
-    error[version-skew] edge/edge-md base/edge.yaml:23:16 `v1.31.8` component/kustomization.yaml:3:101 `v1.30.2` => v1.31.8
-    error[k8s-version-mismatch] edge/control-plane base/edge.yaml:29:49 `ubuntu-2204-kube-v1.31.8` component/kustomization.yaml:3:101 `v1.30.2` => v1.30.2
-    edge/control-plane v1.30.2 (component/kustomization.yaml:3:101): mismatched, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
-    edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
 a missing one
     error[version-skew] edge/edge-md base/edge.yaml:23:16 `v1.31.8` component/kustomization.yaml:3:101 `v1.30.2` => v1.31.8
     error[k8s-version-mismatch] edge/control-plane base/edge.yaml:29:49 `ubuntu-2204-kube-v1.31.8` component/kustomization.yaml:3:101 `v1.30.2` => v1.30.2
@@ -105,8 +95,7 @@ a missing one
 a missing one that counts
     warning[composition-failed] object.yaml:7:49 `../no`
     error[nothing-checked] => --allow-empty
-    edge/control-plane v1.31.8 (base/edge.yaml:12:12): unknown (its kustomization does not build)
-    edge/edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
+    edge/control-plane v1.31.8 (base/edge.yaml:12:12), edge/edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
 names
     error[reference-dangling] a-edge-z base/edge.yaml:5:105 `edge-cp` => name: a-edge-cp-z
     error[reference-dangling] a-edge-cp-z base/edge.yaml:14:116 `edge` => name: a-edge-z
@@ -117,21 +106,17 @@ names
 labels that are there
     warning[composition-failed] object.yaml:7:54 `b`
     error[nothing-checked] => --allow-empty
-    edge/control-plane v1.31.8 (base/edge.yaml:12:12): unknown (its kustomization does not build)
-    edge/edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
+    edge/control-plane v1.31.8 (base/edge.yaml:12:12), edge/edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
 a commit
     warning[composition-unsupported] object.yaml:7:54 `$ARGOCD_APP_REVISION`
     error[nothing-checked] => --allow-empty
-    edge/control-plane v1.31.8 (base/edge.yaml:12:12): unknown (its kustomization does not build)
-    edge/edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
+    edge/control-plane v1.31.8 (base/edge.yaml:12:12), edge/edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
 a version of Kubernetes
     warning[composition-unsupported] object.yaml:7:49 `v1.31.8`
     error[nothing-checked] => --allow-empty
-    edge/control-plane v1.31.8 (base/edge.yaml:12:12): unknown (its kustomization does not build)
-    edge/edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
+    edge/control-plane v1.31.8 (base/edge.yaml:12:12), edge/edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
 
-"#]],
-    );
+"#]]);
 }
 
 /// Each build of an overlay is a cluster; several that are the same are one.
@@ -160,32 +145,23 @@ fn each_application_has_its_own_overlay() {
         ("one that changes nothing", as_it_is),
     ];
     let cases = cases.map(|(name, objects)| (name, overlay(&objects, "")));
-    assert_text(
-        &checked(cases),
-        str![[r#"
+    checked(cases).is(str![[r#"
 applications
     warning[composition-unsupported] object.yaml:35:32 `{name: x}`
-    ./edge/control-plane v1.31.8 (base/edge.yaml:12:12): unknown (its kustomization does not build)
-    ./edge/a-edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
-    ./edge/b-edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
-    ./edge/edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
+    ./edge/control-plane v1.31.8 (base/edge.yaml:12:12), ./edge/a-edge-md v1.31.8 (base/edge.yaml:23:16), ./edge/b-edge-md v1.31.8 (base/edge.yaml:23:16), ./edge/edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
     a-edge/control-plane: unknown (neither its control plane nor a node pool is among the manifests)
     a-edge-cp/control-plane v1.31.8 (base/edge.yaml:12:12): unknown (its kustomization does not build)
     b-edge/control-plane: unknown (neither its control plane nor a node pool is among the manifests)
     b-edge-cp/control-plane v1.31.8 (base/edge.yaml:12:12): unknown (its kustomization does not build)
-    over/edge/control-plane v1.31.8 (base/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
-    over/edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+    over/edge/control-plane v1.31.8 (base/edge.yaml:12:12), over/edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
 a set that is not evaluated
     warning[composition-unsupported] object.yaml:6:27 `{}` => clusters
     error[nothing-checked] => --allow-empty
-    edge/control-plane v1.31.8 (base/edge.yaml:12:12): unknown (its kustomization does not build)
-    edge/edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
+    edge/control-plane v1.31.8 (base/edge.yaml:12:12), edge/edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
 one that changes nothing
-    edge/control-plane v1.31.8 (base/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
-    edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+    edge/control-plane v1.31.8 (base/edge.yaml:12:12), edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -226,9 +202,7 @@ fn each_field_of_a_flux_kustomization_counts() {
             overlay(&flux, "").file("base/edge.yaml", cluster(version, GOOD)),
         )
     });
-    assert_text(
-        &checked(cases),
-        str![[r#"
+    checked(cases).is(str![[r#"
 components
     error[version-skew] edge/edge-md base/edge.yaml:23:16 `v1.31.8` component/kustomization.yaml:3:101 `v1.30.2` => v1.31.8
     error[k8s-version-mismatch] edge/control-plane base/edge.yaml:29:49 `ubuntu-2204-kube-v1.31.8` component/kustomization.yaml:3:101 `v1.30.2` => v1.30.2
@@ -241,32 +215,24 @@ a patch
     edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
 functions
     error[k8s-version-mismatch] edge/control-plane base/edge.yaml:29:49 `ubuntu-2204-kube-v1.31.8` base/edge.yaml:12:12 `v${v#v}` => v1.30.2
-    edge/control-plane v1.30.2 (base/edge.yaml:12:12): mismatched, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
-    edge/edge-md v1.30.2 (base/edge.yaml:23:16): mismatched, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+    edge/control-plane v1.30.2 (base/edge.yaml:12:12), edge/edge-md v1.30.2 (base/edge.yaml:23:16): mismatched, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
 a new field
     warning[composition-unsupported] object.yaml:5:27 `1`
     error[nothing-checked] => --allow-empty
-    edge/control-plane v1.31.8 (base/edge.yaml:12:12): unknown (its kustomization does not build)
-    edge/edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
+    edge/control-plane v1.31.8 (base/edge.yaml:12:12), edge/edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
 one below a field
     warning[composition-unsupported] object.yaml:5:46 `b`
     error[nothing-checked] => --allow-empty
-    edge/control-plane v1.31.8 (base/edge.yaml:12:12): unknown (its kustomization does not build)
-    edge/edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
+    edge/control-plane v1.31.8 (base/edge.yaml:12:12), edge/edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
 one below a text
     warning[composition-unsupported] object.yaml:5:43 `b`
     error[nothing-checked] => --allow-empty
-    edge/control-plane v1.31.8 (base/edge.yaml:12:12): unknown (its kustomization does not build)
-    edge/edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
+    edge/control-plane v1.31.8 (base/edge.yaml:12:12), edge/edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
 no effect
-    edge/control-plane v1.31.8 (base/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
-    edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
 outside
-    edge/control-plane v1.31.8 (base/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
-    edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+    edge/control-plane v1.31.8 (base/edge.yaml:12:12), edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
 
-"#]],
-    );
+"#]]);
 }
 
 /// Only the label says which cluster the MachineDeployment belongs to.
@@ -287,18 +253,13 @@ fn common_metadata_of_flux_is_on_each_object() {
         ("without", flux("{}")),
         ("with", flux("{cluster.x-k8s.io/cluster-name: edge}")),
     ];
-    assert_text(
-        &checked(cases),
-        str![[r#"
+    checked(cases).is(str![[r#"
 without
-    edge/control-plane v1.31.8 (base/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:28:49) holds 1.31.8
-    edge-md/edge-md v1.31.8 (base/edge.yaml:22:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:28:49) holds 1.31.8
+    edge/control-plane v1.31.8 (base/edge.yaml:12:12), edge-md/edge-md v1.31.8 (base/edge.yaml:22:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:28:49) holds 1.31.8
 with
-    edge/control-plane v1.31.8 (base/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:28:49) holds 1.31.8
-    edge/edge-md v1.31.8 (base/edge.yaml:22:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:28:49) holds 1.31.8
+    edge/control-plane v1.31.8 (base/edge.yaml:12:12), edge/edge-md v1.31.8 (base/edge.yaml:22:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:28:49) holds 1.31.8
 
-"#]],
-    );
+"#]]);
 }
 
 /// An application of a chart with a cluster.
@@ -354,60 +315,39 @@ fn a_field_that_is_not_carried_out_leaves_the_chart_unchecked() {
         ),
     ];
     let cases = cases.map(|(name, object)| (name, deployed(&object)));
-    assert_text(
-        &checked(cases),
-        str![[r#"
+    checked(cases).is(str![[r#"
 a release
-    ./edge/control-plane v1.31.8 (chart/values.yaml:1:4): by_name, ubuntu-2204-kube-v1.31.8 (chart/templates/edge.yaml:29:49) holds 1.31.8
-    ./edge/edge-md v1.31.8 (chart/values.yaml:1:4): by_name, ubuntu-2204-kube-v1.31.8 (chart/templates/edge.yaml:29:49) holds 1.31.8
-    other/edge/control-plane v1.31.8 (other/values.yaml:1:4): by_name, ubuntu-2204-kube-v1.31.8 (other/templates/edge.yaml:29:49) holds 1.31.8
-    other/edge/edge-md v1.31.8 (other/values.yaml:1:4): by_name, ubuntu-2204-kube-v1.31.8 (other/templates/edge.yaml:29:49) holds 1.31.8
+    ./edge/control-plane v1.31.8 (chart/values.yaml:1:4), ./edge/edge-md v1.31.8 (chart/values.yaml:1:4): by_name, ubuntu-2204-kube-v1.31.8 (chart/templates/edge.yaml:29:49) holds 1.31.8
+    other/edge/control-plane v1.31.8 (other/values.yaml:1:4), other/edge/edge-md v1.31.8 (other/values.yaml:1:4): by_name, ubuntu-2204-kube-v1.31.8 (other/templates/edge.yaml:29:49) holds 1.31.8
 one that keeps values
     warning[composition-unsupported] object.yaml:2:1 `apiVersion: helm.toolkit.fluxcd.io/v2`
     edge/control-plane v1.31.8 (other/values.yaml:1:4): by_name, ubuntu-2204-kube-v1.31.8 (other/templates/edge.yaml:29:49) holds 1.31.8
     edge/edge: unknown (the values of its chart are not known)
     edge/edge-md v1.31.8 (other/values.yaml:1:4): by_name, ubuntu-2204-kube-v1.31.8 (other/templates/edge.yaml:29:49) holds 1.31.8
 an application
-    ./edge/control-plane v1.31.8 (chart/values.yaml:1:4): by_name, ubuntu-2204-kube-v1.31.8 (chart/templates/edge.yaml:29:49) holds 1.31.8
-    ./edge/edge-md v1.31.8 (chart/values.yaml:1:4): by_name, ubuntu-2204-kube-v1.31.8 (chart/templates/edge.yaml:29:49) holds 1.31.8
-    other/edge/control-plane v1.31.8 (other/values.yaml:1:4): by_name, ubuntu-2204-kube-v1.31.8 (other/templates/edge.yaml:29:49) holds 1.31.8
-    other/edge/edge-md v1.31.8 (other/values.yaml:1:4): by_name, ubuntu-2204-kube-v1.31.8 (other/templates/edge.yaml:29:49) holds 1.31.8
+    ./edge/control-plane v1.31.8 (chart/values.yaml:1:4), ./edge/edge-md v1.31.8 (chart/values.yaml:1:4): by_name, ubuntu-2204-kube-v1.31.8 (chart/templates/edge.yaml:29:49) holds 1.31.8
+    other/edge/control-plane v1.31.8 (other/values.yaml:1:4), other/edge/edge-md v1.31.8 (other/values.yaml:1:4): by_name, ubuntu-2204-kube-v1.31.8 (other/templates/edge.yaml:29:49) holds 1.31.8
 a plugin
-    warning[composition-unsupported] object.yaml:2:1 `apiVersion: argoproj.io/v1alpha1`
-    app/edge: unknown (the values of its chart are not known)
-    edge/control-plane v1.31.8 (other/values.yaml:1:4): by_name, ubuntu-2204-kube-v1.31.8 (other/templates/edge.yaml:29:49) holds 1.31.8
-    edge/edge-md v1.31.8 (other/values.yaml:1:4): by_name, ubuntu-2204-kube-v1.31.8 (other/templates/edge.yaml:29:49) holds 1.31.8
 a version of Kubernetes
-    warning[composition-unsupported] object.yaml:2:1 `apiVersion: argoproj.io/v1alpha1`
-    app/edge: unknown (the values of its chart are not known)
-    edge/control-plane v1.31.8 (other/values.yaml:1:4): by_name, ubuntu-2204-kube-v1.31.8 (other/templates/edge.yaml:29:49) holds 1.31.8
-    edge/edge-md v1.31.8 (other/values.yaml:1:4): by_name, ubuntu-2204-kube-v1.31.8 (other/templates/edge.yaml:29:49) holds 1.31.8
 a hydrator
     warning[composition-unsupported] object.yaml:2:1 `apiVersion: argoproj.io/v1alpha1`
     app/edge: unknown (the values of its chart are not known)
-    edge/control-plane v1.31.8 (other/values.yaml:1:4): by_name, ubuntu-2204-kube-v1.31.8 (other/templates/edge.yaml:29:49) holds 1.31.8
-    edge/edge-md v1.31.8 (other/values.yaml:1:4): by_name, ubuntu-2204-kube-v1.31.8 (other/templates/edge.yaml:29:49) holds 1.31.8
+    edge/control-plane v1.31.8 (other/values.yaml:1:4), edge/edge-md v1.31.8 (other/values.yaml:1:4): by_name, ubuntu-2204-kube-v1.31.8 (other/templates/edge.yaml:29:49) holds 1.31.8
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
 fn each_source_that_is_a_chart_is_deployed() {
     let sources = "[{path: other, helm: {releaseName: b, namespace: n, parameters: [{name: v, value: v1.30.2}]}}, {path: chart}, {repoURL: a, ref: x}]";
     let both = application("{}").replace("source: {}", &format!("sources: {sources}"));
-    assert_text(
-        &checked([("both", deployed(&both))]),
-        str![[r#"
+    checked([("both", deployed(&both))]).is(str![[r#"
 both
     error[k8s-version-mismatch] ./edge#2/control-plane other/templates/edge.yaml:29:49 `ubuntu-2204-kube-v1.31.8` object.yaml:7:94 `v1.30.2` => v1.30.2
-    ./edge/control-plane v1.31.8 (chart/values.yaml:1:4): by_name, ubuntu-2204-kube-v1.31.8 (chart/templates/edge.yaml:29:49) holds 1.31.8
-    ./edge/edge-md v1.31.8 (chart/values.yaml:1:4): by_name, ubuntu-2204-kube-v1.31.8 (chart/templates/edge.yaml:29:49) holds 1.31.8
-    ./edge#2/control-plane v1.30.2 (object.yaml:7:94): mismatched, ubuntu-2204-kube-v1.31.8 (other/templates/edge.yaml:29:49) holds 1.31.8
-    ./edge#2/edge-md v1.30.2 (object.yaml:7:94): mismatched, ubuntu-2204-kube-v1.31.8 (other/templates/edge.yaml:29:49) holds 1.31.8
+    ./edge/control-plane v1.31.8 (chart/values.yaml:1:4), ./edge/edge-md v1.31.8 (chart/values.yaml:1:4): by_name, ubuntu-2204-kube-v1.31.8 (chart/templates/edge.yaml:29:49) holds 1.31.8
+    ./edge#2/control-plane v1.30.2 (object.yaml:7:94), ./edge#2/edge-md v1.30.2 (object.yaml:7:94): mismatched, ubuntu-2204-kube-v1.31.8 (other/templates/edge.yaml:29:49) holds 1.31.8
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -434,9 +374,7 @@ fn the_environment_of_a_source_is_filled_in() {
         ),
         source("parameters: [{name: x, value: '$ARGOCD_APP_REVISION'}]"),
     ];
-    assert_text(
-        &lines.join("\n"),
-        str![[r#"
+    lines.join("\n").is(str![[r#"
 app in `apps`
   a = 1 (env/a.yaml:2:4)
   b = 1 (env/b.yaml:2:4)
@@ -465,8 +403,7 @@ app in `apps`
   x = "app-apps-$-p-chart/r@main---$-${" (object.yaml:8:96)
 object in ``
   composition-unsupported: `$ARGOCD_APP_REVISION` is known only where Argo CD runs (object.yaml:8:96)
-"#]],
-    );
+"#]]);
 }
 
 /// Each is the answer of Flux's own tests.
@@ -494,9 +431,7 @@ fn a_target_path_is_read_as_helm_reads_it() {
         value("a.application\\.yml.content", "x: 1, {y}\\", true),
         value("a[0].b", "x", true),
     ];
-    assert_text(
-        &lines.join("\n"),
-        str![[r#"
+    lines.join("\n").is(str![[r#"
 edge in `apps`
   outer.inner = "value" (object.yaml:10:11)
   v = "v1.31.8" (chart/values.yaml:1:4)
@@ -528,8 +463,7 @@ edge in `apps`
 edge in `apps`
   a.0.b = "x" (object.yaml:10:11)
   v = "v1.31.8" (chart/values.yaml:1:4)
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -544,16 +478,12 @@ fn what_a_resource_set_fills_in_is_a_variable() {
         "fluxcd.controlplane.io/v1 ResourceSet apps/edge",
         &format!("spec:\n  inputs: [{{version: v1.30.2}}]\n  resources:\n{resources}"),
     );
-    assert_text(
-        &checked([("a set", project().file("set.yaml", set))]),
-        str![[r#"
+    checked([("a set", project().file("set.yaml", set))]).is(str![[r#"
 a set
     error[nothing-checked] => --allow-empty
-    edge/control-plane << inputs.version >> (set.yaml:20:16): unknown (its image or version is a variable)
-    edge/edge-md << inputs.version >> (set.yaml:31:20): unknown (its image or version is a variable)
+    edge/control-plane << inputs.version >> (set.yaml:20:16), edge/edge-md << inputs.version >> (set.yaml:31:20): unknown (its image or version is a variable)
 
-"#]],
-    );
+"#]]);
 }
 
 /// Two management clusters share what they deploy, and each has its own ConfigMap of one name.
@@ -587,27 +517,16 @@ fn variables_of_a_config_map_that_is_there_twice_or_may_be_there_are_not_known()
         ("none", stage(false)),
         ("one that may be there", stage(true)),
     ];
-    assert_text(
-        &checked(cases),
-        str![[r#"
+    checked(cases).is(str![[r#"
 one
-    edge/control-plane v1.31.8 (clusters/x/cm.yaml:5:11): by_name, ubuntu-2204-kube-v1.31.8 (inner/edge.yaml:29:49) holds 1.31.8
-    edge/edge-md v1.31.8 (clusters/x/cm.yaml:5:11): by_name, ubuntu-2204-kube-v1.31.8 (inner/edge.yaml:29:49) holds 1.31.8
+    edge/control-plane v1.31.8 (clusters/x/cm.yaml:5:11), edge/edge-md v1.31.8 (clusters/x/cm.yaml:5:11): by_name, ubuntu-2204-kube-v1.31.8 (inner/edge.yaml:29:49) holds 1.31.8
 two
-    error[nothing-checked] => --allow-empty
-    edge/control-plane: unknown (its image or version is a variable)
-    edge/edge-md: unknown (its image or version is a variable)
 none
-    error[nothing-checked] => --allow-empty
-    edge/control-plane: unknown (its image or version is a variable)
-    edge/edge-md: unknown (its image or version is a variable)
 one that may be there
     error[nothing-checked] => --allow-empty
-    edge/control-plane: unknown (its image or version is a variable)
-    edge/edge-md: unknown (its image or version is a variable)
+    edge/control-plane, edge/edge-md: unknown (its image or version is a variable)
 
-"#]],
-    );
+"#]]);
 }
 
 /// Argo CD takes the type of a source from its settings: it builds no kustomization for `directory`.
@@ -646,107 +565,67 @@ fn a_source_whose_settings_are_of_another_type_than_its_folder_is_unknown() {
         let (path, settings) = case.split_once(", ").expect("a path and settings");
         (case, source(path, settings))
     });
-    assert_text(
-        &checked(stages),
-        str![[r#"
+    checked(stages).is(str![[r#"
 over, directory: {recurse: true}
     warning[composition-unsupported] object.yaml:7:11 `{path: over, directory: {recurse: true}}`
-    chart/control-plane v1.31.8 (chart/templates/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (chart/templates/edge.yaml:29:49) holds 1.31.8
-    chart/chart-md v1.31.8 (chart/templates/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (chart/templates/edge.yaml:29:49) holds 1.31.8
-    edge/control-plane v1.31.8 (base/edge.yaml:12:12): unknown (its kustomization does not build)
-    edge/edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
-    plain/control-plane v1.31.8 (plain/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (plain/edge.yaml:29:49) holds 1.31.8
-    plain/plain-md v1.31.8 (plain/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (plain/edge.yaml:29:49) holds 1.31.8
+    chart/control-plane v1.31.8 (chart/templates/edge.yaml:12:12), chart/chart-md v1.31.8 (chart/templates/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (chart/templates/edge.yaml:29:49) holds 1.31.8
+    edge/control-plane v1.31.8 (base/edge.yaml:12:12), edge/edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
+    plain/control-plane v1.31.8 (plain/edge.yaml:12:12), plain/plain-md v1.31.8 (plain/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (plain/edge.yaml:29:49) holds 1.31.8
 over, directory: {exclude: '*.json'}
     warning[composition-unsupported] object.yaml:7:11 `{path: over, directory: {exclude: '*.json'}}`
-    chart/control-plane v1.31.8 (chart/templates/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (chart/templates/edge.yaml:29:49) holds 1.31.8
-    chart/chart-md v1.31.8 (chart/templates/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (chart/templates/edge.yaml:29:49) holds 1.31.8
-    edge/control-plane v1.31.8 (base/edge.yaml:12:12): unknown (its kustomization does not build)
-    edge/edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
-    plain/control-plane v1.31.8 (plain/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (plain/edge.yaml:29:49) holds 1.31.8
-    plain/plain-md v1.31.8 (plain/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (plain/edge.yaml:29:49) holds 1.31.8
+    chart/control-plane v1.31.8 (chart/templates/edge.yaml:12:12), chart/chart-md v1.31.8 (chart/templates/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (chart/templates/edge.yaml:29:49) holds 1.31.8
+    edge/control-plane v1.31.8 (base/edge.yaml:12:12), edge/edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
+    plain/control-plane v1.31.8 (plain/edge.yaml:12:12), plain/plain-md v1.31.8 (plain/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (plain/edge.yaml:29:49) holds 1.31.8
 over, directory: {recurse: false, exclude: ''}
-    chart/control-plane v1.31.8 (chart/templates/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (chart/templates/edge.yaml:29:49) holds 1.31.8
-    chart/chart-md v1.31.8 (chart/templates/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (chart/templates/edge.yaml:29:49) holds 1.31.8
-    edge/control-plane v1.31.8 (base/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
-    edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
-    plain/control-plane v1.31.8 (plain/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (plain/edge.yaml:29:49) holds 1.31.8
-    plain/plain-md v1.31.8 (plain/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (plain/edge.yaml:29:49) holds 1.31.8
+    chart/control-plane v1.31.8 (chart/templates/edge.yaml:12:12), chart/chart-md v1.31.8 (chart/templates/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (chart/templates/edge.yaml:29:49) holds 1.31.8
+    edge/control-plane v1.31.8 (base/edge.yaml:12:12), edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+    plain/control-plane v1.31.8 (plain/edge.yaml:12:12), plain/plain-md v1.31.8 (plain/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (plain/edge.yaml:29:49) holds 1.31.8
 over, helm: {releaseName: x}
     warning[composition-unsupported] object.yaml:7:11 `{path: over, helm: {releaseName: x}}`
-    chart/control-plane v1.31.8 (chart/templates/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (chart/templates/edge.yaml:29:49) holds 1.31.8
-    chart/chart-md v1.31.8 (chart/templates/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (chart/templates/edge.yaml:29:49) holds 1.31.8
-    edge/control-plane v1.31.8 (base/edge.yaml:12:12): unknown (its kustomization does not build)
-    edge/edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
-    plain/control-plane v1.31.8 (plain/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (plain/edge.yaml:29:49) holds 1.31.8
-    plain/plain-md v1.31.8 (plain/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (plain/edge.yaml:29:49) holds 1.31.8
+    chart/control-plane v1.31.8 (chart/templates/edge.yaml:12:12), chart/chart-md v1.31.8 (chart/templates/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (chart/templates/edge.yaml:29:49) holds 1.31.8
+    edge/control-plane v1.31.8 (base/edge.yaml:12:12), edge/edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
+    plain/control-plane v1.31.8 (plain/edge.yaml:12:12), plain/plain-md v1.31.8 (plain/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (plain/edge.yaml:29:49) holds 1.31.8
 over, kustomize: {namePrefix: p-}
     error[reference-dangling] p-edge base/edge.yaml:5:105 `edge-cp` => name: p-edge-cp
     error[reference-dangling] p-edge-cp base/edge.yaml:14:116 `edge` => name: p-edge
     error[reference-dangling] edge/p-edge-md base/edge.yaml:24:118 `edge` => name: p-edge
-    chart/control-plane v1.31.8 (chart/templates/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (chart/templates/edge.yaml:29:49) holds 1.31.8
-    chart/chart-md v1.31.8 (chart/templates/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (chart/templates/edge.yaml:29:49) holds 1.31.8
+    chart/control-plane v1.31.8 (chart/templates/edge.yaml:12:12), chart/chart-md v1.31.8 (chart/templates/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (chart/templates/edge.yaml:29:49) holds 1.31.8
     edge/p-edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its machine template is not among the manifests)
     p-edge/control-plane: unknown (neither its control plane nor a node pool is among the manifests)
     p-edge-cp/control-plane v1.31.8 (base/edge.yaml:12:12): unknown (its machine template is not among the manifests)
-    plain/control-plane v1.31.8 (plain/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (plain/edge.yaml:29:49) holds 1.31.8
-    plain/plain-md v1.31.8 (plain/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (plain/edge.yaml:29:49) holds 1.31.8
+    plain/control-plane v1.31.8 (plain/edge.yaml:12:12), plain/plain-md v1.31.8 (plain/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (plain/edge.yaml:29:49) holds 1.31.8
 over, kustomize: {namePrefix: p-}, helm: {releaseName: x}
     warning[composition-unsupported] object.yaml:7:11 `{path: over, kustomize: {namePrefix: p-}, helm: {releaseName: x}}`
-    chart/control-plane v1.31.8 (chart/templates/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (chart/templates/edge.yaml:29:49) holds 1.31.8
-    chart/chart-md v1.31.8 (chart/templates/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (chart/templates/edge.yaml:29:49) holds 1.31.8
-    edge/control-plane v1.31.8 (base/edge.yaml:12:12): unknown (its kustomization does not build)
-    edge/edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
-    plain/control-plane v1.31.8 (plain/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (plain/edge.yaml:29:49) holds 1.31.8
-    plain/plain-md v1.31.8 (plain/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (plain/edge.yaml:29:49) holds 1.31.8
+    chart/control-plane v1.31.8 (chart/templates/edge.yaml:12:12), chart/chart-md v1.31.8 (chart/templates/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (chart/templates/edge.yaml:29:49) holds 1.31.8
+    edge/control-plane v1.31.8 (base/edge.yaml:12:12), edge/edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
+    plain/control-plane v1.31.8 (plain/edge.yaml:12:12), plain/plain-md v1.31.8 (plain/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (plain/edge.yaml:29:49) holds 1.31.8
 plain, kustomize: {namePrefix: p-}
     warning[composition-unsupported] object.yaml:7:11 `{path: plain, kustomize: {namePrefix: p-}}`
-    chart/control-plane v1.31.8 (chart/templates/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (chart/templates/edge.yaml:29:49) holds 1.31.8
-    chart/chart-md v1.31.8 (chart/templates/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (chart/templates/edge.yaml:29:49) holds 1.31.8
-    edge/control-plane v1.31.8 (base/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
-    edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
-    plain/control-plane v1.31.8 (plain/edge.yaml:12:12): unknown (its kustomization does not build)
-    plain/plain-md v1.31.8 (plain/edge.yaml:23:16): unknown (its kustomization does not build)
+    chart/control-plane v1.31.8 (chart/templates/edge.yaml:12:12), chart/chart-md v1.31.8 (chart/templates/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (chart/templates/edge.yaml:29:49) holds 1.31.8
+    edge/control-plane v1.31.8 (base/edge.yaml:12:12), edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+    plain/control-plane v1.31.8 (plain/edge.yaml:12:12), plain/plain-md v1.31.8 (plain/edge.yaml:23:16): unknown (its kustomization does not build)
 plain, directory: {recurse: true}
-    chart/control-plane v1.31.8 (chart/templates/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (chart/templates/edge.yaml:29:49) holds 1.31.8
-    chart/chart-md v1.31.8 (chart/templates/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (chart/templates/edge.yaml:29:49) holds 1.31.8
-    edge/control-plane v1.31.8 (base/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
-    edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
-    plain/control-plane v1.31.8 (plain/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (plain/edge.yaml:29:49) holds 1.31.8
-    plain/plain-md v1.31.8 (plain/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (plain/edge.yaml:29:49) holds 1.31.8
+    chart/control-plane v1.31.8 (chart/templates/edge.yaml:12:12), chart/chart-md v1.31.8 (chart/templates/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (chart/templates/edge.yaml:29:49) holds 1.31.8
+    edge/control-plane v1.31.8 (base/edge.yaml:12:12), edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+    plain/control-plane v1.31.8 (plain/edge.yaml:12:12), plain/plain-md v1.31.8 (plain/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (plain/edge.yaml:29:49) holds 1.31.8
 chart, directory: {recurse: true}
     warning[composition-unsupported] object.yaml:7:11 `{path: chart, directory: {recurse: true}}`
     app/c: unknown (the values of its chart are not known)
-    chart/control-plane v1.31.8 (chart/templates/edge.yaml:12:12): unknown (its kustomization does not build)
-    chart/chart-md v1.31.8 (chart/templates/edge.yaml:23:16): unknown (its kustomization does not build)
-    edge/control-plane v1.31.8 (base/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
-    edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
-    plain/control-plane v1.31.8 (plain/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (plain/edge.yaml:29:49) holds 1.31.8
-    plain/plain-md v1.31.8 (plain/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (plain/edge.yaml:29:49) holds 1.31.8
+    chart/control-plane v1.31.8 (chart/templates/edge.yaml:12:12), chart/chart-md v1.31.8 (chart/templates/edge.yaml:23:16): unknown (its kustomization does not build)
+    edge/control-plane v1.31.8 (base/edge.yaml:12:12), edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+    plain/control-plane v1.31.8 (plain/edge.yaml:12:12), plain/plain-md v1.31.8 (plain/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (plain/edge.yaml:29:49) holds 1.31.8
 chart, kustomize: {namePrefix: p-}
     warning[composition-unsupported] object.yaml:2:1 `apiVersion: argoproj.io/v1alpha1`
     app/c: unknown (the values of its chart are not known)
-    edge/control-plane v1.31.8 (base/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
-    edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
-    plain/control-plane v1.31.8 (plain/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (plain/edge.yaml:29:49) holds 1.31.8
-    plain/plain-md v1.31.8 (plain/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (plain/edge.yaml:29:49) holds 1.31.8
+    edge/control-plane v1.31.8 (base/edge.yaml:12:12), edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+    plain/control-plane v1.31.8 (plain/edge.yaml:12:12), plain/plain-md v1.31.8 (plain/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (plain/edge.yaml:29:49) holds 1.31.8
 chart, helm: {releaseName: x}
-    chart/control-plane v1.31.8 (chart/templates/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (chart/templates/edge.yaml:29:49) holds 1.31.8
-    chart/chart-md v1.31.8 (chart/templates/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (chart/templates/edge.yaml:29:49) holds 1.31.8
-    edge/control-plane v1.31.8 (base/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
-    edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
-    plain/control-plane v1.31.8 (plain/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (plain/edge.yaml:29:49) holds 1.31.8
-    plain/plain-md v1.31.8 (plain/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (plain/edge.yaml:29:49) holds 1.31.8
 none, helm: {releaseName: x}
-    chart/control-plane v1.31.8 (chart/templates/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (chart/templates/edge.yaml:29:49) holds 1.31.8
-    chart/chart-md v1.31.8 (chart/templates/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (chart/templates/edge.yaml:29:49) holds 1.31.8
-    edge/control-plane v1.31.8 (base/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
-    edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
-    plain/control-plane v1.31.8 (plain/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (plain/edge.yaml:29:49) holds 1.31.8
-    plain/plain-md v1.31.8 (plain/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (plain/edge.yaml:29:49) holds 1.31.8
+    chart/control-plane v1.31.8 (chart/templates/edge.yaml:12:12), chart/chart-md v1.31.8 (chart/templates/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (chart/templates/edge.yaml:29:49) holds 1.31.8
+    edge/control-plane v1.31.8 (base/edge.yaml:12:12), edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+    plain/control-plane v1.31.8 (plain/edge.yaml:12:12), plain/plain-md v1.31.8 (plain/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (plain/edge.yaml:29:49) holds 1.31.8
 
-"#]],
-    );
+"#]]);
 }
 
 /// Its sources count too where it is said which repository this is.
@@ -778,9 +657,7 @@ fn an_application_counts_however_it_is_written() {
         ),
     ];
     let cases = cases.map(|(name, file, text)| (name, overlay("", "").file(file, text)));
-    assert_text(
-        &judged(cases),
-        str![[r#"
+    judged(cases).is(str![[r#"
 in braces
     edge/control-plane v1.30.2 (object.yaml:1:280): mismatched, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
     edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
@@ -791,13 +668,9 @@ in a list
     edge/control-plane v1.30.2 (object.yaml:4:282): mismatched, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
     edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
 in a list, of another repository
-    ./edge/control-plane v1.31.8 (base/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
-    ./edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
-    ./edge#2/control-plane v1.31.8 (base/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
-    ./edge#2/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+    ./edge/control-plane v1.31.8 (base/edge.yaml:12:12), ./edge/edge-md v1.31.8 (base/edge.yaml:23:16), ./edge#2/control-plane v1.31.8 (base/edge.yaml:12:12), ./edge#2/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
 
-"#]],
-    );
+"#]]);
 }
 
 /// Argo CD builds the kustomization, unless the settings are those of a chart.
@@ -826,31 +699,24 @@ fn a_folder_with_a_chart_and_a_kustomization_is_what_argo_cd_takes_it_for() {
         ", helm: {parameters: [{name: v, value: v1.29.9}]}",
         ", kustomize: {namespace: z}",
     ];
-    assert_text(
-        &checked(cases.map(|case| (format!("both{case}"), stage(case)))),
-        str![[r#"
+    checked(cases.map(|case| (format!("both{case}"), stage(case)))).is(str![[r#"
 both
     error[k8s-version-mismatch] edge/control-plane both/made.yaml:29:49 `ubuntu-2204-kube-v1.31.8` both/made.yaml:12:12 `v1.30.2` => v1.30.2
     warning[composition-unsupported] object.yaml:7:18 `both`
     c/c: unknown (the values of its chart are not known)
-    edge/control-plane v1.30.2 (both/made.yaml:12:12): mismatched, ubuntu-2204-kube-v1.31.8 (both/made.yaml:29:49) holds 1.31.8
-    edge/edge-md v1.30.2 (both/made.yaml:23:16): mismatched, ubuntu-2204-kube-v1.31.8 (both/made.yaml:29:49) holds 1.31.8
+    edge/control-plane v1.30.2 (both/made.yaml:12:12), edge/edge-md v1.30.2 (both/made.yaml:23:16): mismatched, ubuntu-2204-kube-v1.31.8 (both/made.yaml:29:49) holds 1.31.8
 both, helm: {parameters: [{name: v, value: v1.29.9}]}
     error[k8s-version-mismatch] both/edge/control-plane both/made.yaml:29:49 `ubuntu-2204-kube-v1.31.8` both/made.yaml:12:12 `v1.30.2` => v1.30.2
     error[k8s-version-mismatch] ./edge/control-plane both/templates/edge.yaml:29:49 `ubuntu-2204-kube-v1.31.8` object.yaml:7:61 `v1.29.9` => v1.29.9
-    ./edge/control-plane v1.29.9 (object.yaml:7:61): mismatched, ubuntu-2204-kube-v1.31.8 (both/templates/edge.yaml:29:49) holds 1.31.8
-    ./edge/edge-md v1.29.9 (object.yaml:7:61): mismatched, ubuntu-2204-kube-v1.31.8 (both/templates/edge.yaml:29:49) holds 1.31.8
-    both/edge/control-plane v1.30.2 (both/made.yaml:12:12): mismatched, ubuntu-2204-kube-v1.31.8 (both/made.yaml:29:49) holds 1.31.8
-    both/edge/edge-md v1.30.2 (both/made.yaml:23:16): mismatched, ubuntu-2204-kube-v1.31.8 (both/made.yaml:29:49) holds 1.31.8
+    ./edge/control-plane v1.29.9 (object.yaml:7:61), ./edge/edge-md v1.29.9 (object.yaml:7:61): mismatched, ubuntu-2204-kube-v1.31.8 (both/templates/edge.yaml:29:49) holds 1.31.8
+    both/edge/control-plane v1.30.2 (both/made.yaml:12:12), both/edge/edge-md v1.30.2 (both/made.yaml:23:16): mismatched, ubuntu-2204-kube-v1.31.8 (both/made.yaml:29:49) holds 1.31.8
 both, kustomize: {namespace: z}
     error[k8s-version-mismatch] edge/control-plane both/made.yaml:29:49 `ubuntu-2204-kube-v1.31.8` both/made.yaml:12:12 `v1.30.2` => v1.30.2
     warning[composition-unsupported] object.yaml:7:18 `both`
     c/c: unknown (the values of its chart are not known)
-    edge/control-plane v1.30.2 (both/made.yaml:12:12): mismatched, ubuntu-2204-kube-v1.31.8 (both/made.yaml:29:49) holds 1.31.8
-    edge/edge-md v1.30.2 (both/made.yaml:23:16): mismatched, ubuntu-2204-kube-v1.31.8 (both/made.yaml:29:49) holds 1.31.8
+    edge/control-plane v1.30.2 (both/made.yaml:12:12), edge/edge-md v1.30.2 (both/made.yaml:23:16): mismatched, ubuntu-2204-kube-v1.31.8 (both/made.yaml:29:49) holds 1.31.8
 
-"#]],
-    );
+"#]]);
 }
 
 /// Argo CD does not build it: it has no kustomization.
@@ -871,26 +737,16 @@ fn plain_files_below_a_source_of_another_type_are_unknown_as_far_as_it_reads_the
         "plugin: {name: p}",
         "plugin: {name: p}, directory: {recurse: true}",
     ];
-    assert_text(
-        &judged(cases.map(|case| (case, stage(case)))),
-        str![[r#"
+    judged(cases.map(|case| (case, stage(case)))).is(str![[r#"
 plugin: {name: p}
-    beside/control-plane v1.31.8 (beside/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (beside/edge.yaml:29:49) holds 1.31.8
-    beside/beside-md v1.31.8 (beside/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (beside/edge.yaml:29:49) holds 1.31.8
-    deep/control-plane v1.31.8 (plain/deep/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (plain/deep/edge.yaml:29:49) holds 1.31.8
-    deep/deep-md v1.31.8 (plain/deep/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (plain/deep/edge.yaml:29:49) holds 1.31.8
-    edge/control-plane v1.31.8 (plain/edge.yaml:12:12): unknown (its kustomization does not build)
-    edge/edge-md v1.31.8 (plain/edge.yaml:23:16): unknown (its kustomization does not build)
+    beside/control-plane v1.31.8 (beside/edge.yaml:12:12), beside/beside-md v1.31.8 (beside/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (beside/edge.yaml:29:49) holds 1.31.8
+    deep/control-plane v1.31.8 (plain/deep/edge.yaml:12:12), deep/deep-md v1.31.8 (plain/deep/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (plain/deep/edge.yaml:29:49) holds 1.31.8
+    edge/control-plane v1.31.8 (plain/edge.yaml:12:12), edge/edge-md v1.31.8 (plain/edge.yaml:23:16): unknown (its kustomization does not build)
 plugin: {name: p}, directory: {recurse: true}
-    beside/control-plane v1.31.8 (beside/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (beside/edge.yaml:29:49) holds 1.31.8
-    beside/beside-md v1.31.8 (beside/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (beside/edge.yaml:29:49) holds 1.31.8
-    deep/control-plane v1.31.8 (plain/deep/edge.yaml:12:12): unknown (its kustomization does not build)
-    deep/deep-md v1.31.8 (plain/deep/edge.yaml:23:16): unknown (its kustomization does not build)
-    edge/control-plane v1.31.8 (plain/edge.yaml:12:12): unknown (its kustomization does not build)
-    edge/edge-md v1.31.8 (plain/edge.yaml:23:16): unknown (its kustomization does not build)
+    beside/control-plane v1.31.8 (beside/edge.yaml:12:12), beside/beside-md v1.31.8 (beside/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (beside/edge.yaml:29:49) holds 1.31.8
+    deep/control-plane v1.31.8 (plain/deep/edge.yaml:12:12), deep/deep-md v1.31.8 (plain/deep/edge.yaml:23:16), edge/control-plane v1.31.8 (plain/edge.yaml:12:12), edge/edge-md v1.31.8 (plain/edge.yaml:23:16): unknown (its kustomization does not build)
 
-"#]],
-    );
+"#]]);
 }
 
 /// As Argo CD Image Updater writes them.
@@ -911,25 +767,16 @@ fn a_file_that_argo_cd_merges_over_a_source_leaves_it_unknown() {
             stage().file("over/.argocd-source-other.yaml", &patch),
         ),
     ];
-    assert_text(
-        &checked(cases),
-        str![[r#"
+    checked(cases).is(str![[r#"
 of the Application
-    warning[composition-unsupported] object.yaml:7:11 `{repoURL: r, path: over}`
-    error[nothing-checked] => --allow-empty
-    edge/control-plane v1.31.8 (base/edge.yaml:12:12): unknown (its kustomization does not build)
-    edge/edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
 of all
     warning[composition-unsupported] object.yaml:7:11 `{repoURL: r, path: over}`
     error[nothing-checked] => --allow-empty
-    edge/control-plane v1.31.8 (base/edge.yaml:12:12): unknown (its kustomization does not build)
-    edge/edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
+    edge/control-plane v1.31.8 (base/edge.yaml:12:12), edge/edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
 of another
-    edge/control-plane v1.31.8 (base/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
-    edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+    edge/control-plane v1.31.8 (base/edge.yaml:12:12), edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
 
-"#]],
-    );
+"#]]);
 }
 
 /// What deploys a folder is patched where it is deployed itself, as of each management cluster.
@@ -991,45 +838,34 @@ fn what_a_build_changes_of_what_deploys_a_folder_leaves_the_folder_unknown() {
         ("an Application", application("")),
         ("one that is patched", application(source)),
     ];
-    assert_text(
-        &checked(cases),
-        str![[r#"
+    checked(cases).is(str![[r#"
 labels
-    edge/control-plane v1.31.8 (inner/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (inner/edge.yaml:29:49) holds 1.31.8
-    edge/edge-md v1.31.8 (inner/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (inner/edge.yaml:29:49) holds 1.31.8
+    edge/control-plane v1.31.8 (inner/edge.yaml:12:12), edge/edge-md v1.31.8 (inner/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (inner/edge.yaml:29:49) holds 1.31.8
 a patch
     warning[composition-unsupported] infra/ks.yaml:2:1 `apiVersion: kustomize.toolkit.fluxcd.io/v1`
     error[nothing-checked] => --allow-empty
-    edge/control-plane v1.31.8 (inner/edge.yaml:12:12): unknown (its kustomization does not build)
-    edge/edge-md v1.31.8 (inner/edge.yaml:23:16): unknown (its kustomization does not build)
+    edge/control-plane v1.31.8 (inner/edge.yaml:12:12), edge/edge-md v1.31.8 (inner/edge.yaml:23:16): unknown (its kustomization does not build)
 a map
     error[nothing-checked] => --allow-empty
-    edge/control-plane: unknown (its image or version is a variable)
-    edge/edge-md: unknown (its image or version is a variable)
+    edge/control-plane, edge/edge-md: unknown (its image or version is a variable)
 what does not build
     warning[composition-failed] clusters/prod/kustomization.yaml:2:14 `{name: a}`
     error[nothing-checked] => --allow-empty
-    edge/control-plane v1.31.8 (inner/edge.yaml:12:12): unknown (its kustomization does not build)
-    edge/edge-md v1.31.8 (inner/edge.yaml:23:16): unknown (its kustomization does not build)
+    edge/control-plane v1.31.8 (inner/edge.yaml:12:12), edge/edge-md v1.31.8 (inner/edge.yaml:23:16): unknown (its kustomization does not build)
 an outer one
-    edge/control-plane v1.31.8 (inner/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (inner/edge.yaml:29:49) holds 1.31.8
-    edge/edge-md v1.31.8 (inner/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (inner/edge.yaml:29:49) holds 1.31.8
+    edge/control-plane v1.31.8 (inner/edge.yaml:12:12), edge/edge-md v1.31.8 (inner/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (inner/edge.yaml:29:49) holds 1.31.8
 one that patches
     warning[composition-unsupported] infra/ks.yaml:2:1 `apiVersion: kustomize.toolkit.fluxcd.io/v1`
     error[nothing-checked] => --allow-empty
-    edge/control-plane v1.31.8 (inner/edge.yaml:12:12): unknown (its kustomization does not build)
-    edge/edge-md v1.31.8 (inner/edge.yaml:23:16): unknown (its kustomization does not build)
+    edge/control-plane v1.31.8 (inner/edge.yaml:12:12), edge/edge-md v1.31.8 (inner/edge.yaml:23:16): unknown (its kustomization does not build)
 an Application
-    edge/control-plane v1.31.8 (base/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
-    edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+    edge/control-plane v1.31.8 (base/edge.yaml:12:12), edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
 one that is patched
     warning[composition-unsupported] object.yaml:2:1 `apiVersion: argoproj.io/v1alpha1`
     error[nothing-checked] => --allow-empty
-    edge/control-plane v1.31.8 (base/edge.yaml:12:12): unknown (its kustomization does not build)
-    edge/edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
+    edge/control-plane v1.31.8 (base/edge.yaml:12:12), edge/edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
 
-"#]],
-    );
+"#]]);
 }
 
 /// What Flux takes from another repository is no folder of this one, whatever its path.
@@ -1057,24 +893,17 @@ fn a_git_repository_of_flux_is_another_one_by_its_address() {
         let all = sources(url) + &own + &flux("patched", "other", "over", &patch);
         (name, overlay(&all, ""))
     });
-    assert_text(
-        &checked(cases),
-        str![[r#"
+    checked(cases).is(str![[r#"
 another repository
-    base/edge/control-plane v1.31.8 (base/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
-    base/edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
-    over/edge/control-plane v1.31.8 (base/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
-    over/edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+    base/edge/control-plane v1.31.8 (base/edge.yaml:12:12), base/edge/edge-md v1.31.8 (base/edge.yaml:23:16), over/edge/control-plane v1.31.8 (base/edge.yaml:12:12), over/edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
 a mirror of this one
     error[version-skew] over/edge/edge-md base/edge.yaml:23:16 `v1.31.8` object.yaml:25:167 `v1.30.2` => v1.31.8
     error[k8s-version-mismatch] over/edge/control-plane base/edge.yaml:29:49 `ubuntu-2204-kube-v1.31.8` object.yaml:25:167 `v1.30.2` => v1.30.2
-    base/edge/control-plane v1.31.8 (base/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
-    base/edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+    base/edge/control-plane v1.31.8 (base/edge.yaml:12:12), base/edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
     over/edge/control-plane v1.30.2 (object.yaml:25:167): mismatched, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
     over/edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
 
-"#]],
-    );
+"#]]);
 }
 
 /// Of several repositories this one is that of a remote, else the one with the most paths here. Forks and mirrors have its name.
@@ -1139,31 +968,20 @@ fn a_source_of_another_repository_is_not_looked_for_here() {
         ("a set of this one", with_set("https://host/group/fleet")),
         ("a set of another", with_set("https://host/group/other")),
     ];
-    assert_text(
-        &checked(cases),
-        str![[r#"
+    checked(cases).is(str![[r#"
 the only one
     error[version-skew] edge/edge-md base/edge.yaml:23:16 `v1.31.8` object.yaml:7:173 `v1.30.2` => v1.31.8
     error[k8s-version-mismatch] edge/control-plane base/edge.yaml:29:49 `ubuntu-2204-kube-v1.31.8` object.yaml:7:173 `v1.30.2` => v1.30.2
     edge/control-plane v1.30.2 (object.yaml:7:173): mismatched, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
     edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
 another
-    base/edge/control-plane v1.31.8 (base/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
-    base/edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
-    over/edge/control-plane v1.31.8 (base/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
-    over/edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
 others of their tops
-    base/edge/control-plane v1.31.8 (base/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
-    base/edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
-    over/edge/control-plane v1.31.8 (base/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
-    over/edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+    base/edge/control-plane v1.31.8 (base/edge.yaml:12:12), base/edge/edge-md v1.31.8 (base/edge.yaml:23:16), over/edge/control-plane v1.31.8 (base/edge.yaml:12:12), over/edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
 a fork
     error[version-skew] ./edge/edge-md base/edge.yaml:23:16 `v1.31.8` object.yaml:21:169 `v1.30.2` => v1.31.8
     error[k8s-version-mismatch] ./edge/control-plane base/edge.yaml:29:49 `ubuntu-2204-kube-v1.31.8` object.yaml:21:169 `v1.30.2` => v1.30.2
     ./edge/control-plane v1.30.2 (object.yaml:21:169): mismatched, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
-    ./edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
-    base/edge/control-plane v1.31.8 (base/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
-    base/edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+    ./edge/edge-md v1.31.8 (base/edge.yaml:23:16), base/edge/control-plane v1.31.8 (base/edge.yaml:12:12), base/edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
 the one of a remote
     error[version-skew] edge/edge-md base/edge.yaml:23:16 `v1.31.8` object.yaml:21:173 `v1.30.2` => v1.31.8
     error[k8s-version-mismatch] edge/control-plane base/edge.yaml:29:49 `ubuntu-2204-kube-v1.31.8` object.yaml:21:173 `v1.30.2` => v1.30.2
@@ -1173,18 +991,13 @@ a set of this one
     error[version-skew] ./edge/edge-md base/edge.yaml:23:16 `v1.31.8` object.yaml:22:212 `v1.30.2` => v1.31.8
     error[k8s-version-mismatch] ./edge/control-plane base/edge.yaml:29:49 `ubuntu-2204-kube-v1.31.8` object.yaml:22:212 `v1.30.2` => v1.30.2
     ./edge/control-plane v1.30.2 (object.yaml:22:212): mismatched, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
-    ./edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
-    base/edge/control-plane v1.31.8 (base/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
-    base/edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+    ./edge/edge-md v1.31.8 (base/edge.yaml:23:16), base/edge/control-plane v1.31.8 (base/edge.yaml:12:12), base/edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
 a set of another
     warning[composition-unsupported] object.yaml:21:22 `{repoURL: 'https://host/group/other', directories: [{path: over}]}` => clusters
-    ./edge/control-plane v1.31.8 (base/edge.yaml:12:12): unknown (its kustomization does not build)
-    ./edge/edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
-    base/edge/control-plane v1.31.8 (base/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
-    base/edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+    ./edge/control-plane v1.31.8 (base/edge.yaml:12:12), ./edge/edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
+    base/edge/control-plane v1.31.8 (base/edge.yaml:12:12), base/edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -1214,25 +1027,18 @@ fn values_in_another_repository_are_not_looked_for_here() {
             ),
         ),
     ];
-    assert_text(
-        &checked(cases),
-        str![[r#"
+    checked(cases).is(str![[r#"
 of this one
-    ./edge/control-plane v1.31.8 (chart/values.yaml:1:4): by_name, ubuntu-2204-kube-v1.31.8 (chart/templates/edge.yaml:29:49) holds 1.31.8
-    ./edge/edge-md v1.31.8 (chart/values.yaml:1:4): by_name, ubuntu-2204-kube-v1.31.8 (chart/templates/edge.yaml:29:49) holds 1.31.8
-    other/edge/control-plane v1.31.8 (other/values.yaml:1:4): by_name, ubuntu-2204-kube-v1.31.8 (other/templates/edge.yaml:29:49) holds 1.31.8
-    other/edge/edge-md v1.31.8 (other/values.yaml:1:4): by_name, ubuntu-2204-kube-v1.31.8 (other/templates/edge.yaml:29:49) holds 1.31.8
+    ./edge/control-plane v1.31.8 (chart/values.yaml:1:4), ./edge/edge-md v1.31.8 (chart/values.yaml:1:4): by_name, ubuntu-2204-kube-v1.31.8 (chart/templates/edge.yaml:29:49) holds 1.31.8
+    other/edge/control-plane v1.31.8 (other/values.yaml:1:4), other/edge/edge-md v1.31.8 (other/values.yaml:1:4): by_name, ubuntu-2204-kube-v1.31.8 (other/templates/edge.yaml:29:49) holds 1.31.8
 of another
     warning[composition-unsupported] object.yaml:2:1 `apiVersion: argoproj.io/v1alpha1`
     app/edge: unknown (the values of its chart are not known)
-    edge/control-plane v1.31.8 (other/values.yaml:1:4): by_name, ubuntu-2204-kube-v1.31.8 (other/templates/edge.yaml:29:49) holds 1.31.8
-    edge/edge-md v1.31.8 (other/values.yaml:1:4): by_name, ubuntu-2204-kube-v1.31.8 (other/templates/edge.yaml:29:49) holds 1.31.8
+    edge/control-plane v1.31.8 (other/values.yaml:1:4), edge/edge-md v1.31.8 (other/values.yaml:1:4): by_name, ubuntu-2204-kube-v1.31.8 (other/templates/edge.yaml:29:49) holds 1.31.8
 a chart of another
     warning[composition-unsupported] more.yaml:5:64 `other`
-    edge/control-plane v1.31.8 (chart/values.yaml:1:4): by_name, ubuntu-2204-kube-v1.31.8 (chart/templates/edge.yaml:29:49) holds 1.31.8
-    edge/edge-md v1.31.8 (chart/values.yaml:1:4): by_name, ubuntu-2204-kube-v1.31.8 (chart/templates/edge.yaml:29:49) holds 1.31.8
+    edge/control-plane v1.31.8 (chart/values.yaml:1:4), edge/edge-md v1.31.8 (chart/values.yaml:1:4): by_name, ubuntu-2204-kube-v1.31.8 (chart/templates/edge.yaml:29:49) holds 1.31.8
     other/other: unknown (the values of its chart are not known)
 
-"#]],
-    );
+"#]]);
 }

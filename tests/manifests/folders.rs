@@ -6,7 +6,7 @@ use snapbox::str;
 
 use crate::git;
 use crate::support::manifests::{GOOD, cluster};
-use crate::support::stage::{Stage, assert_text, project, table};
+use crate::support::stage::{Is, Stage, project, table};
 
 const PATCH: &str = "\
 resources: [../../base]
@@ -86,9 +86,7 @@ fn a_run_in_a_folder_judges_its_clusters_as_a_run_at_the_top() {
         "far",
         "ci",
     ];
-    assert_text(
-        &table(folders, |folder| judged(&repository, folder, "")),
-        str![[r#"
+    table(folders, |folder| judged(&repository, folder, "")).is(str![[r#"
 
     clusters/lyon/edge control-plane by_name
     clusters/lyon/edge edge-md by_name
@@ -128,8 +126,7 @@ far
 ci
     error: there is no `metalmark.yaml` here or in a folder above, and no cluster in the manifests below
 
-"#]],
-    );
+"#]]);
     assert_eq!(
         judged(&repository, "", "-C clusters/prod"),
         judged(&repository, "clusters/prod", "")
@@ -152,9 +149,7 @@ fn a_project_in_a_folder_judges_the_manifests_that_it_names_as_one_at_the_top() 
         project.write("ci/metalmark.yaml", text);
         judged(&project, "ci", "")
     });
-    assert_text(
-        &results,
-        str![[r#"
+    results.is(str![[r#"
 ..
     ../clusters/lyon/edge control-plane by_name
     ../clusters/lyon/edge edge-md by_name
@@ -180,8 +175,7 @@ fn a_project_in_a_folder_judges_the_manifests_that_it_names_as_one_at_the_top() 
 ../../out
     error: cannot read `../../out`: No such file or directory
 
-"#]],
-    );
+"#]]);
 }
 
 /// A folder whose name begins with a dot is read where it is named, or where the run starts.
@@ -190,17 +184,14 @@ fn a_hidden_folder_is_read_where_the_run_starts() {
     let project = project()
         .file(".git/HEAD", "ref: refs/heads/main\n")
         .file(".deploy/c.yaml", cluster("v1.31.8", GOOD));
-    assert_text(
-        &table([".deploy", ""], |folder| judged(&project, folder, "")),
-        str![[r#"
+    table([".deploy", ""], |folder| judged(&project, folder, "")).is(str![[r#"
 .deploy
     edge control-plane by_name
     edge edge-md by_name
 
     error: there is no `metalmark.yaml` here or in a folder above, and no cluster in the manifests below
 
-"#]],
-    );
+"#]]);
 }
 
 /// What a project renders is no manifest of its clusters, from wherever it is read.
@@ -216,15 +207,12 @@ fn what_is_rendered_is_not_read_back_from_the_top() {
         "ci/metalmark.yaml",
         "version: 1\nmanifests: [., ../clusters/prod]\noutputs: [{target: configmap, path: out}]\n",
     );
-    assert_text(
-        &judged(&project, "ci", "").join("\n"),
-        str![[r#"
+    judged(&project, "ci", "").join("\n").is(str![[r#"
 edge control-plane mismatched
 edge edge-md by_name
 version-skew: ../base/c.yaml:23 ../clusters/prod/kustomization.yaml:5
 k8s-version-mismatch: ../base/c.yaml:29 ../clusters/prod/kustomization.yaml:5
-"#]],
-    );
+"#]]);
 }
 
 /// What git does not track is left out, in whichever folder.
@@ -260,38 +248,24 @@ warning[project-file]: git does not track `ci/link.yaml` and 1 more, which this 
     assert!(git::commit_all(project.path(), "more"));
     project.edit("base/c.yaml", "replicas: 3", "replicas: 5");
     let run = project.run_in("clusters/prod", "impact --against HEAD");
-    run.screen(str![[r#"
+    run.brief(str![[r#"
 Against c6feeed211, `HEAD`
-
 edge
   control-plane  2 machines provisioned
                    replicas    3 → 5
-
 no machine is re-provisioned, 2 machines provisioned, 0 clusters as before
 error[version-skew]: node pool `edge-md` runs Kubernetes `v1.31.8`, more than three minors older than its control plane's `v1.35.1`
- --> ../../base/c.yaml:23:16
-  = note: this pool's version
-  |
- ::: kustomization.yaml:5:55
-  |
-5 |   patch: '- {op: replace, path: /spec/version, value: v1.35.1}'
-  |                                                       ------- the control plane's version
-  |
-  = cluster: edge, pool edge-md
-  = help: run `v1.35.1` in both
-
+  ../../base/c.yaml:23:16
+  note: this pool's version
+  kustomization.yaml:5:55 `v1.35.1` the control plane's version
+  cluster: edge, pool edge-md
+  help: run `v1.35.1` in both
 error[k8s-version-mismatch]: image `ubuntu-2204-kube-v1.31.8` holds Kubernetes `1.31.8`, not `v1.35.1`
- --> ../../base/c.yaml:29:49
-  = note: this image is selected here
-  |
- ::: kustomization.yaml:5:55
-  |
-5 |   patch: '- {op: replace, path: /spec/version, value: v1.35.1}'
-  |                                                       ------- this version is required
-  |
-  = cluster: edge, pool control-plane
-  = help: name an image with Kubernetes `v1.35.1`, in a machine template of a new name
-
+  ../../base/c.yaml:29:49
+  note: this image is selected here
+  kustomization.yaml:5:55 `v1.35.1` this version is required
+  cluster: edge, pool control-plane
+  help: name an image with Kubernetes `v1.35.1`, in a machine template of a new name
 2 errors in 1 cluster
 
 "#]]);

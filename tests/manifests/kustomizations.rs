@@ -3,7 +3,7 @@
 use snapbox::str;
 
 use crate::support::manifests::{GOOD, INFRASTRUCTURE, cluster, object};
-use crate::support::stage::{Stage, assert_text, project};
+use crate::support::stage::{Is, Stage, project};
 
 use super::{checked, judged};
 
@@ -40,10 +40,8 @@ fn each_overlay_is_a_cluster_and_its_base_is_none() {
         .file("prod/version.yaml", version("v1.30.2"));
     project.check().is(str![[r#"
 error[k8s-version-mismatch] prod/edge/control-plane base/cluster.yaml:29:49 `ubuntu-2204-kube-v1.31.8` prod/version.yaml:5:17 `v1.30.2` => v1.30.2
-dev/edge/control-plane v1.31.8 (dev/version.yaml:5:17): by_name, ubuntu-2204-kube-v1.31.8 (base/cluster.yaml:29:49) holds 1.31.8
-dev/edge/edge-md v1.31.8 (dev/version.yaml:10:35): by_name, ubuntu-2204-kube-v1.31.8 (base/cluster.yaml:29:49) holds 1.31.8
-prod/edge/control-plane v1.30.2 (prod/version.yaml:5:17): mismatched, ubuntu-2204-kube-v1.31.8 (base/cluster.yaml:29:49) holds 1.31.8
-prod/edge/edge-md v1.30.2 (prod/version.yaml:10:35): mismatched, ubuntu-2204-kube-v1.31.8 (base/cluster.yaml:29:49) holds 1.31.8
+dev/edge/control-plane v1.31.8 (dev/version.yaml:5:17), dev/edge/edge-md v1.31.8 (dev/version.yaml:10:35): by_name, ubuntu-2204-kube-v1.31.8 (base/cluster.yaml:29:49) holds 1.31.8
+prod/edge/control-plane v1.30.2 (prod/version.yaml:5:17), prod/edge/edge-md v1.30.2 (prod/version.yaml:10:35): mismatched, ubuntu-2204-kube-v1.31.8 (base/cluster.yaml:29:49) holds 1.31.8
 
 "#]]);
 }
@@ -69,8 +67,7 @@ replacements:
             "resources: [../base/cluster.yaml]\ncomponents: [../versions]\n",
         );
     project.check().is(str![[r#"
-edge/control-plane v1.29.0 (base/cluster.yaml:12:12): by_name, ubuntu-2204-kube-v1.29.0 (base/cluster.yaml:12:12) holds 1.29.0
-edge/edge-md v1.29.0 (base/cluster.yaml:12:12): by_name, ubuntu-2204-kube-v1.29.0 (base/cluster.yaml:12:12) holds 1.29.0
+edge/control-plane v1.29.0 (base/cluster.yaml:12:12), edge/edge-md v1.29.0 (base/cluster.yaml:12:12): by_name, ubuntu-2204-kube-v1.29.0 (base/cluster.yaml:12:12) holds 1.29.0
 
 "#]]);
 }
@@ -141,15 +138,11 @@ fn what_does_not_build_is_reported_once_and_nothing_below_it_is_checked() {
         ("a folder and its component", with_component),
         ("a patch", patched),
     ];
-    assert_text(
-        &checked(cases),
-        str![[r#"
+    checked(cases).is(str![[r#"
 a base that another one builds
     warning[composition-failed] bad/kustomization.yaml:1:22 `gone.yaml`
-    bad/edge/control-plane v1.31.8 (base/cluster.yaml:12:12): unknown (its kustomization does not build)
-    bad/edge/edge-md v1.31.8 (base/cluster.yaml:23:16): unknown (its kustomization does not build)
-    good/edge/control-plane v1.31.8 (base/cluster.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/cluster.yaml:29:49) holds 1.31.8
-    good/edge/edge-md v1.31.8 (base/cluster.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/cluster.yaml:29:49) holds 1.31.8
+    bad/edge/control-plane v1.31.8 (base/cluster.yaml:12:12), bad/edge/edge-md v1.31.8 (base/cluster.yaml:23:16): unknown (its kustomization does not build)
+    good/edge/control-plane v1.31.8 (base/cluster.yaml:12:12), good/edge/edge-md v1.31.8 (base/cluster.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/cluster.yaml:29:49) holds 1.31.8
 a release
     warning[composition-failed] base/kustomization.yaml:1:27 `gone.yaml`
     error[nothing-checked] => --allow-empty
@@ -157,51 +150,35 @@ a release
 a file that is not there
     warning[composition-failed] a/kustomization.yaml:1:27 `missing.yaml`
     error[nothing-checked] => --allow-empty
-    edge/control-plane v1.30.2 (a/cluster.yaml:12:12): unknown (its kustomization does not build)
-    edge/edge-md v1.30.2 (a/cluster.yaml:23:16): unknown (its kustomization does not build)
+    edge/control-plane v1.30.2 (a/cluster.yaml:12:12), edge/edge-md v1.30.2 (a/cluster.yaml:23:16): unknown (its kustomization does not build)
 transformers
     warning[composition-failed] a/kustomization.yaml:2:16 `t.yaml`
     error[nothing-checked] => --allow-empty
-    edge/control-plane v1.30.2 (a/cluster.yaml:12:12): unknown (its kustomization does not build)
-    edge/edge-md v1.30.2 (a/cluster.yaml:23:16): unknown (its kustomization does not build)
+    edge/control-plane v1.30.2 (a/cluster.yaml:12:12), edge/edge-md v1.30.2 (a/cluster.yaml:23:16): unknown (its kustomization does not build)
 a base of two
     warning[composition-failed] base/kustomization.yaml:1:13 `missing.yaml`
     error[nothing-checked] => --allow-empty
-    a/edge/control-plane v1.31.8 (a/cluster.yaml:12:12): unknown (its kustomization does not build)
-    a/edge/edge-md v1.31.8 (a/cluster.yaml:23:16): unknown (its kustomization does not build)
-    b/edge/control-plane v1.31.8 (b/cluster.yaml:12:12): unknown (its kustomization does not build)
-    b/edge/edge-md v1.31.8 (b/cluster.yaml:23:16): unknown (its kustomization does not build)
+    a/edge/control-plane v1.31.8 (a/cluster.yaml:12:12), a/edge/edge-md v1.31.8 (a/cluster.yaml:23:16), b/edge/control-plane v1.31.8 (b/cluster.yaml:12:12), b/edge/edge-md v1.31.8 (b/cluster.yaml:23:16): unknown (its kustomization does not build)
 a folder and its component
     warning[composition-failed] a/kustomization.yaml:1:22 `missing.yaml`
     error[nothing-checked] => --allow-empty
-    edge/control-plane v1.31.8 (base/cluster.yaml:12:12): unknown (its kustomization does not build)
-    edge/edge-md v1.31.8 (base/cluster.yaml:23:16): unknown (its kustomization does not build)
-    edge-md/edge-md v1.31.8 (a/version.yaml:10:35): unknown (its kustomization does not build)
+    edge/control-plane v1.31.8 (base/cluster.yaml:12:12), edge/edge-md v1.31.8 (base/cluster.yaml:23:16), edge-md/edge-md v1.31.8 (a/version.yaml:10:35): unknown (its kustomization does not build)
 a patch
     warning[composition-failed] over/kustomization.yaml:1:22 `gone.yaml`
     error[nothing-checked] => --allow-empty
-    edge/control-plane v1.31.8 (base/cluster.yaml:12:12): unknown (its kustomization does not build)
-    edge/edge-md v1.31.8 (base/cluster.yaml:23:16): unknown (its kustomization does not build)
+    edge/control-plane v1.31.8 (base/cluster.yaml:12:12), edge/edge-md v1.31.8 (base/cluster.yaml:23:16): unknown (its kustomization does not build)
 
-"#]],
-    );
+"#]]);
     own("resources: [cluster.yaml, missing.yaml]\n")
         .run("check")
         .exit(1)
-        .screen(str![[r#"
+        .brief(str![[r#"
 warning[composition-failed]: `a` does not build: `missing.yaml` is neither a file nor a folder with a kustomization
- --> a/kustomization.yaml:1:27
-  |
-1 | resources: [cluster.yaml, missing.yaml]
-  |                           ^^^^^^^^^^^^
-  |
-  = help: the node pools that it deploys are not checked
-
+  a/kustomization.yaml:1:27 `missing.yaml`
+  help: the node pools that it deploys are not checked
 error[nothing-checked]: 0 node pools checked; 2 skipped: its kustomization does not build
- |
- = help: docs/manifests.md says what is read of manifests
- = help: or type `--allow-empty`
-
+  help: docs/manifests.md says what is read of manifests
+  help: or type `--allow-empty`
 1 error, 1 warning; 0 node pools checked; 2 skipped: its kustomization does not build
 
 "#]]);
@@ -261,52 +238,29 @@ fn what_a_broken_folder_names_is_unknown_and_what_nothing_builds_names_is_not() 
     let cases = ["Kustomization", "Component"].into_iter().flat_map(|kind| {
         decoys.map(|(name, files)| (format!("{kind} beside {name}"), prod(kind).files(files)))
     });
-    assert_text(
-        &judged(cases),
-        str![[r#"
+    judged(cases).is(str![[r#"
 Kustomization beside none
-    edge/control-plane v1.30.2 (prod/version.yaml:5:17): mismatched, ubuntu-2204-kube-v1.31.8 (prod/cluster.yaml:29:49) holds 1.31.8
-    edge/edge-md v1.30.2 (prod/version.yaml:10:35): mismatched, ubuntu-2204-kube-v1.31.8 (prod/cluster.yaml:29:49) holds 1.31.8
 Kustomization beside a component
-    edge/control-plane v1.30.2 (prod/version.yaml:5:17): mismatched, ubuntu-2204-kube-v1.31.8 (prod/cluster.yaml:29:49) holds 1.31.8
-    edge/edge-md v1.30.2 (prod/version.yaml:10:35): mismatched, ubuntu-2204-kube-v1.31.8 (prod/cluster.yaml:29:49) holds 1.31.8
+    edge/control-plane v1.30.2 (prod/version.yaml:5:17), edge/edge-md v1.30.2 (prod/version.yaml:10:35): mismatched, ubuntu-2204-kube-v1.31.8 (prod/cluster.yaml:29:49) holds 1.31.8
 Kustomization beside a circle
-    edge/control-plane v1.31.8 (prod/cluster.yaml:12:12): unknown (its kustomization does not build)
-    edge/edge-md v1.31.8 (prod/cluster.yaml:23:16): unknown (its kustomization does not build)
 Kustomization beside a missing file
-    edge/control-plane v1.31.8 (prod/cluster.yaml:12:12): unknown (its kustomization does not build)
-    edge/edge-md v1.31.8 (prod/cluster.yaml:23:16): unknown (its kustomization does not build)
 Kustomization beside transformers
-    edge/control-plane v1.31.8 (prod/cluster.yaml:12:12): unknown (its kustomization does not build)
-    edge/edge-md v1.31.8 (prod/cluster.yaml:23:16): unknown (its kustomization does not build)
+    edge/control-plane v1.31.8 (prod/cluster.yaml:12:12), edge/edge-md v1.31.8 (prod/cluster.yaml:23:16): unknown (its kustomization does not build)
 Kustomization beside a patch
-    decoy/edge/control-plane v1.31.8 (prod/cluster.yaml:12:12): unknown (its kustomization does not build)
-    decoy/edge/edge-md v1.31.8 (prod/cluster.yaml:23:16): unknown (its kustomization does not build)
-    prod/edge/control-plane v1.30.2 (prod/version.yaml:5:17): mismatched, ubuntu-2204-kube-v1.31.8 (prod/cluster.yaml:29:49) holds 1.31.8
-    prod/edge/edge-md v1.30.2 (prod/version.yaml:10:35): mismatched, ubuntu-2204-kube-v1.31.8 (prod/cluster.yaml:29:49) holds 1.31.8
+    decoy/edge/control-plane v1.31.8 (prod/cluster.yaml:12:12), decoy/edge/edge-md v1.31.8 (prod/cluster.yaml:23:16): unknown (its kustomization does not build)
+    prod/edge/control-plane v1.30.2 (prod/version.yaml:5:17), prod/edge/edge-md v1.30.2 (prod/version.yaml:10:35): mismatched, ubuntu-2204-kube-v1.31.8 (prod/cluster.yaml:29:49) holds 1.31.8
 Component beside none
-    edge/control-plane v1.30.2 (prod/version.yaml:5:17): mismatched, ubuntu-2204-kube-v1.31.8 (prod/cluster.yaml:29:49) holds 1.31.8
-    edge/edge-md v1.30.2 (prod/version.yaml:10:35): mismatched, ubuntu-2204-kube-v1.31.8 (prod/cluster.yaml:29:49) holds 1.31.8
+    edge/control-plane v1.30.2 (prod/version.yaml:5:17), edge/edge-md v1.30.2 (prod/version.yaml:10:35): mismatched, ubuntu-2204-kube-v1.31.8 (prod/cluster.yaml:29:49) holds 1.31.8
 Component beside a component
-    edge/control-plane v1.31.8 (prod/cluster.yaml:12:12): unknown (its kustomization does not build)
-    edge/edge-md v1.31.8 (prod/cluster.yaml:23:16): unknown (its kustomization does not build)
 Component beside a circle
-    edge/control-plane v1.31.8 (prod/cluster.yaml:12:12): unknown (its kustomization does not build)
-    edge/edge-md v1.31.8 (prod/cluster.yaml:23:16): unknown (its kustomization does not build)
 Component beside a missing file
-    edge/control-plane v1.31.8 (prod/cluster.yaml:12:12): unknown (its kustomization does not build)
-    edge/edge-md v1.31.8 (prod/cluster.yaml:23:16): unknown (its kustomization does not build)
 Component beside transformers
-    edge/control-plane v1.31.8 (prod/cluster.yaml:12:12): unknown (its kustomization does not build)
-    edge/edge-md v1.31.8 (prod/cluster.yaml:23:16): unknown (its kustomization does not build)
+    edge/control-plane v1.31.8 (prod/cluster.yaml:12:12), edge/edge-md v1.31.8 (prod/cluster.yaml:23:16): unknown (its kustomization does not build)
 Component beside a patch
-    decoy/edge/control-plane v1.31.8 (prod/cluster.yaml:12:12): unknown (its kustomization does not build)
-    decoy/edge/edge-md v1.31.8 (prod/cluster.yaml:23:16): unknown (its kustomization does not build)
-    prod/edge/control-plane v1.30.2 (prod/version.yaml:5:17): mismatched, ubuntu-2204-kube-v1.31.8 (prod/cluster.yaml:29:49) holds 1.31.8
-    prod/edge/edge-md v1.30.2 (prod/version.yaml:10:35): mismatched, ubuntu-2204-kube-v1.31.8 (prod/cluster.yaml:29:49) holds 1.31.8
+    decoy/edge/control-plane v1.31.8 (prod/cluster.yaml:12:12), decoy/edge/edge-md v1.31.8 (prod/cluster.yaml:23:16): unknown (its kustomization does not build)
+    prod/edge/control-plane v1.30.2 (prod/version.yaml:5:17), prod/edge/edge-md v1.30.2 (prod/version.yaml:10:35): mismatched, ubuntu-2204-kube-v1.31.8 (prod/cluster.yaml:29:49) holds 1.31.8
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -330,25 +284,15 @@ fn a_base_that_an_application_deploys_is_built_by_itself() {
             .file("other/version.yaml", version("v1.31.8"));
         (name, project.file("apps/all.yaml", deploying))
     });
-    assert_text(
-        &judged(cases),
-        str![[r#"
+    judged(cases).is(str![[r#"
 nothing
-    edge/control-plane v1.31.8 (other/version.yaml:5:17): by_name, ubuntu-2204-kube-v1.31.8 (prod/cluster.yaml:29:49) holds 1.31.8
-    edge/edge-md v1.31.8 (other/version.yaml:10:35): by_name, ubuntu-2204-kube-v1.31.8 (prod/cluster.yaml:29:49) holds 1.31.8
+    edge/control-plane v1.31.8 (other/version.yaml:5:17), edge/edge-md v1.31.8 (other/version.yaml:10:35): by_name, ubuntu-2204-kube-v1.31.8 (prod/cluster.yaml:29:49) holds 1.31.8
 an Application
-    other/edge/control-plane v1.31.8 (other/version.yaml:5:17): by_name, ubuntu-2204-kube-v1.31.8 (prod/cluster.yaml:29:49) holds 1.31.8
-    other/edge/edge-md v1.31.8 (other/version.yaml:10:35): by_name, ubuntu-2204-kube-v1.31.8 (prod/cluster.yaml:29:49) holds 1.31.8
-    prod/edge/control-plane v1.30.2 (prod/version.yaml:5:17): mismatched, ubuntu-2204-kube-v1.31.8 (prod/cluster.yaml:29:49) holds 1.31.8
-    prod/edge/edge-md v1.30.2 (prod/version.yaml:10:35): mismatched, ubuntu-2204-kube-v1.31.8 (prod/cluster.yaml:29:49) holds 1.31.8
 an ApplicationSet
-    other/edge/control-plane v1.31.8 (other/version.yaml:5:17): by_name, ubuntu-2204-kube-v1.31.8 (prod/cluster.yaml:29:49) holds 1.31.8
-    other/edge/edge-md v1.31.8 (other/version.yaml:10:35): by_name, ubuntu-2204-kube-v1.31.8 (prod/cluster.yaml:29:49) holds 1.31.8
-    prod/edge/control-plane v1.30.2 (prod/version.yaml:5:17): mismatched, ubuntu-2204-kube-v1.31.8 (prod/cluster.yaml:29:49) holds 1.31.8
-    prod/edge/edge-md v1.30.2 (prod/version.yaml:10:35): mismatched, ubuntu-2204-kube-v1.31.8 (prod/cluster.yaml:29:49) holds 1.31.8
+    other/edge/control-plane v1.31.8 (other/version.yaml:5:17), other/edge/edge-md v1.31.8 (other/version.yaml:10:35): by_name, ubuntu-2204-kube-v1.31.8 (prod/cluster.yaml:29:49) holds 1.31.8
+    prod/edge/control-plane v1.30.2 (prod/version.yaml:5:17), prod/edge/edge-md v1.30.2 (prod/version.yaml:10:35): mismatched, ubuntu-2204-kube-v1.31.8 (prod/cluster.yaml:29:49) holds 1.31.8
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -369,20 +313,13 @@ fn a_long_chain_of_kustomizations_and_many_folders_that_share_it_end() {
         )
     };
     let project = (0..60).fold((1..600).fold(first, link), overlay);
-    project.run("check").exit(1).screen(str![[r#"
+    project.run("check").exit(1).brief(str![[r#"
 warning[composition-unsupported]: `o0` and 59 other folders do not build: kustomizations are nested too deeply, or too many
- --> c550/kustomization.yaml:1:1
-  |
-1 | resources: [../c549]
-  | ^^^^^^^^^^^^^^^^^^^^
-  |
-  = help: the node pools that it deploys are not checked
-
+  c550/kustomization.yaml:1:1 `resources: [../c549]`
+  help: the node pools that it deploys are not checked
 error[nothing-checked]: 0 node pools checked; 120 skipped: its kustomization does not build
- |
- = help: docs/manifests.md says what is read of manifests
- = help: or type `--allow-empty`
-
+  help: docs/manifests.md says what is read of manifests
+  help: or type `--allow-empty`
 1 error, 1 warning; 0 node pools checked; 120 skipped: its kustomization does not build
 
 "#]]);
@@ -427,20 +364,15 @@ fn an_inline_patch_is_no_object_of_its_own() {
         ),
     ];
     let cases = cases.map(|(name, (path, text))| (name, with_base("v1.29.0").file(path, text)));
-    assert_text(
-        &checked(cases),
-        str![[r#"
+    checked(cases).is(str![[r#"
 of an overlay
-    edge/control-plane v1.31.8 (over/kustomization.yaml:7:21): by_name, ubuntu-2204-kube-v1.31.8 (base/cluster.yaml:29:49) holds 1.31.8
-    edge/edge-md v1.31.8 (over/kustomization.yaml:12:39): by_name, ubuntu-2204-kube-v1.31.8 (base/cluster.yaml:29:49) holds 1.31.8
+    edge/control-plane v1.31.8 (over/kustomization.yaml:7:21), edge/edge-md v1.31.8 (over/kustomization.yaml:12:39): by_name, ubuntu-2204-kube-v1.31.8 (base/cluster.yaml:29:49) holds 1.31.8
 of Flux
-    edge/control-plane v1.31.8 (flux/x.yaml:12:23): by_name, ubuntu-2204-kube-v1.31.8 (base/cluster.yaml:29:49) holds 1.31.8
-    edge/edge-md v1.31.8 (flux/x.yaml:17:41): by_name, ubuntu-2204-kube-v1.31.8 (base/cluster.yaml:29:49) holds 1.31.8
+    edge/control-plane v1.31.8 (flux/x.yaml:12:23), edge/edge-md v1.31.8 (flux/x.yaml:17:41): by_name, ubuntu-2204-kube-v1.31.8 (base/cluster.yaml:29:49) holds 1.31.8
 that deletes an object
     edge/control-plane v1.31.8 (over/kustomization.yaml:7:21): by_name, ubuntu-2204-kube-v1.31.8 (base/cluster.yaml:29:49) holds 1.31.8
 
-"#]],
-    );
+"#]]);
 }
 
 /// The Cluster of a patch is not one more, and no control plane finds its machine template in one.
@@ -477,22 +409,15 @@ fn a_patch_in_a_transformer_is_no_object_of_its_own() {
         ("patches", overlay(several)),
         ("a template that is only a patch", dangling),
     ];
-    assert_text(
-        &checked(cases),
-        str![[r#"
+    checked(cases).is(str![[r#"
 a patch
-    edge/control-plane v1.31.8 (base/cluster.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/cluster.yaml:29:49) holds 1.31.8
-    edge/edge-md v1.31.8 (base/cluster.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/cluster.yaml:29:49) holds 1.31.8
 patches
-    edge/control-plane v1.31.8 (base/cluster.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/cluster.yaml:29:49) holds 1.31.8
-    edge/edge-md v1.31.8 (base/cluster.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/cluster.yaml:29:49) holds 1.31.8
+    edge/control-plane v1.31.8 (base/cluster.yaml:12:12), edge/edge-md v1.31.8 (base/cluster.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/cluster.yaml:29:49) holds 1.31.8
 a template that is only a patch
     error[nothing-checked] => --allow-empty
-    edge/control-plane v1.31.8 (edge.yaml:12:12): unknown (its machine template is not among the manifests)
-    edge/edge-md v1.31.8 (edge.yaml:23:16): unknown (its machine template is not among the manifests)
+    edge/control-plane v1.31.8 (edge.yaml:12:12), edge/edge-md v1.31.8 (edge.yaml:23:16): unknown (its machine template is not among the manifests)
 
-"#]],
-    );
+"#]]);
 }
 
 /// No text of several lines is the name of a file, and no file system has one this long.
@@ -512,17 +437,14 @@ transformers:
 "
     );
     let stage = with_base("v1.31.8").file("over/kustomization.yaml", over);
-    assert_text(
-        &checked([("long", stage)]),
-        str![[r#"
+    checked([("long", stage)]).is(str![[r#"
 long
     error[version-skew] edge/edge-md base/cluster.yaml:23:16 `v1.31.8` over/kustomization.yaml:8:55 `v1.30.2` => v1.31.8
     error[k8s-version-mismatch] edge/control-plane base/cluster.yaml:29:49 `ubuntu-2204-kube-v1.31.8` over/kustomization.yaml:8:55 `v1.30.2` => v1.30.2
     edge/control-plane v1.30.2 (over/kustomization.yaml:8:55): mismatched, ubuntu-2204-kube-v1.31.8 (base/cluster.yaml:29:49) holds 1.31.8
     edge/edge-md v1.31.8 (base/cluster.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/cluster.yaml:29:49) holds 1.31.8
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -549,20 +471,13 @@ fn flux_builds_the_folders_and_files_below_its_path() {
     };
     // Another repository's folder is not here.
     let cases = ["./apps/", "./elsewhere"].map(|path| (path, project(path)));
-    assert_text(
-        &checked(cases),
-        str![[r#"
+    checked(cases).is(str![[r#"
 ./apps/
-    error[k8s-version-mismatch] edge/control-plane apps/kustomized/base/cluster.yaml:29:49 `ubuntu-2204-kube-v1.31.8` apps/kustomized/version.yaml:5:17 `v1.30.2` => v1.30.2
-    edge/control-plane v1.30.2 (apps/kustomized/version.yaml:5:17): mismatched, ubuntu-2204-kube-v1.31.8 (apps/kustomized/base/cluster.yaml:29:49) holds 1.31.8
-    edge/edge-md v1.30.2 (apps/kustomized/version.yaml:10:35): mismatched, ubuntu-2204-kube-v1.31.8 (apps/kustomized/base/cluster.yaml:29:49) holds 1.31.8
 ./elsewhere
     error[k8s-version-mismatch] edge/control-plane apps/kustomized/base/cluster.yaml:29:49 `ubuntu-2204-kube-v1.31.8` apps/kustomized/version.yaml:5:17 `v1.30.2` => v1.30.2
-    edge/control-plane v1.30.2 (apps/kustomized/version.yaml:5:17): mismatched, ubuntu-2204-kube-v1.31.8 (apps/kustomized/base/cluster.yaml:29:49) holds 1.31.8
-    edge/edge-md v1.30.2 (apps/kustomized/version.yaml:10:35): mismatched, ubuntu-2204-kube-v1.31.8 (apps/kustomized/base/cluster.yaml:29:49) holds 1.31.8
+    edge/control-plane v1.30.2 (apps/kustomized/version.yaml:5:17), edge/edge-md v1.30.2 (apps/kustomized/version.yaml:10:35): mismatched, ubuntu-2204-kube-v1.31.8 (apps/kustomized/base/cluster.yaml:29:49) holds 1.31.8
 
-"#]],
-    );
+"#]]);
 }
 
 /// Each of these changes which image is booted, or whether it is known.
@@ -644,74 +559,59 @@ fn what_a_kustomization_changes_is_what_is_checked() {
             ),
         ),
     ];
-    assert_text(
-        &checked(cases),
-        str![[r#"
+    checked(cases).is(str![[r#"
 labels
     error[k8s-version-mismatch] edge/control-plane over/kustomization.yaml:2:155 `ubuntu-2204-kube-v1.30.2` base/cluster.yaml:12:12 `v1.31.8` => v1.31.8
-    edge/control-plane v1.31.8 (base/cluster.yaml:12:12): mismatched, ubuntu-2204-kube-v1.30.2 (over/kustomization.yaml:2:155) holds 1.30.2
-    edge/edge-md v1.31.8 (base/cluster.yaml:23:16): mismatched, ubuntu-2204-kube-v1.30.2 (over/kustomization.yaml:2:155) holds 1.30.2
+    edge/control-plane v1.31.8 (base/cluster.yaml:12:12), edge/edge-md v1.31.8 (base/cluster.yaml:23:16): mismatched, ubuntu-2204-kube-v1.30.2 (over/kustomization.yaml:2:155) holds 1.30.2
     edge-md/edge-md v1.30.2 (over/p.yaml:10:35): unknown (no reference to a machine template)
 no labels
-    edge/control-plane v1.31.8 (base/cluster.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/cluster.yaml:29:49) holds 1.31.8
-    edge/edge-md v1.31.8 (base/cluster.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/cluster.yaml:29:49) holds 1.31.8
+    edge/control-plane v1.31.8 (base/cluster.yaml:12:12), edge/edge-md v1.31.8 (base/cluster.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/cluster.yaml:29:49) holds 1.31.8
     edge-md/edge-md v1.30.2 (over/p.yaml:10:35): unknown (no reference to a machine template)
 images
     error[k8s-version-mismatch] edge/control-plane over/kustomization.yaml:3:52 `ubuntu-2204-kube-v1.30.2` base/cluster.yaml:12:12 `v1.31.8` => v1.31.8
-    edge/control-plane v1.31.8 (base/cluster.yaml:12:12): mismatched, ubuntu-2204-kube-v1.30.2 (over/kustomization.yaml:3:52) holds 1.30.2
-    edge/edge-md v1.31.8 (base/cluster.yaml:23:16): mismatched, ubuntu-2204-kube-v1.30.2 (over/kustomization.yaml:3:52) holds 1.30.2
+    edge/control-plane v1.31.8 (base/cluster.yaml:12:12), edge/edge-md v1.31.8 (base/cluster.yaml:23:16): mismatched, ubuntu-2204-kube-v1.30.2 (over/kustomization.yaml:3:52) holds 1.30.2
     edge-md/edge-md v1.30.2 (over/p.yaml:10:35): unknown (no reference to a machine template)
 vars
-    edge/control-plane v1.31.8 (base/cluster.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/cluster.yaml:29:49) holds 1.31.8
-    edge/edge-md v1.31.8 (base/cluster.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/cluster.yaml:29:49) holds 1.31.8
+    edge/control-plane v1.31.8 (base/cluster.yaml:23:16), edge/edge-md v1.31.8 (base/cluster.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/cluster.yaml:29:49) holds 1.31.8
     edge-md/edge-md v1.30.2 (over/p.yaml:10:35): unknown (no reference to a machine template)
 a transformer
     error[k8s-version-mismatch] edge/control-plane base/cluster.yaml:29:49 `ubuntu-2204-kube-v1.31.8` over/p.yaml:5:17 `v1.30.2` => v1.30.2
-    edge/control-plane v1.30.2 (over/p.yaml:5:17): mismatched, ubuntu-2204-kube-v1.31.8 (base/cluster.yaml:29:49) holds 1.31.8
-    edge/edge-md v1.30.2 (over/p.yaml:10:35): mismatched, ubuntu-2204-kube-v1.31.8 (base/cluster.yaml:29:49) holds 1.31.8
+    edge/control-plane v1.30.2 (over/p.yaml:5:17), edge/edge-md v1.30.2 (over/p.yaml:10:35): mismatched, ubuntu-2204-kube-v1.31.8 (base/cluster.yaml:29:49) holds 1.31.8
 a local object
-    edge/control-plane v1.31.8 (base/cluster.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/cluster.yaml:29:49) holds 1.31.8
-    edge/edge-md v1.31.8 (base/cluster.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/cluster.yaml:29:49) holds 1.31.8
+    edge/control-plane v1.31.8 (base/cluster.yaml:12:12), edge/edge-md v1.31.8 (base/cluster.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/cluster.yaml:29:49) holds 1.31.8
     edge-md/edge-md v1.30.2 (over/p.yaml:10:35): unknown (no reference to a machine template)
 a chart
     warning[composition-failed] over/kustomization.yaml:2:14 `{name: c, releaseName: r}`
     error[nothing-checked] => --allow-empty
-    edge/control-plane v1.31.8 (base/cluster.yaml:12:12): unknown (its kustomization does not build)
-    edge/edge-md v1.31.8 (base/cluster.yaml:23:16): unknown (its kustomization does not build)
+    edge/control-plane v1.31.8 (base/cluster.yaml:12:12), edge/edge-md v1.31.8 (base/cluster.yaml:23:16): unknown (its kustomization does not build)
     edge-md/edge-md v1.30.2 (over/p.yaml:10:35): unknown (no reference to a machine template)
 a schema
     warning[composition-unsupported] over/kustomization.yaml:2:17 `schema.json`
     error[nothing-checked] => --allow-empty
-    edge/control-plane v1.31.8 (base/cluster.yaml:12:12): unknown (its kustomization does not build)
-    edge/edge-md v1.31.8 (base/cluster.yaml:23:16): unknown (its kustomization does not build)
+    edge/control-plane v1.31.8 (base/cluster.yaml:12:12), edge/edge-md v1.31.8 (base/cluster.yaml:23:16): unknown (its kustomization does not build)
     edge-md/edge-md v1.30.2 (over/p.yaml:10:35): unknown (no reference to a machine template)
 no field
     warning[composition-unsupported] over/kustomization.yaml:2:15 `x-`
     error[nothing-checked] => --allow-empty
-    edge/control-plane v1.31.8 (base/cluster.yaml:12:12): unknown (its kustomization does not build)
-    edge/edge-md v1.31.8 (base/cluster.yaml:23:16): unknown (its kustomization does not build)
+    edge/control-plane v1.31.8 (base/cluster.yaml:12:12), edge/edge-md v1.31.8 (base/cluster.yaml:23:16): unknown (its kustomization does not build)
     edge-md/edge-md v1.30.2 (over/p.yaml:10:35): unknown (no reference to a machine template)
 a plugin
     warning[composition-unsupported] over/p.yaml:2:1 `apiVersion: controlplane.cluster.x-k8s.io/v1beta1`
     error[nothing-checked] => --allow-empty
-    edge/control-plane v1.31.8 (base/cluster.yaml:12:12): unknown (its kustomization does not build)
-    edge/edge-md v1.31.8 (base/cluster.yaml:23:16): unknown (its kustomization does not build)
+    edge/control-plane v1.31.8 (base/cluster.yaml:12:12), edge/edge-md v1.31.8 (base/cluster.yaml:23:16): unknown (its kustomization does not build)
     edge-md/edge-md v1.30.2 (over/p.yaml:10:35): unknown (no reference to a machine template)
 a remote component
     warning[composition-unsupported] over/kustomization.yaml:2:14 `'https://example.org/x'`
     error[nothing-checked] => --allow-empty
-    edge/control-plane v1.31.8 (base/cluster.yaml:12:12): unknown (its kustomization does not build)
-    edge/edge-md v1.31.8 (base/cluster.yaml:23:16): unknown (its kustomization does not build)
+    edge/control-plane v1.31.8 (base/cluster.yaml:12:12), edge/edge-md v1.31.8 (base/cluster.yaml:23:16): unknown (its kustomization does not build)
     edge-md/edge-md v1.30.2 (over/p.yaml:10:35): unknown (no reference to a machine template)
 a pattern in a replacement
     warning[composition-failed] over/kustomization.yaml:2:16 `{sourceValue: v1.30.2, targets: [{select: {kind: 'Kubeadm.*'}, fieldPaths: [spec.version]}]}`
     error[nothing-checked] => --allow-empty
-    edge/control-plane v1.31.8 (base/cluster.yaml:12:12): unknown (its kustomization does not build)
-    edge/edge-md v1.31.8 (base/cluster.yaml:23:16): unknown (its kustomization does not build)
+    edge/control-plane v1.31.8 (base/cluster.yaml:12:12), edge/edge-md v1.31.8 (base/cluster.yaml:23:16): unknown (its kustomization does not build)
     edge-md/edge-md v1.30.2 (over/p.yaml:10:35): unknown (no reference to a machine template)
 
-"#]],
-    );
+"#]]);
 }
 
 /// As kustomize 5.7 has it: no list of texts, no build. `$patch: replace` at the top changes nothing.
@@ -750,38 +650,29 @@ fn what_names_no_file_is_refused_and_what_replaces_a_whole_object_does_nothing()
             )),
         ),
     ];
-    assert_text(
-        &checked(cases),
-        str![[r#"
+    checked(cases).is(str![[r#"
 resources
-    edge/control-plane v1.31.8 (edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (edge.yaml:29:49) holds 1.31.8
-    edge/edge-md v1.31.8 (edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (edge.yaml:29:49) holds 1.31.8
+    edge/control-plane v1.31.8 (edge.yaml:12:12), edge/edge-md v1.31.8 (edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (edge.yaml:29:49) holds 1.31.8
 components
     warning[composition-failed] kustomization.yaml:2:14 `1`
     error[nothing-checked] => --allow-empty
-    edge/control-plane v1.31.8 (edge.yaml:12:12): unknown (its kustomization does not build)
-    edge/edge-md v1.31.8 (edge.yaml:23:16): unknown (its kustomization does not build)
+    edge/control-plane v1.31.8 (edge.yaml:12:12), edge/edge-md v1.31.8 (edge.yaml:23:16): unknown (its kustomization does not build)
 patches
     warning[composition-unsupported] kustomization.yaml:2:26 `a`
     error[nothing-checked] => --allow-empty
-    edge/control-plane v1.31.8 (edge.yaml:12:12): unknown (its kustomization does not build)
-    edge/edge-md v1.31.8 (edge.yaml:23:16): unknown (its kustomization does not build)
+    edge/control-plane v1.31.8 (edge.yaml:12:12), edge/edge-md v1.31.8 (edge.yaml:23:16): unknown (its kustomization does not build)
 files of a generator
     warning[composition-failed] kustomization.yaml:2:40 `true`
     error[nothing-checked] => --allow-empty
-    edge/control-plane v1.31.8 (edge.yaml:12:12): unknown (its kustomization does not build)
-    edge/edge-md v1.31.8 (edge.yaml:23:16): unknown (its kustomization does not build)
+    edge/control-plane v1.31.8 (edge.yaml:12:12), edge/edge-md v1.31.8 (edge.yaml:23:16): unknown (its kustomization does not build)
 a flag
     warning[composition-failed] kustomization.yaml:2:43 `'true'`
     error[nothing-checked] => --allow-empty
-    edge/control-plane v1.31.8 (edge.yaml:12:12): unknown (its kustomization does not build)
-    edge/edge-md v1.31.8 (edge.yaml:23:16): unknown (its kustomization does not build)
+    edge/control-plane v1.31.8 (edge.yaml:12:12), edge/edge-md v1.31.8 (edge.yaml:23:16): unknown (its kustomization does not build)
 replace
-    edge/control-plane v1.31.8 (edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (edge.yaml:29:49) holds 1.31.8
-    edge/edge-md v1.31.8 (edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (edge.yaml:29:49) holds 1.31.8
+    edge/control-plane v1.31.8 (edge.yaml:12:12), edge/edge-md v1.31.8 (edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (edge.yaml:29:49) holds 1.31.8
 
-"#]],
-    );
+"#]]);
 }
 
 /// As kustomize does: no name of a file or a folder hides what a kustomization takes from it.
@@ -814,9 +705,7 @@ fn what_a_kustomization_names_is_read_whatever_it_is_called() {
         ("no end", over("c", "k/c")),
         ("nothing", over(".gone.yaml", "other.yaml")),
     ];
-    assert_text(
-        &judged(cases),
-        str![[r#"
+    judged(cases).is(str![[r#"
 a hidden folder
     edge/control-plane v1.30.2 (k/kustomization.yaml:2:101): mismatched, ubuntu-2204-kube-v1.31.8 (.base/c.yaml:29:49) holds 1.31.8
     edge/edge-md v1.31.8 (.base/c.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (.base/c.yaml:29:49) holds 1.31.8
@@ -836,11 +725,9 @@ no end
     edge/control-plane v1.30.2 (k/kustomization.yaml:2:101): mismatched, ubuntu-2204-kube-v1.31.8 (k/c:29:49) holds 1.31.8
     edge/edge-md v1.31.8 (k/c:23:16): by_name, ubuntu-2204-kube-v1.31.8 (k/c:29:49) holds 1.31.8
 nothing
-    edge/control-plane v1.31.8 (other.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (other.yaml:29:49) holds 1.31.8
-    edge/edge-md v1.31.8 (other.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (other.yaml:29:49) holds 1.31.8
+    edge/control-plane v1.31.8 (other.yaml:12:12), edge/edge-md v1.31.8 (other.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (other.yaml:29:49) holds 1.31.8
 
-"#]],
-    );
+"#]]);
 }
 
 /// As `kubectl kustomize` builds it. What the link leads to is deployed through it alone.
@@ -864,23 +751,17 @@ fn a_link_that_a_kustomization_names_is_patched_there() {
         ("not built", "resources: [link.yaml, no.yaml]\n"),
         ("not named", "resources: [edge.yaml]\n"),
     ];
-    assert_text(
-        &judged(cases.map(|(name, text)| (name, stage(text)))),
-        str![[r#"
+    judged(cases.map(|(name, text)| (name, stage(text)))).is(str![[r#"
 patched
-    edge/control-plane v1.30.2 (over/version.yaml:5:17): mismatched, ubuntu-2204-kube-v1.31.8 (over/link.yaml:29:49) holds 1.31.8
-    edge/edge-md v1.30.2 (over/version.yaml:10:35): mismatched, ubuntu-2204-kube-v1.31.8 (over/link.yaml:29:49) holds 1.31.8
+    edge/control-plane v1.30.2 (over/version.yaml:5:17), edge/edge-md v1.30.2 (over/version.yaml:10:35): mismatched, ubuntu-2204-kube-v1.31.8 (over/link.yaml:29:49) holds 1.31.8
 not built
-    edge/control-plane v1.31.8 (over/link.yaml:12:12): unknown (its kustomization does not build)
-    edge/edge-md v1.31.8 (over/link.yaml:23:16): unknown (its kustomization does not build)
+    edge/control-plane v1.31.8 (over/link.yaml:12:12), edge/edge-md v1.31.8 (over/link.yaml:23:16): unknown (its kustomization does not build)
     edge-md/edge-md v1.30.2 (over/version.yaml:10:35): unknown (no reference to a machine template)
 not named
-    edge/control-plane v1.31.8 (over/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (over/edge.yaml:29:49) holds 1.31.8
-    edge/edge-md v1.31.8 (over/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (over/edge.yaml:29:49) holds 1.31.8
+    edge/control-plane v1.31.8 (over/edge.yaml:12:12), edge/edge-md v1.31.8 (over/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (over/edge.yaml:29:49) holds 1.31.8
     edge-md/edge-md v1.30.2 (over/version.yaml:10:35): unknown (no reference to a machine template)
 
-"#]],
-    );
+"#]]);
 }
 
 /// As kustomize 5.7 refuses or takes them.
@@ -941,9 +822,7 @@ fn what_is_null_or_no_scalar_is_taken_as_kustomize_takes_it() {
         ("a variable", var("n1")),
         ("a variable of another namespace", var("n2")),
     ];
-    assert_text(
-        &checked(cases),
-        str![[r#"
+    checked(cases).is(str![[r#"
 a label without a value
     error[version-skew] edge/edge-md edge.yaml:23:16 `v1.31.8` kustomization.yaml:2:95 `v1.30.2` => v1.31.8
     error[k8s-version-mismatch] edge/control-plane edge.yaml:29:49 `ubuntu-2204-kube-v1.31.8` kustomization.yaml:2:95 `v1.30.2` => v1.30.2
@@ -952,29 +831,23 @@ a label without a value
 a source without a value
     warning[composition-failed] kustomization.yaml:2:16 `{source: {kind: KubeadmControlPlane, fieldPath: metadata.labels.none}, targets: [{select: {kind: KubeadmControlPlane}, fieldPaths: [spec.version]}]}`
     error[nothing-checked] => --allow-empty
-    edge/control-plane v1.31.8 (edge.yaml:12:12): unknown (its kustomization does not build)
-    edge/edge-md v1.31.8 (edge.yaml:23:16): unknown (its kustomization does not build)
+    edge/control-plane v1.31.8 (edge.yaml:12:12), edge/edge-md v1.31.8 (edge.yaml:23:16): unknown (its kustomization does not build)
 a part of a map
     warning[composition-failed] kustomization.yaml:2:16 `{source: {kind: KubeadmControlPlane, fieldPath: metadata.labels.v}, targets: [{select: {kind: KubeadmControlPlane}, fieldPaths: [spec.machineTemplate], options: {delimiter: '-'}}]}`
     error[nothing-checked] => --allow-empty
-    edge/control-plane v1.31.8 (edge.yaml:12:12): unknown (its kustomization does not build)
-    edge/edge-md v1.31.8 (edge.yaml:23:16): unknown (its kustomization does not build)
+    edge/control-plane v1.31.8 (edge.yaml:12:12), edge/edge-md v1.31.8 (edge.yaml:23:16): unknown (its kustomization does not build)
 an image in a map
     warning[composition-failed] kustomization.yaml:3:10 `{name: a, newTag: b}`
     error[nothing-checked] => --allow-empty
-    edge/control-plane v1.31.8 (edge.yaml:12:12): unknown (its kustomization does not build)
-    edge/edge-md v1.31.8 (edge.yaml:23:16): unknown (its kustomization does not build)
+    edge/control-plane v1.31.8 (edge.yaml:12:12), edge/edge-md v1.31.8 (edge.yaml:23:16): unknown (its kustomization does not build)
 a variable
-    edge/control-plane v1.31.8 (edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (edge.yaml:29:49) holds 1.31.8
-    edge/edge-md v1.31.8 (edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (edge.yaml:29:49) holds 1.31.8
+    edge/control-plane v1.31.8 (edge.yaml:12:12), edge/edge-md v1.31.8 (edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (edge.yaml:29:49) holds 1.31.8
 a variable of another namespace
     warning[composition-failed] kustomization.yaml:3:8 `{name: V, objref: {apiVersion: controlplane.cluster.x-k8s.io/v1beta1, kind: KubeadmControlPlane, name: edge-cp, namespace: n2}, fieldref: {fieldpath: metadata.labels.v}}`
     error[nothing-checked] => --allow-empty
-    edge/control-plane v1.31.8 (edge.yaml:12:12): unknown (its kustomization does not build)
-    edge/edge-md v1.31.8 (edge.yaml:23:16): unknown (its kustomization does not build)
+    edge/control-plane v1.31.8 (edge.yaml:12:12), edge/edge-md v1.31.8 (edge.yaml:23:16): unknown (its kustomization does not build)
 
-"#]],
-    );
+"#]]);
 }
 
 /// Kustomize refuses the folder, and so does each program that deploys it.
@@ -1003,32 +876,16 @@ fn two_kustomizations_in_one_folder_leave_it_unknown() {
             stage().file("b/kustomization.yaml", "resources: [../a]\n"),
         ),
     ];
-    assert_text(
-        &checked(cases),
-        str![[r#"
+    checked(cases).is(str![[r#"
 alone
-    warning[composition-failed] a/kustomization.yml:1:1 `resources: [edge.yaml]`
-    error[nothing-checked] => --allow-empty
-    edge/control-plane v1.31.8 (a/edge.yaml:12:12): unknown (its kustomization does not build)
-    edge/edge-md v1.31.8 (a/edge.yaml:23:16): unknown (its kustomization does not build)
 of Flux
-    warning[composition-failed] a/kustomization.yml:1:1 `resources: [edge.yaml]`
-    error[nothing-checked] => --allow-empty
-    edge/control-plane v1.31.8 (a/edge.yaml:12:12): unknown (its kustomization does not build)
-    edge/edge-md v1.31.8 (a/edge.yaml:23:16): unknown (its kustomization does not build)
 of Argo CD
-    warning[composition-failed] a/kustomization.yml:1:1 `resources: [edge.yaml]`
-    error[nothing-checked] => --allow-empty
-    edge/control-plane v1.31.8 (a/edge.yaml:12:12): unknown (its kustomization does not build)
-    edge/edge-md v1.31.8 (a/edge.yaml:23:16): unknown (its kustomization does not build)
 named by another
     warning[composition-failed] a/kustomization.yml:1:1 `resources: [edge.yaml]`
     error[nothing-checked] => --allow-empty
-    edge/control-plane v1.31.8 (a/edge.yaml:12:12): unknown (its kustomization does not build)
-    edge/edge-md v1.31.8 (a/edge.yaml:23:16): unknown (its kustomization does not build)
+    edge/control-plane v1.31.8 (a/edge.yaml:12:12), edge/edge-md v1.31.8 (a/edge.yaml:23:16): unknown (its kustomization does not build)
 
-"#]],
-    );
+"#]]);
 }
 
 /// Kustomize writes these annotations itself, while it builds.
@@ -1044,18 +901,13 @@ fn a_selector_of_the_origin_of_objects_leaves_the_folder_unknown() {
     };
     let patch = "patches: [{target: {annotationSelector: config.kubernetes.io/origin}, patch: '- {op: replace, path: /spec/version, value: v1.30.2}'}]\n";
     let cases = [("without", stage("")), ("with", stage(patch))];
-    assert_text(
-        &checked(cases),
-        str![[r#"
+    checked(cases).is(str![[r#"
 without
-    edge/control-plane v1.31.8 (edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (edge.yaml:29:49) holds 1.31.8
-    edge/edge-md v1.31.8 (edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (edge.yaml:29:49) holds 1.31.8
+    edge/control-plane v1.31.8 (edge.yaml:12:12), edge/edge-md v1.31.8 (edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (edge.yaml:29:49) holds 1.31.8
 with
     warning[composition-unsupported] kustomization.yaml:3:41 `config.kubernetes.io/origin`
     error[nothing-checked] => --allow-empty
-    edge/control-plane v1.31.8 (edge.yaml:12:12): unknown (its kustomization does not build)
-    edge/edge-md v1.31.8 (edge.yaml:23:16): unknown (its kustomization does not build)
+    edge/control-plane v1.31.8 (edge.yaml:12:12), edge/edge-md v1.31.8 (edge.yaml:23:16): unknown (its kustomization does not build)
 
-"#]],
-    );
+"#]]);
 }

@@ -211,7 +211,10 @@ fn same_as_kustomize(
     });
     let is_change = |mark: &&str| text.contains(*mark);
     let marks = [" = ", " is "];
-    assert!(marks.iter().any(is_change), "no case changes anything: {text}");
+    assert!(
+        marks.iter().any(is_change),
+        "no case changes anything: {text}"
+    );
 }
 
 const POOLS: &str = "\

@@ -3,7 +3,7 @@
 use snapbox::str;
 
 use crate::support::manifests::cluster;
-use crate::support::stage::{Stage, assert_text, project};
+use crate::support::stage::{Is, Stage, project};
 
 use super::judged;
 
@@ -134,52 +134,39 @@ items:
                 ),
         ),
     ];
-    assert_text(
-        &judged(cases),
-        str![[r#"
+    judged(cases).is(str![[r#"
 as it is
-    edge/control-plane v1.30.2 (all.yaml:14:14): mismatched, ubuntu-2204-kube-v1.31.8 (all.yaml:29:51) holds 1.31.8
-    edge/edge-md v1.30.2 (all.yaml:24:18): mismatched, ubuntu-2204-kube-v1.31.8 (all.yaml:29:51) holds 1.31.8
+    edge/control-plane v1.30.2 (all.yaml:14:14), edge/edge-md v1.30.2 (all.yaml:24:18): mismatched, ubuntu-2204-kube-v1.31.8 (all.yaml:29:51) holds 1.31.8
 in another
-    edge/control-plane v1.30.2 (all.yaml:17:16): mismatched, ubuntu-2204-kube-v1.31.8 (all.yaml:32:53) holds 1.31.8
-    edge/edge-md v1.30.2 (all.yaml:27:20): mismatched, ubuntu-2204-kube-v1.31.8 (all.yaml:32:53) holds 1.31.8
+    edge/control-plane v1.30.2 (all.yaml:17:16), edge/edge-md v1.30.2 (all.yaml:27:20): mismatched, ubuntu-2204-kube-v1.31.8 (all.yaml:32:53) holds 1.31.8
 of one kind
-    edge/md: unknown (no reference to a machine template)
 of one kind, in a map
     edge/md: unknown (no reference to a machine template)
 of one kind, without kind
 of one kind, without version
+    nothing
 of one kind, of a chart
     edge/md: unknown (no reference to a machine template)
 of one kind, without kind, of a chart
     edge/edge: unknown (its chart does not render)
 of a kustomization
-    edge/control-plane v1.30.2 (over/all.yaml:14:14): mismatched, ubuntu-2204-kube-v1.31.8 (over/all.yaml:29:51) holds 1.31.8
-    edge/edge-md v1.30.2 (over/all.yaml:24:18): mismatched, ubuntu-2204-kube-v1.31.8 (over/all.yaml:29:51) holds 1.31.8
+    edge/control-plane v1.30.2 (over/all.yaml:14:14), edge/edge-md v1.30.2 (over/all.yaml:24:18): mismatched, ubuntu-2204-kube-v1.31.8 (over/all.yaml:29:51) holds 1.31.8
 of a chart
-    edge/control-plane v1.30.2 (charts/edge/templates/all.yaml:14:14): mismatched, ubuntu-2204-kube-v1.31.8 (charts/edge/templates/all.yaml:29:51) holds 1.31.8
-    edge/edge-md v1.30.2 (charts/edge/templates/all.yaml:24:18): mismatched, ubuntu-2204-kube-v1.31.8 (charts/edge/templates/all.yaml:29:51) holds 1.31.8
+    edge/control-plane v1.30.2 (charts/edge/templates/all.yaml:14:14), edge/edge-md v1.30.2 (charts/edge/templates/all.yaml:24:18): mismatched, ubuntu-2204-kube-v1.31.8 (charts/edge/templates/all.yaml:29:51) holds 1.31.8
 of a chart, in another
-    edge/control-plane v1.30.2 (charts/edge/templates/all.yaml:17:16): mismatched, ubuntu-2204-kube-v1.31.8 (charts/edge/templates/all.yaml:32:53) holds 1.31.8
-    edge/edge-md v1.30.2 (charts/edge/templates/all.yaml:27:20): mismatched, ubuntu-2204-kube-v1.31.8 (charts/edge/templates/all.yaml:32:53) holds 1.31.8
+    edge/control-plane v1.30.2 (charts/edge/templates/all.yaml:17:16), edge/edge-md v1.30.2 (charts/edge/templates/all.yaml:27:20): mismatched, ubuntu-2204-kube-v1.31.8 (charts/edge/templates/all.yaml:32:53) holds 1.31.8
 of a chart, in one line
     edge/md: unknown (no reference to a machine template)
 with a HelmRelease
-    edge/control-plane v1.30.2 (release.yaml:7:120): mismatched, ubuntu-2204-kube-v1.31.8 (charts/edge/templates/all.yaml:29:51) holds 1.31.8
-    edge/edge-md v1.30.2 (release.yaml:7:120): mismatched, ubuntu-2204-kube-v1.31.8 (charts/edge/templates/all.yaml:29:51) holds 1.31.8
+    edge/control-plane v1.30.2 (release.yaml:7:120), edge/edge-md v1.30.2 (release.yaml:7:120): mismatched, ubuntu-2204-kube-v1.31.8 (charts/edge/templates/all.yaml:29:51) holds 1.31.8
 with an Application
-    edge/control-plane v1.30.2 (application.yaml:7:95): mismatched, ubuntu-2204-kube-v1.31.8 (charts/edge/templates/all.yaml:29:51) holds 1.31.8
-    edge/edge-md v1.30.2 (application.yaml:7:95): mismatched, ubuntu-2204-kube-v1.31.8 (charts/edge/templates/all.yaml:29:51) holds 1.31.8
+    edge/control-plane v1.30.2 (application.yaml:7:95), edge/edge-md v1.30.2 (application.yaml:7:95): mismatched, ubuntu-2204-kube-v1.31.8 (charts/edge/templates/all.yaml:29:51) holds 1.31.8
 with an ApplicationSet
-    edge/control-plane v1.30.2 (set.yaml:7:222): mismatched, ubuntu-2204-kube-v1.31.8 (charts/edge/templates/all.yaml:29:51) holds 1.31.8
-    edge/edge-md v1.30.2 (set.yaml:7:222): mismatched, ubuntu-2204-kube-v1.31.8 (charts/edge/templates/all.yaml:29:51) holds 1.31.8
+    edge/control-plane v1.30.2 (set.yaml:7:222), edge/edge-md v1.30.2 (set.yaml:7:222): mismatched, ubuntu-2204-kube-v1.31.8 (charts/edge/templates/all.yaml:29:51) holds 1.31.8
 with a Kustomization of Flux
-    edge/control-plane v1.29.1 (flux.yaml:7:186): mismatched, ubuntu-2204-kube-v1.31.8 (over/all.yaml:29:51) holds 1.31.8
-    edge/edge-md v1.30.2 (over/all.yaml:24:18): mismatched, ubuntu-2204-kube-v1.31.8 (over/all.yaml:29:51) holds 1.31.8
+    edge/control-plane v1.29.1 (flux.yaml:7:186), edge/edge-md v1.30.2 (over/all.yaml:24:18): mismatched, ubuntu-2204-kube-v1.31.8 (over/all.yaml:29:51) holds 1.31.8
 without content
-    edge/control-plane v1.30.2 (over/all.yaml:14:14): mismatched, ubuntu-2204-kube-v1.31.8 (over/all.yaml:29:51) holds 1.31.8
-    edge/edge-md v1.30.2 (over/all.yaml:24:18): mismatched, ubuntu-2204-kube-v1.31.8 (over/all.yaml:29:51) holds 1.31.8
+    edge/control-plane v1.30.2 (over/all.yaml:14:14), edge/edge-md v1.30.2 (over/all.yaml:24:18): mismatched, ubuntu-2204-kube-v1.31.8 (over/all.yaml:29:51) holds 1.31.8
 
-"#]],
-    );
+"#]]);
 }

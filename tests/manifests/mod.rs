@@ -22,19 +22,41 @@ mod variables;
 
 use std::fmt::Display;
 
-use super::support::stage::{Stage, table};
+use snapbox::Data;
 
-/// What `check` says of each project: its name, and below it a line a finding and a line a pool.
+use super::support::stage::{Is, Stage, cases, table};
+
+/// What `check` says of each project: its name, and below it a line a finding and a line a pool. Projects side by side of which the
+/// same is said share the lines.
 fn checked<N: Display>(cases: impl IntoIterator<Item = (N, Stage)>) -> String {
-    let lines = |(name, project): (N, Stage)| {
-        let checked = project.check();
-        table([name], |_| [&*checked.findings, &checked.pools].concat())
-    };
-    cases.into_iter().map(lines).collect()
+    let cases = cases.into_iter();
+    groups(cases.map(|(name, project)| (name, project.check().lines())))
 }
 
 /// The same with the lines of the pools alone.
 fn judged<N: Display>(cases: impl IntoIterator<Item = (N, Stage)>) -> String {
-    let lines = |(name, project): (N, Stage)| table([name], |_| project.check().pools);
-    cases.into_iter().map(lines).collect()
+    let cases = cases.into_iter();
+    groups(cases.map(|(name, project)| (name, project.check().pool_lines())))
+}
+
+/// The same of cases that are in the snapshot itself.
+#[track_caller]
+fn assert_groups(expected: impl Into<Data>, result: impl Fn(&str) -> Vec<String>) {
+    let expected = expected.into();
+    let text = expected.render().expect("a text");
+    groups(cases(&text).into_iter().map(|case| (case, result(case)))).is(expected);
+}
+
+fn groups<N: Display>(results: impl IntoIterator<Item = (N, Vec<String>)>) -> String {
+    let results: Vec<(N, Vec<String>)> = results.into_iter().collect();
+    let groups = results.chunk_by(|(_, one), (_, next)| one == next);
+    let groups = groups.map(|cases| {
+        let names: Vec<String> = cases.iter().map(|(name, _)| name.to_string()).collect();
+        let mut lines = cases[0].1.clone();
+        if lines.is_empty() {
+            lines.push("nothing".to_owned());
+        }
+        table([names.join("\n")], |_| lines.clone())
+    });
+    groups.collect()
 }

@@ -73,21 +73,12 @@ fn environments_and_code_in_markdown_have_values_too() {
     let project = with_pair("{version: '.env#K8S', image: 'README.md#image'}")
         .file(".env", "export K8S=\"v1.30.1\"\nPASSWORD=hunter22\n")
         .file("README.md", page);
-    project.run("check").exit(1).screen(str![[r#"
+    project.run("check").exit(1).brief(str![[r#"
 error[k8s-version-mismatch]: image `ubuntu-2204-kube-v1.30.2` holds Kubernetes `1.30.2`, not `v1.30.1`
- --> README.md:4:8
-  |
-4 | image: ubuntu-2204-kube-v1.30.2
-  |        ^^^^^^^^^^^^^^^^^^^^^^^^ this image is selected here
-  |
- ::: .env:1:13
-  |
-1 | export K8S="v1.30.1"
-  |             ------- this version is required
-  |
-  = cluster: .env, pool image
-  = help: name an image with Kubernetes `v1.30.1`, in a machine template of a new name
-
+  README.md:4:8 `ubuntu-2204-kube-v1.30.2` this image is selected here
+  .env:1:13 `v1.30.1` this version is required
+  cluster: .env, pool image
+  help: name an image with Kubernetes `v1.30.1`, in a machine template of a new name
 1 error in 1 cluster; 1 node pool checked: 1 mismatched
 
 "#]]);
@@ -176,7 +167,7 @@ ubuntu-2204-kube-v1.30.2.qcow2
         |image| {
             let values = format!("version: v1.30.1\nimage: '{image}'\n");
             let project = with_pair("{version: 'values.yaml#version', image: 'values.yaml#image'}");
-            project.file("values.yaml", values).check().pools
+            project.file("values.yaml", values).check().pool_lines()
         },
     );
 }

@@ -6,29 +6,20 @@ use crate::support::manifests::{
     GOOD, cluster, hosted, infrastructure, manifest, object, repository,
 };
 use crate::support::seen::Seen;
-use crate::support::stage::{assert_text, project};
+use crate::support::stage::{Is, project};
 
 use super::{checked, judged};
 
 #[test]
 fn another_version_in_the_images_name_is_found_without_a_project() {
     let project = project().file("clusters/edge.yaml", cluster("v1.30.2", GOOD));
-    project.run("check").exit(1).screen(str![[r#"
+    project.run("check").exit(1).brief(str![[r#"
 error[k8s-version-mismatch]: image `ubuntu-2204-kube-v1.31.8` holds Kubernetes `1.31.8`, not `v1.30.2`
-  --> clusters/edge.yaml:29:49
-   |
-29 | spec: {template: {spec: {image: {filter: {name: ubuntu-2204-kube-v1.31.8}}}}}
-   |                                                 ^^^^^^^^^^^^^^^^^^^^^^^^ this image is selected here
-   |
-  ::: clusters/edge.yaml:12:12
-   |
-12 |   version: v1.30.2
-   |            ------- this version is required
-   |
-   = cluster: edge, pool control-plane
-   = also in pools: edge-md
-   = help: name an image with Kubernetes `v1.30.2`, in a machine template of a new name
-
+  clusters/edge.yaml:29:49 `ubuntu-2204-kube-v1.31.8` this image is selected here
+  clusters/edge.yaml:12:12 `v1.30.2` this version is required
+  cluster: edge, pool control-plane
+  also in pools: edge-md
+  help: name an image with Kubernetes `v1.30.2`, in a machine template of a new name
 1 error in 1 cluster; 2 node pools checked: 2 mismatched
 
 "#]]);
@@ -66,39 +57,29 @@ fn a_pool_is_judged_by_what_its_template_names_or_skipped_with_a_reason() {
         ("no image", cluster("v1.31.8", "{filter: {tags: [a]}}")),
     ];
     let cases = cases.map(|(name, text)| (name, manifest(text)));
-    assert_text(
-        &checked(cases),
-        str![[r#"
+    checked(cases).is(str![[r#"
 its name says the version
-    edge/control-plane v1.31.8 (edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (edge.yaml:29:49) holds 1.31.8
-    edge/edge-md v1.31.8 (edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (edge.yaml:29:49) holds 1.31.8
+    edge/control-plane v1.31.8 (edge.yaml:12:12), edge/edge-md v1.31.8 (edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (edge.yaml:29:49) holds 1.31.8
 its name says none
-    edge/control-plane v1.31.8 (edge.yaml:12:12): unproven, ubuntu-24.04 (edge.yaml:29:49)
-    edge/edge-md v1.31.8 (edge.yaml:23:16): unproven, ubuntu-24.04 (edge.yaml:29:49)
+    edge/control-plane v1.31.8 (edge.yaml:12:12), edge/edge-md v1.31.8 (edge.yaml:23:16): unproven, ubuntu-24.04 (edge.yaml:29:49)
 an ID
-    edge/control-plane v1.31.8 (edge.yaml:12:12): unproven, 19e017ae-2759-479c-90ac-a400a3f64678 (edge.yaml:29:38)
-    edge/edge-md v1.31.8 (edge.yaml:23:16): unproven, 19e017ae-2759-479c-90ac-a400a3f64678 (edge.yaml:29:38)
+    edge/control-plane v1.31.8 (edge.yaml:12:12), edge/edge-md v1.31.8 (edge.yaml:23:16): unproven, 19e017ae-2759-479c-90ac-a400a3f64678 (edge.yaml:29:38)
 an older API
     error[k8s-version-mismatch] edge/control-plane edge.yaml:29:33 `ubuntu-2204-kube-v1.31.8` edge.yaml:12:12 `v1.30.2` => v1.30.2
-    edge/control-plane v1.30.2 (edge.yaml:12:12): mismatched, ubuntu-2204-kube-v1.31.8 (edge.yaml:29:33) holds 1.31.8
-    edge/edge-md v1.30.2 (edge.yaml:23:16): mismatched, ubuntu-2204-kube-v1.31.8 (edge.yaml:29:33) holds 1.31.8
+    edge/control-plane v1.30.2 (edge.yaml:12:12), edge/edge-md v1.30.2 (edge.yaml:23:16): mismatched, ubuntu-2204-kube-v1.31.8 (edge.yaml:29:33) holds 1.31.8
 a variable
     error[nothing-checked] => --allow-empty
-    edge/control-plane: unknown (its image or version is a variable)
-    edge/edge-md: unknown (its image or version is a variable)
+    edge/control-plane, edge/edge-md: unknown (its image or version is a variable)
 the workers' alone is a variable
     error[nothing-checked] => --allow-empty
     edge/edge-md v1.30.2 (edge.yaml:12:12): unknown (its image or version is a variable)
 no template
     error[nothing-checked] => --allow-empty
-    edge/control-plane v1.31.8 (edge.yaml:12:12): unknown (its machine template is not among the manifests)
-    edge/edge-md v1.31.8 (edge.yaml:23:16): unknown (its machine template is not among the manifests)
+    edge/control-plane v1.31.8 (edge.yaml:12:12), edge/edge-md v1.31.8 (edge.yaml:23:16): unknown (its machine template is not among the manifests)
 no image
-    edge/control-plane v1.31.8 (edge.yaml:12:12): unproven, a (edge.yaml:29:49)
-    edge/edge-md v1.31.8 (edge.yaml:23:16): unproven, a (edge.yaml:29:49)
+    edge/control-plane v1.31.8 (edge.yaml:12:12), edge/edge-md v1.31.8 (edge.yaml:23:16): unproven, a (edge.yaml:29:49)
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -122,21 +103,15 @@ fn of_several_templates_the_nearest_is_meant() {
         ("two overlays' alike", files(template, template)),
         ("two overlays' that differ", files(template, &other)),
     ];
-    assert_text(
-        &judged(cases),
-        str![[r#"
+    judged(cases).is(str![[r#"
 in the file, before one without a namespace
-    edge/control-plane v1.30.2 (a/edge.yaml:12:12): mismatched, ubuntu-2204-kube-v1.31.8 (a/edge.yaml:29:49) holds 1.31.8
-    edge/edge-md v1.30.2 (a/edge.yaml:23:16): mismatched, ubuntu-2204-kube-v1.31.8 (a/edge.yaml:29:49) holds 1.31.8
+    edge/control-plane v1.30.2 (a/edge.yaml:12:12), edge/edge-md v1.30.2 (a/edge.yaml:23:16): mismatched, ubuntu-2204-kube-v1.31.8 (a/edge.yaml:29:49) holds 1.31.8
 two overlays' alike
-    edge/control-plane v1.30.2 (base/cluster.yaml:12:12): mismatched, ubuntu-2204-kube-v1.31.8 (dev/template.yaml:4:49) holds 1.31.8
-    edge/edge-md v1.30.2 (base/cluster.yaml:23:16): mismatched, ubuntu-2204-kube-v1.31.8 (dev/template.yaml:4:49) holds 1.31.8
+    edge/control-plane v1.30.2 (base/cluster.yaml:12:12), edge/edge-md v1.30.2 (base/cluster.yaml:23:16): mismatched, ubuntu-2204-kube-v1.31.8 (dev/template.yaml:4:49) holds 1.31.8
 two overlays' that differ
-    edge/control-plane v1.30.2 (base/cluster.yaml:12:12): unknown (several machine templates have its template's name)
-    edge/edge-md v1.30.2 (base/cluster.yaml:23:16): unknown (several machine templates have its template's name)
+    edge/control-plane v1.30.2 (base/cluster.yaml:12:12), edge/edge-md v1.30.2 (base/cluster.yaml:23:16): unknown (several machine templates have its template's name)
 
-"#]],
-    );
+"#]]);
 }
 
 /// Each ConfigMap holds a whole cluster; what one names is not in the other.
@@ -155,10 +130,8 @@ fn the_template_in_the_same_text_is_nearer_than_another_in_the_file() {
     };
     let file = held("one", "v1.30.2") + &held("two", "v1.31.8");
     manifest(file).check().is(str![[r#"
-one/control-plane v1.30.2 (edge.yaml:18:16): by_name, ubuntu-2204-kube-v1.30.2 (edge.yaml:35:53) holds 1.30.2
-one/one-md v1.30.2 (edge.yaml:29:20): by_name, ubuntu-2204-kube-v1.30.2 (edge.yaml:35:53) holds 1.30.2
-two/control-plane v1.31.8 (edge.yaml:54:16): by_name, ubuntu-2204-kube-v1.31.8 (edge.yaml:71:53) holds 1.31.8
-two/two-md v1.31.8 (edge.yaml:65:20): by_name, ubuntu-2204-kube-v1.31.8 (edge.yaml:71:53) holds 1.31.8
+one/control-plane v1.30.2 (edge.yaml:18:16), one/one-md v1.30.2 (edge.yaml:29:20): by_name, ubuntu-2204-kube-v1.30.2 (edge.yaml:35:53) holds 1.30.2
+two/control-plane v1.31.8 (edge.yaml:54:16), two/two-md v1.31.8 (edge.yaml:65:20): by_name, ubuntu-2204-kube-v1.31.8 (edge.yaml:71:53) holds 1.31.8
 
 "#]]);
 }
@@ -176,18 +149,13 @@ fn as_many_equally_near_templates_are_compared_as_is_stated() {
             overlays.fold(base, |project, path| project.file(&path, template)),
         )
     });
-    assert_text(
-        &judged(cases),
-        str![[r#"
+    judged(cases).is(str![[r#"
 99
-    edge/control-plane v1.30.2 (base/cluster.yaml:12:12): mismatched, ubuntu-2204-kube-v1.31.8 (overlay-0/template.yaml:4:49) holds 1.31.8
-    edge/edge-md v1.30.2 (base/cluster.yaml:23:16): mismatched, ubuntu-2204-kube-v1.31.8 (overlay-0/template.yaml:4:49) holds 1.31.8
+    edge/control-plane v1.30.2 (base/cluster.yaml:12:12), edge/edge-md v1.30.2 (base/cluster.yaml:23:16): mismatched, ubuntu-2204-kube-v1.31.8 (overlay-0/template.yaml:4:49) holds 1.31.8
 100
-    edge/control-plane v1.30.2 (base/cluster.yaml:12:12): unknown (several machine templates have its template's name)
-    edge/edge-md v1.30.2 (base/cluster.yaml:23:16): unknown (several machine templates have its template's name)
+    edge/control-plane v1.30.2 (base/cluster.yaml:12:12), edge/edge-md v1.30.2 (base/cluster.yaml:23:16): unknown (several machine templates have its template's name)
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -202,25 +170,18 @@ fn a_cluster_is_named_after_its_folder_where_several_have_its_name() {
         ("in two folders", folders),
         ("here and in a folder", beside),
     ];
-    assert_text(
-        &checked(cases),
-        str![[r#"
+    checked(cases).is(str![[r#"
 in two folders
     error[k8s-version-mismatch] dev/edge/control-plane dev/all.yaml:29:49 `ubuntu-2204-kube-v1.31.8` dev/all.yaml:12:12 `v1.30.9` => v1.30.9
-    dev/edge/control-plane v1.30.9 (dev/all.yaml:12:12): mismatched, ubuntu-2204-kube-v1.31.8 (dev/all.yaml:29:49) holds 1.31.8
-    dev/edge/edge-md v1.30.9 (dev/all.yaml:23:16): mismatched, ubuntu-2204-kube-v1.31.8 (dev/all.yaml:29:49) holds 1.31.8
-    prod/edge/control-plane v1.30.2 (prod/all.yaml:12:12): by_name, ubuntu-2204-kube-v1.30.2 (prod/all.yaml:29:49) holds 1.30.2
-    prod/edge/edge-md v1.30.2 (prod/all.yaml:23:16): by_name, ubuntu-2204-kube-v1.30.2 (prod/all.yaml:29:49) holds 1.30.2
+    dev/edge/control-plane v1.30.9 (dev/all.yaml:12:12), dev/edge/edge-md v1.30.9 (dev/all.yaml:23:16): mismatched, ubuntu-2204-kube-v1.31.8 (dev/all.yaml:29:49) holds 1.31.8
+    prod/edge/control-plane v1.30.2 (prod/all.yaml:12:12), prod/edge/edge-md v1.30.2 (prod/all.yaml:23:16): by_name, ubuntu-2204-kube-v1.30.2 (prod/all.yaml:29:49) holds 1.30.2
 here and in a folder
     error[k8s-version-mismatch] a/edge/control-plane a/edge.yaml:29:49 `ubuntu-2204-kube-v1.31.8` a/edge.yaml:12:12 `v1.30.9` => v1.30.9
     error[k8s-version-mismatch] ./edge/control-plane edge.yaml:29:49 `ubuntu-2204-kube-v1.31.8` edge.yaml:12:12 `v1.30.9` => v1.30.9
-    ./edge/control-plane v1.30.9 (edge.yaml:12:12): mismatched, ubuntu-2204-kube-v1.31.8 (edge.yaml:29:49) holds 1.31.8
-    ./edge/edge-md v1.30.9 (edge.yaml:23:16): mismatched, ubuntu-2204-kube-v1.31.8 (edge.yaml:29:49) holds 1.31.8
-    a/edge/control-plane v1.30.9 (a/edge.yaml:12:12): mismatched, ubuntu-2204-kube-v1.31.8 (a/edge.yaml:29:49) holds 1.31.8
-    a/edge/edge-md v1.30.9 (a/edge.yaml:23:16): mismatched, ubuntu-2204-kube-v1.31.8 (a/edge.yaml:29:49) holds 1.31.8
+    ./edge/control-plane v1.30.9 (edge.yaml:12:12), ./edge/edge-md v1.30.9 (edge.yaml:23:16): mismatched, ubuntu-2204-kube-v1.31.8 (edge.yaml:29:49) holds 1.31.8
+    a/edge/control-plane v1.30.9 (a/edge.yaml:12:12), a/edge/edge-md v1.30.9 (a/edge.yaml:23:16): mismatched, ubuntu-2204-kube-v1.31.8 (a/edge.yaml:29:49) holds 1.31.8
 
-"#]],
-    );
+"#]]);
 }
 
 /// A worker that is newer than its control plane would be a finding.
@@ -253,26 +214,20 @@ fn a_namespace_that_one_side_does_not_name_fits_and_another_one_does_not() {
             manifest(one + "---\n" + &two),
         ),
     ];
-    assert_text(
-        &checked(cases),
-        str![[r#"
+    checked(cases).is(str![[r#"
 one side
     error[k8s-version-mismatch] edge/control-plane edge.yaml:29:49 `ubuntu-2204-kube-v1.31.8` edge.yaml:12:12 `v1.30.2` => v1.30.2
-    edge/control-plane v1.30.2 (edge.yaml:12:12): mismatched, ubuntu-2204-kube-v1.31.8 (edge.yaml:29:49) holds 1.31.8
-    edge/edge-md v1.30.2 (edge.yaml:23:16): mismatched, ubuntu-2204-kube-v1.31.8 (edge.yaml:29:49) holds 1.31.8
+    edge/control-plane v1.30.2 (edge.yaml:12:12), edge/edge-md v1.30.2 (edge.yaml:23:16): mismatched, ubuntu-2204-kube-v1.31.8 (edge.yaml:29:49) holds 1.31.8
 two
-    ./edge/control-plane v1.30.2 (edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.30.2 (edge.yaml:29:49) holds 1.30.2
-    ./edge/edge-md v1.30.2 (edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.30.2 (edge.yaml:29:49) holds 1.30.2
-    ./edge#2/control-plane v1.31.8 (edge.yaml:42:12): by_name, ubuntu-2204-kube-v1.31.8 (edge.yaml:59:49) holds 1.31.8
-    ./edge#2/edge-md v1.31.8 (edge.yaml:53:16): by_name, ubuntu-2204-kube-v1.31.8 (edge.yaml:59:49) holds 1.31.8
+    ./edge/control-plane v1.30.2 (edge.yaml:12:12), ./edge/edge-md v1.30.2 (edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.30.2 (edge.yaml:29:49) holds 1.30.2
+    ./edge#2/control-plane v1.31.8 (edge.yaml:42:12), ./edge#2/edge-md v1.31.8 (edge.yaml:53:16): by_name, ubuntu-2204-kube-v1.31.8 (edge.yaml:59:49) holds 1.31.8
 two whose Clusters are elsewhere
     ./edge/edge-md v1.30.2 (edge.yaml:17:16): by_name, ubuntu-2204-kube-v1.30.2 (edge.yaml:23:49) holds 1.30.2
     ./edge#2/edge-md v1.31.8 (edge.yaml:41:16): by_name, ubuntu-2204-kube-v1.31.8 (edge.yaml:47:49) holds 1.31.8
     ./edge-cp/control-plane v1.30.2 (edge.yaml:6:12): by_name, ubuntu-2204-kube-v1.30.2 (edge.yaml:23:49) holds 1.30.2
     ./edge-cp#2/control-plane v1.31.8 (edge.yaml:30:12): by_name, ubuntu-2204-kube-v1.31.8 (edge.yaml:47:49) holds 1.31.8
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -301,19 +256,13 @@ fn what_has_no_machines_is_no_pool_and_no_cluster() {
         ("a hosted control plane", manifest(hosted("v1.31.8", GOOD))),
         ("a worker newer than it", manifest(newer)),
     ];
-    assert_text(
-        &checked(cases),
-        str![[r#"
+    checked(cases).is(str![[r#"
 an empty Cluster
-    edge/control-plane v1.31.8 (edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (edge.yaml:29:49) holds 1.31.8
-    edge/edge-md v1.31.8 (edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (edge.yaml:29:49) holds 1.31.8
+    edge/control-plane v1.31.8 (edge.yaml:12:12), edge/edge-md v1.31.8 (edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (edge.yaml:29:49) holds 1.31.8
     empty/control-plane: unknown (neither its control plane nor a node pool is among the manifests)
 a class's template of a control plane
-    edge/control-plane v1.31.8 (edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (edge.yaml:29:49) holds 1.31.8
-    edge/edge-md v1.31.8 (edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (edge.yaml:29:49) holds 1.31.8
 another group
-    edge/control-plane v1.31.8 (edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (edge.yaml:29:49) holds 1.31.8
-    edge/edge-md v1.31.8 (edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (edge.yaml:29:49) holds 1.31.8
+    edge/control-plane v1.31.8 (edge.yaml:12:12), edge/edge-md v1.31.8 (edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (edge.yaml:29:49) holds 1.31.8
 a hosted control plane
     edge/edge-md v1.31.8 (edge.yaml:21:16): by_name, ubuntu-2204-kube-v1.31.8 (edge.yaml:27:49) holds 1.31.8
 a worker newer than it
@@ -321,8 +270,7 @@ a worker newer than it
     error[k8s-version-mismatch] edge/edge-md edge.yaml:27:49 `ubuntu-2204-kube-v1.31.8` edge.yaml:21:16 `v1.32.1` => v1.32.1
     edge/edge-md v1.32.1 (edge.yaml:21:16): mismatched, ubuntu-2204-kube-v1.31.8 (edge.yaml:27:49) holds 1.31.8
 
-"#]],
-    );
+"#]]);
     let config_map = object("v1 ConfigMap a", "data: {}");
     manifest(config_map).run("check").exit(2).screen(str![[r#"
 error: there is no `metalmark.yaml` here or in a folder above, and no cluster in the manifests below
@@ -381,8 +329,7 @@ fn an_image_in_a_secret_is_neither_compared_nor_shown() {
     );
     secret.check().is(str![[r#"
 error[nothing-checked] => --allow-empty
-edge/control-plane: unknown (its image or version depends on a secret)
-edge/edge-md: unknown (its image or version depends on a secret)
+edge/control-plane, edge/edge-md: unknown (its image or version depends on a secret)
 
 "#]]);
     for command in ["check", "images", "explain edge/control-plane"] {
@@ -416,8 +363,7 @@ images:
     project.check().is(str![[r#"
 error[k8s-version-mismatch] edge/control-plane clusters/edge.yaml:29:39 `'http://images/x.qcow2'` clusters/edge.yaml:12:12 `v1.31.8` metalmark.yaml:5:45 `1.31.7` => v1.31.8
 error[checksum-malformed] edge/control-plane clusters/edge.yaml:29:74 `none` => checksum: … | sha256sum
-edge/control-plane v1.31.8 (clusters/edge.yaml:12:12): mismatched, noble (clusters/edge.yaml:29:39) holds 1.31.7 (metalmark.yaml:5:45)
-edge/edge-md v1.31.8 (clusters/edge.yaml:23:16): mismatched, noble (clusters/edge.yaml:29:39) holds 1.31.7 (metalmark.yaml:5:45)
+edge/control-plane v1.31.8 (clusters/edge.yaml:12:12), edge/edge-md v1.31.8 (clusters/edge.yaml:23:16): mismatched, noble (clusters/edge.yaml:29:39) holds 1.31.7 (metalmark.yaml:5:45)
 
 "#]]);
     project
@@ -425,8 +371,7 @@ edge/edge-md v1.31.8 (clusters/edge.yaml:23:16): mismatched, noble (clusters/edg
         .check()
         .is(str![[r#"
 error[checksum-malformed] edge/control-plane clusters/edge.yaml:29:74 `none` => checksum: … | sha256sum
-edge/control-plane v1.31.8 (clusters/edge.yaml:12:12): proven, noble (clusters/edge.yaml:29:39) holds 1.31.8 (metalmark.yaml:5:45)
-edge/edge-md v1.31.8 (clusters/edge.yaml:23:16): proven, noble (clusters/edge.yaml:29:39) holds 1.31.8 (metalmark.yaml:5:45)
+edge/control-plane v1.31.8 (clusters/edge.yaml:12:12), edge/edge-md v1.31.8 (clusters/edge.yaml:23:16): proven, noble (clusters/edge.yaml:29:39) holds 1.31.8 (metalmark.yaml:5:45)
 
 "#]]);
 }
@@ -461,16 +406,13 @@ fn a_cluster_whose_control_plane_is_elsewhere_is_counted() {
             repository(&[("a.yaml", hosted)]),
         ),
     ];
-    assert_text(
-        &checked(cases),
-        str![[r#"
+    checked(cases).is(str![[r#"
 alone
     error[nothing-checked] => --allow-empty
     edge/control-plane: unknown (neither its control plane nor a node pool is among the manifests)
 beside another
     edge/control-plane: unknown (neither its control plane nor a node pool is among the manifests)
-    whole/control-plane v1.31.8 (b/c.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (b/c.yaml:29:49) holds 1.31.8
-    whole/whole-md v1.31.8 (b/c.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (b/c.yaml:29:49) holds 1.31.8
+    whole/control-plane v1.31.8 (b/c.yaml:12:12), whole/whole-md v1.31.8 (b/c.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (b/c.yaml:29:49) holds 1.31.8
 without a topology's class
     warning[composition-unsupported] a.yaml:5:26 `controlplane.cluster.x-k8s.io/v1beta1`
     error[nothing-checked] => --allow-empty
@@ -482,8 +424,7 @@ a hosted control plane without workers
     error[nothing-checked] => --allow-empty
     edge/control-plane v1.31.8 (a.yaml:12:12): unknown (its control plane has no machines, and no worker is among the manifests)
 
-"#]],
-    );
+"#]]);
     repository(&[("a.yaml", &alone), ("b/c.yaml", &whole)])
         .run("check")
         .exit(0)
@@ -505,23 +446,16 @@ fn an_object_that_a_file_declares_twice_is_found_and_one_of_two_files_is_not() {
             + "---\n{apiVersion: cluster.x-k8s.io/v1beta1, kind: Machine}\n---\n{apiVersion: cluster.x-k8s.io/v1beta1, kind: Machine}\n",
     );
     let cases = [("twice", twice), ("apart", apart), ("unnamed", unnamed)];
-    assert_text(
-        &checked(cases),
-        str![[r#"
+    checked(cases).is(str![[r#"
 twice
     warning[object-duplicate] edge.yaml:33:18 `edge` edge.yaml:28:18 `edge`
     error[nothing-checked] => --allow-empty
-    edge/control-plane v1.31.8 (edge.yaml:12:12): unknown (several machine templates have its template's name)
-    edge/edge-md v1.31.8 (edge.yaml:23:16): unknown (several machine templates have its template's name)
+    edge/control-plane v1.31.8 (edge.yaml:12:12), edge/edge-md v1.31.8 (edge.yaml:23:16): unknown (several machine templates have its template's name)
 apart
-    edge/control-plane v1.31.8 (edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (edge.yaml:29:49) holds 1.31.8
-    edge/edge-md v1.31.8 (edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (edge.yaml:29:49) holds 1.31.8
+    edge/control-plane v1.31.8 (edge.yaml:12:12), edge/edge-md v1.31.8 (edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (edge.yaml:29:49) holds 1.31.8
 unnamed
-    /: unknown (no reference to a machine template)
-    /: unknown (no reference to a machine template)
-    edge/control-plane v1.31.8 (edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (edge.yaml:29:49) holds 1.31.8
-    edge/edge-md v1.31.8 (edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (edge.yaml:29:49) holds 1.31.8
+    /, /: unknown (no reference to a machine template)
+    edge/control-plane v1.31.8 (edge.yaml:12:12), edge/edge-md v1.31.8 (edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (edge.yaml:29:49) holds 1.31.8
 
-"#]],
-    );
+"#]]);
 }

@@ -13,7 +13,7 @@ use yaml_tree::place::{FileId, Source};
 use crate::programs::crds;
 use crate::support::manifests::{INFRASTRUCTURE, infrastructure, manifest, object};
 use crate::support::repository;
-use crate::support::stage::{assert_cases, assert_text, project};
+use crate::support::stage::{Is, assert_cases, project};
 use crate::workspaces::{Tree, trees};
 
 use super::checked;
@@ -150,7 +150,7 @@ VSphereMachineTemplate {template: '', imageName: ubuntu-2204-kube-v1.30.2}
 /// What is judged of a pool whose machine template is `KIND SPEC`.
 fn pool_lines(case: &str) -> Vec<String> {
     let (kind, spec) = case.split_once(' ').expect("KIND SPEC");
-    manifest(pool(kind, spec)).check().pools
+    manifest(pool(kind, spec)).check().pool_lines()
 }
 
 /// A provider is in both tables of its page, where each line is one.
@@ -352,15 +352,13 @@ fn bare_metal_clusters_of_eks_anywhere_may_name_one_image_for_all() {
         );
     let project = manifest(text);
     project.check().pools(str![[r#"
-edge/control-plane 1.31 (edge.yaml:6:22): unknown (its provider looks up an image of its version)
-edge/md-0 1.31 (edge.yaml:6:22): unknown (its provider looks up an image of its version)
+edge/control-plane 1.31 (edge.yaml:6:22), edge/md-0 1.31 (edge.yaml:6:22): unknown (its provider looks up an image of its version)
 
 "#]]);
     let image = "osImageURL: 'https://h/bottlerocket-v1.30.4-eks-d-1-30-12-eks-a-98-amd64.img.gz'";
     project.edit("edge.yaml", "tinkerbellIP: 192.0.2.1", image);
     project.check().pools(str![[r#"
-edge/control-plane 1.31 (edge.yaml:6:22): mismatched, bottlerocket-v1.30.4-eks-d-1-30-12-eks-a-98-amd64.img.gz (edge.yaml:14:20) holds 1.30.4+eks-1-30-12
-edge/md-0 1.31 (edge.yaml:6:22): mismatched, bottlerocket-v1.30.4-eks-d-1-30-12-eks-a-98-amd64.img.gz (edge.yaml:14:20) holds 1.30.4+eks-1-30-12
+edge/control-plane 1.31 (edge.yaml:6:22), edge/md-0 1.31 (edge.yaml:6:22): mismatched, bottlerocket-v1.30.4-eks-d-1-30-12-eks-a-98-amd64.img.gz (edge.yaml:14:20) holds 1.30.4+eks-1-30-12
 
 "#]]);
     let own = image.replace("1.30.4", "1.31.2").replace("1-30", "1-31");
@@ -411,17 +409,14 @@ fn a_field_of_eks_anywhere_that_is_not_carried_out_makes_pools_unknown() {
         ),
     ];
     let cases = cases.map(|(name, text)| (name, manifest(text)));
-    assert_text(
-        &checked(cases),
-        str![[r#"
+    checked(cases).is(str![[r#"
 none
     edge/control-plane 1.31 (edge.yaml:6:22): by_name, bottlerocket-v1.31.2-eks-d-1-31-12-eks-a-98-amd64.img.gz (edge.yaml:14:20) holds 1.31.2+eks-1-31-12
     edge/md-0 1.31 (edge.yaml:6:22): by_name, bottlerocket-v1.31.2-eks-d-1-31-12-eks-a-98-amd64.img.gz (edge.yaml:24:20) holds 1.31.2+eks-1-31-12
 of the cluster
     warning[composition-unsupported] edge.yaml:6:10 `1`
     error[nothing-checked] => --allow-empty
-    edge/control-plane 1.31 (edge.yaml:7:22): unknown (a field of its manifests is not carried out here)
-    edge/md-0 1.31 (edge.yaml:7:22): unknown (a field of its manifests is not carried out here)
+    edge/control-plane 1.31 (edge.yaml:7:22), edge/md-0 1.31 (edge.yaml:7:22): unknown (a field of its manifests is not carried out here)
 of a machine
     warning[composition-unsupported] edge.yaml:24:97 `1`
     edge/control-plane 1.31 (edge.yaml:6:22): by_name, bottlerocket-v1.31.2-eks-d-1-31-12-eks-a-98-amd64.img.gz (edge.yaml:14:20) holds 1.31.2+eks-1-31-12
@@ -435,8 +430,7 @@ of the datacenter
     edge/control-plane 1.31 (edge.yaml:6:22): unknown (a field of its manifests is not carried out here)
     edge/md-0 1.31 (edge.yaml:6:22): by_name, bottlerocket-v1.31.2-eks-d-1-31-12-eks-a-98-amd64.img.gz (edge.yaml:24:20) holds 1.31.2+eks-1-31-12
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -526,7 +520,7 @@ K0sControlPlane v1.31.2+k0s.0 kindest/node:v1.31.0 {flavor: kubeadm, version: 1.
                 None => project,
             };
             let checked = project.check();
-            [checked.findings, checked.pools].concat()
+            checked.lines()
         },
     );
 }
@@ -579,7 +573,7 @@ Azure {image: {computeGallery: {gallery: g, name: img, version: 1.30.2}}} is {az
             let (spec, locations) = case.split_once(" is ").expect("SPEC is LOCATIONS");
             let text = pool(&format!("{provider}MachineTemplate"), spec);
             let record = record("{flavor: kubeadm, version: 1.31.8}", locations);
-            manifest(text).settings(&record).check().pools
+            manifest(text).settings(&record).check().pool_lines()
         },
     );
 }

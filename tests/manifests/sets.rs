@@ -3,7 +3,7 @@
 use snapbox::str;
 
 use crate::support::manifests::{GOOD, cluster, object};
-use crate::support::stage::{Stage, assert_cases, assert_text, project};
+use crate::support::stage::{Is, Stage, assert_cases, project};
 
 use super::checked;
 use super::composed::releases;
@@ -277,9 +277,7 @@ fn a_generator_has_a_template_of_its_own_and_the_set_a_patch() {
         ("nothing", spec(plain, "'$patch: delete'")),
     ];
     let lines = cases.map(|(name, lines)| format!("{name}\n{}", lines.join("\n")));
-    assert_text(
-        &lines.join("\n"),
-        str![[r#"
+    lines.join("\n").is(str![[r#"
 own
 app-a in `a`
   own = 1 (set.yaml:6:163)
@@ -320,8 +318,7 @@ all in ``
   composition-unsupported: `templatePatch` deletes the whole Application (set.yaml:6:236)
 all in ``
   composition-unsupported: `templatePatch` deletes the whole Application (set.yaml:6:236)
-"#]],
-    );
+"#]]);
 }
 
 /// A chart of a cluster, a set of it, and what `check` says.
@@ -387,40 +384,24 @@ fn a_set_that_is_not_evaluated_is_said_for_each_chart_that_it_may_deploy() {
         ),
     ];
     let cases = cases.map(|(name, set)| (name, set_of_chart(&set)));
-    assert_text(
-        &checked(cases),
-        str![[r#"
+    checked(cases).is(str![[r#"
 a chart
-    warning[composition-unsupported] set.yaml:2:1 `apiVersion: argoproj.io/v1alpha1`
-    error[nothing-checked] => --allow-empty
-    all/edge: unknown (the values of its chart are not known)
 any chart
-    warning[composition-unsupported] set.yaml:2:1 `apiVersion: argoproj.io/v1alpha1`
-    error[nothing-checked] => --allow-empty
-    all/edge: unknown (the values of its chart are not known)
 some charts
     warning[composition-unsupported] set.yaml:2:1 `apiVersion: argoproj.io/v1alpha1`
     error[nothing-checked] => --allow-empty
     all/edge: unknown (the values of its chart are not known)
 others
-    edge/control-plane v1.31.8 (charts/edge/values.yaml:1:4): by_name, ubuntu-2204-kube-v1.31.8 (charts/edge/templates/edge.yaml:29:49) holds 1.31.8
-    edge/edge-md v1.31.8 (charts/edge/values.yaml:1:4): by_name, ubuntu-2204-kube-v1.31.8 (charts/edge/templates/edge.yaml:29:49) holds 1.31.8
+    edge/control-plane v1.31.8 (charts/edge/values.yaml:1:4), edge/edge-md v1.31.8 (charts/edge/values.yaml:1:4): by_name, ubuntu-2204-kube-v1.31.8 (charts/edge/templates/edge.yaml:29:49) holds 1.31.8
 one that fails
-    warning[composition-unsupported] set.yaml:2:1 `apiVersion: argoproj.io/v1alpha1`
-    error[nothing-checked] => --allow-empty
-    all/edge: unknown (the values of its chart are not known)
 a function
-    warning[composition-unsupported] set.yaml:2:1 `apiVersion: argoproj.io/v1alpha1`
-    error[nothing-checked] => --allow-empty
-    all/edge: unknown (the values of its chart are not known)
 a template of a generator
     warning[composition-unsupported] set.yaml:2:1 `apiVersion: argoproj.io/v1alpha1`
     error[nothing-checked] => --allow-empty
     all/edge: unknown (the values of its chart are not known)
 a patch
     error[k8s-version-mismatch] edge/control-plane charts/edge/templates/edge.yaml:29:49 `ubuntu-2204-kube-v1.31.8` set.yaml:8:18 `'spec: {source: {helm: {parameters: [{name: v, value: "{{ .v }}"}]}}}'` => v1.30.2
-    edge/control-plane v1.30.2 (set.yaml:8:18): mismatched, ubuntu-2204-kube-v1.31.8 (charts/edge/templates/edge.yaml:29:49) holds 1.31.8
-    edge/edge-md v1.30.2 (set.yaml:8:18): mismatched, ubuntu-2204-kube-v1.31.8 (charts/edge/templates/edge.yaml:29:49) holds 1.31.8
+    edge/control-plane v1.30.2 (set.yaml:8:18), edge/edge-md v1.30.2 (set.yaml:8:18): mismatched, ubuntu-2204-kube-v1.31.8 (charts/edge/templates/edge.yaml:29:49) holds 1.31.8
 a path in a patch
     warning[composition-unsupported] set.yaml:6:27 `{}` => clusters
     error[nothing-checked] => --allow-empty
@@ -430,8 +411,7 @@ a new field
     error[nothing-checked] => --allow-empty
     all/edge: unknown (the values of its chart are not known)
 
-"#]],
-    );
+"#]]);
 }
 
 /// Nobody knows whether the base is deployed by itself; what no kustomization names is checked as it is anyway.
@@ -469,50 +449,32 @@ fn what_a_generator_with_a_field_that_is_not_known_may_deploy_is_unknown() {
         ("an operator", "[{git: {directories: [{path: over}]}, selector: {matchExpressions: [{key: path.path, operator: Is}]}}]".to_owned(), path),
     ];
     let cases = cases.map(|(name, generators, path)| (name, stage(&generators, path)));
-    assert_text(
-        &checked(cases),
-        str![[r#"
+    checked(cases).is(str![[r#"
 known
-    edge/control-plane v1.31.8 (base/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
-    edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+    edge/control-plane v1.31.8 (base/edge.yaml:12:12), edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
 a field
     warning[composition-unsupported] set.yaml:5:80 `x`
-    ./edge/control-plane v1.31.8 (base/edge.yaml:12:12): unknown (its kustomization does not build)
-    ./edge/edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
-    over/edge/control-plane v1.31.8 (base/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
-    over/edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+    ./edge/control-plane v1.31.8 (base/edge.yaml:12:12), ./edge/edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
+    over/edge/control-plane v1.31.8 (base/edge.yaml:12:12), over/edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
 a field in a matrix
     warning[composition-unsupported] set.yaml:5:133 `x`
-    ./edge/control-plane v1.31.8 (base/edge.yaml:12:12): unknown (its kustomization does not build)
-    ./edge/edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
-    over/edge/control-plane v1.31.8 (base/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
-    over/edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+    ./edge/control-plane v1.31.8 (base/edge.yaml:12:12), ./edge/edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
+    over/edge/control-plane v1.31.8 (base/edge.yaml:12:12), over/edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
 a field, and the path is known
-    edge/control-plane v1.31.8 (base/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
-    edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
 a field, and it deploys charts
-    edge/control-plane v1.31.8 (base/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
-    edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+    edge/control-plane v1.31.8 (base/edge.yaml:12:12), edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
 a field, and it changes what it deploys
     warning[composition-unsupported] set.yaml:5:80 `x`
     error[nothing-checked] => --allow-empty
-    ./edge/control-plane v1.31.8 (base/edge.yaml:12:12): unknown (its kustomization does not build)
-    ./edge/edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
-    ./edge#2/control-plane v1.31.8 (base/edge.yaml:12:12): unknown (its kustomization does not build)
-    ./edge#2/edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
+    ./edge/control-plane v1.31.8 (base/edge.yaml:12:12), ./edge/edge-md v1.31.8 (base/edge.yaml:23:16), ./edge#2/control-plane v1.31.8 (base/edge.yaml:12:12), ./edge#2/edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
 a generator
     warning[composition-unsupported] set.yaml:5:45 `{}` => clusters
-    ./edge/control-plane v1.31.8 (base/edge.yaml:12:12): unknown (its kustomization does not build)
-    ./edge/edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
-    over/edge/control-plane v1.31.8 (base/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
-    over/edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+    ./edge/control-plane v1.31.8 (base/edge.yaml:12:12), ./edge/edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
+    over/edge/control-plane v1.31.8 (base/edge.yaml:12:12), over/edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
 an operator
     warning[composition-unsupported] set.yaml:5:86 `{matchExpressions: [{key: path.path, operator: Is}]}` => clusters
-    ./edge/control-plane v1.31.8 (base/edge.yaml:12:12): unknown (its kustomization does not build)
-    ./edge/edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
-    over/edge/control-plane v1.31.8 (base/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
-    over/edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+    ./edge/control-plane v1.31.8 (base/edge.yaml:12:12), ./edge/edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
+    over/edge/control-plane v1.31.8 (base/edge.yaml:12:12), over/edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
 
-"#]],
-    );
+"#]]);
 }

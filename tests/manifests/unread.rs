@@ -3,7 +3,7 @@
 use snapbox::str;
 
 use crate::support::manifests::{GOOD, cluster, infrastructure};
-use crate::support::stage::{Stage, assert_text, project};
+use crate::support::stage::{Is, Stage, assert_text, project};
 
 use super::checked;
 
@@ -54,9 +54,7 @@ fn a_file_that_is_not_read_is_counted_by_its_reason() {
             .to_owned()
     };
     let lines = cases.map(|(name, stage)| format!("{name}: {}\n", summary(stage)));
-    assert_text(
-        &lines.concat(),
-        str![[r#"
+    lines.concat().is(str![[r#"
 Jinja: no findings in 1 cluster; 2 node pools checked: 2 by name only; 1 file not read: a template of another program
 the end of a name: no findings in 1 cluster; 2 node pools checked: 2 by name only; 1 file not read: a template of another program
 jsonnet: no findings in 1 cluster; 2 node pools checked: 2 by name only; 1 file not read: a template of another program
@@ -68,8 +66,7 @@ named after secrets: no findings in 1 cluster; 2 node pools checked: 2 by name o
 other secrets: no findings in 1 cluster; 2 node pools checked: 2 by name only
 all of them: no findings in 1 cluster; 2 node pools checked: 2 by name only; 1 file not read: a pointer of Git LFS; 2 files not read: a template of another program; 1 file not read: encrypted by git-crypt
 
-"#]],
-    );
+"#]]);
 }
 
 /// A link that leads to a manifest which is read is none that is passed over.
@@ -127,9 +124,7 @@ fn a_link_is_counted_where_nothing_reads_what_it_leads_to() {
         let shown = stage.run("check").outcome.stdout;
         format!("{name}: {}\n", shown.lines().last().unwrap_or_default())
     });
-    assert_text(
-        &lines.concat(),
-        str![[r#"
+    lines.concat().is(str![[r#"
 to another name: no findings in 1 cluster; 2 node pools checked: 2 by name only; 1 file not read: a link to what is not read
 to a hidden folder: no findings in 1 cluster; 2 node pools checked: 2 by name only; 1 file not read: a link to what is not read
 of a template: no findings in 1 cluster; 2 node pools checked: 2 by name only; 1 file not read: a link to what is not read
@@ -146,8 +141,7 @@ of another name: no findings in 1 cluster; 2 node pools checked: 2 by name only
 of a hidden name: no findings in 1 cluster; 2 node pools checked: 2 by name only
 that is named: 1 error in 1 cluster; 4 node pools checked: 2 by name only, 2 mismatched
 
-"#]],
-    );
+"#]]);
 }
 
 /// Kustomize and Helm read it where the link is.
@@ -164,8 +158,7 @@ fn a_kustomization_that_is_a_link_is_built() {
     let expected = str![[r#"
 edge/control-plane v1.30.2 (over/kustomization.yaml:2:101): mismatched, ubuntu-2204-kube-v1.31.8 (over/all.yaml:29:49) holds 1.31.8
 edge/edge-md v1.31.8 (over/all.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (over/all.yaml:29:49) holds 1.31.8
-whole/control-plane v1.31.8 (whole.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (whole.yaml:29:49) holds 1.31.8
-whole/whole-md v1.31.8 (whole.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (whole.yaml:29:49) holds 1.31.8
+whole/control-plane v1.31.8 (whole.yaml:12:12), whole/whole-md v1.31.8 (whole.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (whole.yaml:29:49) holds 1.31.8
 
 "#]];
     stage.check().pools(expected);
@@ -173,9 +166,7 @@ whole/whole-md v1.31.8 (whole.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (wh
     if let Some(stage) = stage {
         stage.remove("over/kustomization.yaml");
         let shown = stage.run("impact --against HEAD").outcome.stdout;
-        assert_text(
-            &shown,
-            str![[r#"
+        shown.is(str![[r#"
 Against c2ddce40b4, `HEAD`
 
 edge
@@ -186,8 +177,7 @@ edge
 
 3 machines in 1 cluster re-provisioned, not known of 1 whole cluster, 1 cluster as before
 
-"#]],
-        );
+"#]]);
     }
 }
 
@@ -245,16 +235,13 @@ fn a_name_that_is_no_text_is_counted() {
         let stdout = stage.run("check").outcome.stdout;
         format!("{name}: {}\n", stdout.lines().last().unwrap_or_default())
     });
-    assert_text(
-        &lines.concat(),
-        str![[r#"
+    lines.concat().is(str![[r#"
 a reference: 2 errors; 0 node pools checked; 1 skipped: no reference to a machine template
 an object: 1 error; 2 node pools checked: 2 by name only
 a flag: 1 error; 2 node pools checked: 2 by name only
 text: no findings in 1 cluster; 2 node pools checked: 2 by name only
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -265,20 +252,15 @@ fn a_key_that_a_manifest_has_twice_is_found() {
         let text = text.replace("  version: v1.31.8\n  machineTemplate", &twice);
         (version, project().file("a.yaml", text))
     });
-    assert_text(
-        &checked(cases),
-        str![[r#"
+    checked(cases).is(str![[r#"
 v1.30.2
     error[duplicate-key] a.yaml:13:3 `version` a.yaml:12:3 `version`
-    edge/control-plane v1.31.8 (a.yaml:13:12): by_name, ubuntu-2204-kube-v1.31.8 (a.yaml:30:49) holds 1.31.8
-    edge/edge-md v1.31.8 (a.yaml:24:16): by_name, ubuntu-2204-kube-v1.31.8 (a.yaml:30:49) holds 1.31.8
+    edge/control-plane v1.31.8 (a.yaml:13:12), edge/edge-md v1.31.8 (a.yaml:24:16): by_name, ubuntu-2204-kube-v1.31.8 (a.yaml:30:49) holds 1.31.8
 v1.31.8
     warning[duplicate-key] a.yaml:13:3 `version` a.yaml:12:3 `version`
-    edge/control-plane v1.31.8 (a.yaml:13:12): by_name, ubuntu-2204-kube-v1.31.8 (a.yaml:30:49) holds 1.31.8
-    edge/edge-md v1.31.8 (a.yaml:24:16): by_name, ubuntu-2204-kube-v1.31.8 (a.yaml:30:49) holds 1.31.8
+    edge/control-plane v1.31.8 (a.yaml:13:12), edge/edge-md v1.31.8 (a.yaml:24:16): by_name, ubuntu-2204-kube-v1.31.8 (a.yaml:30:49) holds 1.31.8
 
-"#]],
-    );
+"#]]);
 }
 
 /// Variables that clusterctl fills in before it reads YAML; and a pointer whatever it is called.

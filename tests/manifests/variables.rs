@@ -3,7 +3,7 @@
 use snapbox::str;
 
 use crate::support::manifests::{GOOD, cluster, manifest, object};
-use crate::support::stage::{assert_cases, assert_text, project};
+use crate::support::stage::{Is, assert_cases, project};
 
 use super::checked;
 use super::references::impacts;
@@ -59,26 +59,17 @@ fn the_variables_of_flux_are_filled_in_for_each_kustomization() {
         "flux/prod.yaml",
         prod.replace("kind: ConfigMap", "kind: Secret"),
     );
-    assert_text(
-        &checked([("both", both), ("a Secret", secret), ("a default", default)]),
-        str![[r#"
+    checked([("both", both), ("a Secret", secret), ("a default", default)]).is(str![[r#"
 both
     error[k8s-version-mismatch] prod/control-plane flux/prod.yaml:10:75 `ubuntu-2204-kube-v1.31.8` flux/versions.yaml:5:17 `v1.30.2` => v1.30.2
-    dev/control-plane v1.31.8 (flux/dev.yaml:7:48): by_name, ubuntu-2204-kube-v1.31.8 (template/cluster.yaml:29:49) holds 1.31.8
-    dev/edge-md v1.31.8 (flux/dev.yaml:7:48): by_name, ubuntu-2204-kube-v1.31.8 (template/cluster.yaml:29:49) holds 1.31.8
-    prod/control-plane v1.30.2 (flux/versions.yaml:5:17): mismatched, ubuntu-2204-kube-v1.31.8 (flux/prod.yaml:10:75) holds 1.31.8
-    prod/edge-md v1.30.2 (flux/versions.yaml:5:17): mismatched, ubuntu-2204-kube-v1.31.8 (flux/prod.yaml:10:75) holds 1.31.8
+    dev/control-plane v1.31.8 (flux/dev.yaml:7:48), dev/edge-md v1.31.8 (flux/dev.yaml:7:48): by_name, ubuntu-2204-kube-v1.31.8 (template/cluster.yaml:29:49) holds 1.31.8
+    prod/control-plane v1.30.2 (flux/versions.yaml:5:17), prod/edge-md v1.30.2 (flux/versions.yaml:5:17): mismatched, ubuntu-2204-kube-v1.31.8 (flux/prod.yaml:10:75) holds 1.31.8
 a Secret
-    error[nothing-checked] => --allow-empty
-    prod/control-plane: unknown (its image or version is a variable)
-    prod/edge-md: unknown (its image or version is a variable)
 a default
     error[nothing-checked] => --allow-empty
-    prod/control-plane: unknown (its image or version is a variable)
-    prod/edge-md: unknown (its image or version is a variable)
+    prod/control-plane, prod/edge-md: unknown (its image or version is a variable)
 
-"#]],
-    );
+"#]]);
 }
 
 /// The filled-in text is read again, as YAML: `7` is a number then, and `007` is none.
@@ -125,23 +116,17 @@ fn the_variables_of_clusterctl_have_defaults_and_values_of_the_environment() {
             password.file(".env", "IMAGE_TOKEN=v1.30.2\n"),
         ),
     ];
-    assert_text(
-        &checked(cases),
-        str![[r#"
+    checked(cases).is(str![[r#"
 a default
-    edge/control-plane v1.31.8 (clusters/edge.yaml:12:12): by_name, ubuntu-2204-kube-v1.31.8 (clusters/edge.yaml:29:49) holds 1.31.8
-    edge/edge-md v1.31.8 (clusters/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (clusters/edge.yaml:29:49) holds 1.31.8
+    edge/control-plane v1.31.8 (clusters/edge.yaml:12:12), edge/edge-md v1.31.8 (clusters/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (clusters/edge.yaml:29:49) holds 1.31.8
 the nearest environment
     error[k8s-version-mismatch] edge/control-plane clusters/edge.yaml:29:49 `ubuntu-2204-kube-v1.31.8` clusters/edge.yaml:12:12 `${KUBERNETES_VERSION:=v1.31.8}` => v1.30.2
-    edge/control-plane v1.30.2 (clusters/edge.yaml:12:12): mismatched, ubuntu-2204-kube-v1.31.8 (clusters/edge.yaml:29:49) holds 1.31.8
-    edge/edge-md v1.30.2 (clusters/edge.yaml:23:16): mismatched, ubuntu-2204-kube-v1.31.8 (clusters/edge.yaml:29:49) holds 1.31.8
+    edge/control-plane v1.30.2 (clusters/edge.yaml:12:12), edge/edge-md v1.30.2 (clusters/edge.yaml:23:16): mismatched, ubuntu-2204-kube-v1.31.8 (clusters/edge.yaml:29:49) holds 1.31.8
 a name of a secret
     error[k8s-version-mismatch] edge/control-plane edge.yaml:29:49 `ubuntu-2204-kube-v1.31.8` edge.yaml:12:12 `${IMAGE_TOKEN}` => v1.30.2
-    edge/control-plane v1.30.2 (edge.yaml:12:12): mismatched, ubuntu-2204-kube-v1.31.8 (edge.yaml:29:49) holds 1.31.8
-    edge/edge-md v1.30.2 (edge.yaml:23:16): mismatched, ubuntu-2204-kube-v1.31.8 (edge.yaml:29:49) holds 1.31.8
+    edge/control-plane v1.30.2 (edge.yaml:12:12), edge/edge-md v1.30.2 (edge.yaml:23:16): mismatched, ubuntu-2204-kube-v1.31.8 (edge.yaml:29:49) holds 1.31.8
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -204,22 +189,15 @@ fn variables_of_an_object_that_is_marked_for_flux_are_not_filled_in() {
             );
         (name, stage)
     });
-    assert_text(
-        &checked(cases),
-        str![[r#"
+    checked(cases).is(str![[r#"
 not marked
-    edge/control-plane v1.31.8 (flux/dev.yaml:7:31): by_name, ubuntu-2204-kube-v1.31.8 (template/cluster.yaml:29:49) holds 1.31.8
-    edge/edge-md v1.31.8 (flux/dev.yaml:7:31): by_name, ubuntu-2204-kube-v1.31.8 (template/cluster.yaml:29:49) holds 1.31.8
+    edge/control-plane v1.31.8 (flux/dev.yaml:7:31), edge/edge-md v1.31.8 (flux/dev.yaml:7:31): by_name, ubuntu-2204-kube-v1.31.8 (template/cluster.yaml:29:49) holds 1.31.8
 by a label
-    edge/control-plane: unknown (its image or version is a variable)
-    edge/edge-md v1.31.8 (flux/dev.yaml:7:31): by_name, ubuntu-2204-kube-v1.31.8 (template/cluster.yaml:29:49) holds 1.31.8
 by an annotation
     edge/control-plane: unknown (its image or version is a variable)
     edge/edge-md v1.31.8 (flux/dev.yaml:7:31): by_name, ubuntu-2204-kube-v1.31.8 (template/cluster.yaml:29:49) holds 1.31.8
 another word
-    edge/control-plane v1.31.8 (flux/dev.yaml:7:31): by_name, ubuntu-2204-kube-v1.31.8 (template/cluster.yaml:29:49) holds 1.31.8
-    edge/edge-md v1.31.8 (flux/dev.yaml:7:31): by_name, ubuntu-2204-kube-v1.31.8 (template/cluster.yaml:29:49) holds 1.31.8
+    edge/control-plane v1.31.8 (flux/dev.yaml:7:31), edge/edge-md v1.31.8 (flux/dev.yaml:7:31): by_name, ubuntu-2204-kube-v1.31.8 (template/cluster.yaml:29:49) holds 1.31.8
 
-"#]],
-    );
+"#]]);
 }

@@ -380,11 +380,33 @@ pub(crate) struct Checked {
 }
 
 impl Checked {
-    /// All lines: the findings, then the pools.
+    /// All lines: the findings, then the pools. Pools side by side of which the same is said share a line.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        let mut lines = self.findings.clone();
+        lines.extend(self.pool_lines());
+        lines
+    }
+
+    /// The pools' lines among them.
+    pub(crate) fn pool_lines(&self) -> Vec<String> {
+        let mut lines: Vec<String> = Vec::new();
+        for pool in &self.pools {
+            let (pool, said) = pool.split_once(": ").expect("POOL: JUDGMENT");
+            match lines.last().and_then(|line| line.split_once(": ")) {
+                Some((pools, same)) if same == said => {
+                    let line = format!("{pools}, {pool}: {said}");
+                    *lines.last_mut().expect("it is there") = line;
+                }
+                _ => lines.push(format!("{pool}: {said}")),
+            }
+        }
+        lines
+    }
+
+    /// Asserts all lines.
     #[track_caller]
     pub(crate) fn is(&self, expected: impl Into<Data>) -> &Self {
-        let lines = self.findings.iter().chain(&self.pools);
-        assert_text(&join(lines), expected);
+        assert_text(&join(self.lines()), expected);
         self
     }
 
@@ -398,7 +420,7 @@ impl Checked {
     /// The pools' lines.
     #[track_caller]
     pub(crate) fn pools(&self, expected: impl Into<Data>) -> &Self {
-        assert_text(&join(&self.pools), expected);
+        assert_text(&join(self.pool_lines()), expected);
         self
     }
 
@@ -439,6 +461,14 @@ impl Run {
         self
     }
 
+    /// The same, its findings as [`brief`] has them.
+    #[track_caller]
+    pub(crate) fn brief(self, expected: impl Into<Data>) -> Self {
+        let screen = format!("{}{}", self.outcome.stdout, self.outcome.stderr);
+        assert_text(&brief(&screen), expected);
+        self
+    }
+
     /// What is on stdout.
     #[track_caller]
     pub(crate) fn stdout(self, expected: impl Into<Data>) -> Self {
@@ -454,12 +484,87 @@ impl Run {
     }
 }
 
+/// A screen without empty lines and without what is drawn of files: each place of a finding is a line, with its address, the text that
+/// is marked there and what is said of it, as in `edge.yaml:3:14 `noble-30` is selected here`.
+pub(crate) fn brief(screen: &str) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    // The finding's indent, the path of its place, and the line that is drawn last, with its number.
+    let (mut indent, mut path, mut number, mut drawn) = ("", None, "", "");
+    for line in screen.lines() {
+        let text = line.trim_start();
+        let arrow = ["--> ", "::: "]
+            .iter()
+            .find_map(|arrow| text.strip_prefix(arrow));
+        let (gutter, content) = line.split_once('|').unwrap_or((line, ""));
+        let is_gutter = gutter
+            .trim_end()
+            .chars()
+            .all(|letter| letter == ' ' || letter.is_ascii_digit());
+        if let Some(place) = arrow {
+            path = place.rsplitn(3, ':').last();
+            lines.push(format!("{indent}  {place}"));
+        } else if let Some(path) = path
+            && is_gutter
+            && line.contains('|')
+        {
+            if !gutter.trim().is_empty() {
+                (number, drawn) = (gutter.trim(), content);
+                continue;
+            }
+            let column = content.find(['^', '-']).unwrap_or(content.len());
+            let (marks, said) = content[column..]
+                .split_once(' ')
+                .unwrap_or((&content[column..], ""));
+            if content[..column].trim().is_empty() && !marks.is_empty() {
+                let marked: String = drawn.chars().skip(column).take(marks.len()).collect();
+                let said = format!("`{marked}` {said}");
+                // The first place stays first: the arrow has named it. The columns of a line that is cut are not its own.
+                let line = format!("{indent}  {path}:{number}:");
+                let place = format!("{line}{column}");
+                let is_first = |known: &String| {
+                    let is_cut = drawn.starts_with(" ...") && !known.contains('`');
+                    *known == place || is_cut && known.starts_with(&line)
+                };
+                match lines.iter().rposition(is_first) {
+                    Some(first) => lines[first] += &format!(" {said}"),
+                    None => lines.push(format!("{place} {said}")),
+                }
+            } else if !content.trim().is_empty() {
+                lines.push(format!("{indent}    {}", content.trim()));
+            }
+        } else if let Some(said) = text.strip_prefix("= ") {
+            lines.push(format!("{indent}  {said}"));
+        } else if !["", "|", "..."].contains(&text) {
+            (indent, path) = (&line[..line.len() - text.len()], None);
+            lines.push(line.to_owned());
+        }
+    }
+    lines
+        .iter()
+        .map(|line| format!("{}\n", line.trim_end()))
+        .collect()
+}
+
 /// Compares a text with a snapshot in the test, every character of it.
 #[track_caller]
 pub(crate) fn assert_text(actual: &str, expected: impl Into<Data>) {
     snapbox::Assert::new()
         .action_env("SNAPSHOTS")
         .eq(actual.to_owned(), expected.into().raw());
+}
+
+/// A text that a snapshot in the test has.
+pub(crate) trait Is {
+    /// Compares every character.
+    #[track_caller]
+    fn is(&self, expected: impl Into<Data>);
+}
+
+impl<T: AsRef<str> + ?Sized> Is for T {
+    #[track_caller]
+    fn is(&self, expected: impl Into<Data>) {
+        assert_text(self.as_ref(), expected);
+    }
 }
 
 /// The texts of files by path.
