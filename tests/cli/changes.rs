@@ -3,7 +3,7 @@
 use serde_json::Value;
 use snapbox::str;
 
-use super::super::support::stage::{Stage, assert_text};
+use super::super::support::stage::{Is, Stage, assert_text};
 use super::{CLUSTER, fleet_with};
 
 /// A project with two outputs. One file is as it is rendered, one was edited, one is nobody's, and one belongs to a cluster
@@ -52,9 +52,7 @@ fn the_changes_of_several_folders_are_one_json_document() {
         other => format!("{key} {other}\n"),
     };
     let text: String = ["changes", "drift", "summary"].map(lines).concat();
-    assert_text(
-        &text,
-        str![[r#"
+    text.is(str![[r#"
 {"added":20,"adopted":false,"kind":"created","path":"a/bern.yaml","removed":0}
 {"added":null,"adopted":false,"kind":"updated","path":"a/lyon.yaml","removed":null}
 {"added":null,"adopted":false,"kind":"deleted","path":"a/nice.yaml","removed":null}
@@ -62,8 +60,7 @@ fn the_changes_of_several_folders_are_one_json_document() {
 drift true
 summary {"created":1,"deleted":1,"unchanged":4,"updated":2}
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use snapbox::str;
 
 use super::super::programs;
-use super::super::support::stage::{Stage, assert_text, project, table};
+use super::super::support::stage::{Is, Stage, project, table};
 
 fn demo() -> Stage {
     project().folder("fixtures/workspaces/sylva-baremetal")
@@ -41,9 +41,7 @@ fn names_of_the_project_are_completed() {
         "rend",
         "values edge-paris e",
     ];
-    assert_text(
-        &table(cases, |words| complete(&demo, words)),
-        str![[r#"
+    table(cases, |words| complete(&demo, words)).is(str![[r#"
 explain edge
     edge-lyon
     edge-paris
@@ -62,8 +60,7 @@ rend
     render
 values edge-paris e
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]

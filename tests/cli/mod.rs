@@ -12,7 +12,7 @@ use serde_json::Value;
 use snapbox::str;
 
 use super::support::binary;
-use super::support::stage::{Stage, assert_text, project, table};
+use super::support::stage::{Is, Stage, assert_cases, project, table};
 
 const SHARED: &str = "\
 os_images_oci_registries:
@@ -87,23 +87,7 @@ error[project-file]: target `manifests` has no option `apiVersion`
 
 #[test]
 fn a_value_of_the_project_file_that_is_none_is_reported_at_its_place() {
-    let cases = [
-        "helm: 5",
-        "helm: '3'",
-        "policy: {rules: {image-unused: warnin}}",
-        "policy: {rules: {image-outdated: {minors: two}}}",
-        "policy: {rules: {image-outdated: {minors: -1}}}",
-        "policy: {rules: {image-outdated: {minor: 1}}}",
-        "policy: {rules: {image-unused: {minors: 1}}}",
-        "policy: {clusters: {edge-*: {image-unused: {level: loud}}}}",
-        "policy: {rules: {image-outdate: error}}",
-    ];
-    let reported = table(cases, |line| {
-        let fleet = fleet().file("metalmark.yaml", format!("{PROJECT}{line}\n"));
-        head(&fleet, "check", 2)
-    });
-    assert_text(
-        &reported,
+    assert_cases(
         str![[r#"
 helm: 5
     error[project-file]: `helm` is one of `3`, `4`, `3.17`, `3.18`, `3.19`, `3.20`, `4.0`, `4.1`, `4.2`, `4.3`, not `5`
@@ -143,16 +127,17 @@ policy: {rules: {image-outdate: error}}
     exit 1
 
 "#]],
+        |line| {
+            let fleet = fleet().file("metalmark.yaml", format!("{PROJECT}{line}\n"));
+            head(&fleet, "check", 2)
+        },
     );
     let version = fleet_with("version: 1", "version: 1.5");
-    assert_text(
-        &head(&version, "check", 2).join("\n"),
-        str![[r#"
+    head(&version, "check", 2).join("\n").is(str![[r#"
 error[project-file]: `version` is a whole number, and this is `1.5`
  --> metalmark.yaml:1:10
 exit 1
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -195,9 +180,7 @@ fn a_template_names_the_clusters_of_a_pattern() {
             pools => pools.to_vec(),
         }
     });
-    assert_text(
-        &named,
-        str![[r#"
+    named.is(str![[r#"
 {{ path.segments[0] }}.{{ path.basename }}
     clusters.paris/control-plane v1.31.8+rke2r1 (shared.yaml:6:16): proven, ubuntu-noble-plain-rke2-1-31-8 (clusters/paris/values.yaml:3:16) holds 1.31.8+rke2r1 (info.yaml:7:18)
 {{ path.segments[7] }}
@@ -213,8 +196,7 @@ fn a_template_names_the_clusters_of_a_pattern() {
      --> metalmark.yaml:3:12
     exit 1
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -224,17 +206,12 @@ fn findings_that_report_the_same_of_several_files_or_clusters_are_one() {
     for name in ["lyon", "nice", "paris"] {
         fleet.write(&format!("clusters/{name}/values.yaml"), &wrong);
     }
-    fleet.run("check").exit(1).screen(str![[r#"
+    fleet.run("check").exit(1).brief(str![[r#"
 error[key-misspelled]: `clutser` has no effect, and is almost `cluster`
- --> clusters/lyon/values.yaml:1:1
-  |
-1 | clutser: {}
-  | ^^^^^^^ this key
-  |
-  = cluster: lyon
-  = also at: clusters/nice/values.yaml:1:1 (nice), clusters/paris/values.yaml:1:1 (paris)
-  = help: write `cluster`
-
+  clusters/lyon/values.yaml:1:1 `clutser` this key
+  cluster: lyon
+  also at: clusters/nice/values.yaml:1:1 (nice), clusters/paris/values.yaml:1:1 (paris)
+  help: write `cluster`
 3 errors in 3 clusters; 3 node pools checked: 3 proven
 
 "#]]);
@@ -246,17 +223,12 @@ error[key-misspelled]: `clutser` has no effect, and is almost `cluster`
     }
     let shared = SHARED.replace("cluster:\n", "clutser: {}\ncluster:\n");
     fleet.write("shared.yaml", shared);
-    fleet.run("check").exit(1).screen(str![[r#"
+    fleet.run("check").exit(1).brief(str![[r#"
 error[key-misspelled]: `clutser` has no effect, and is almost `cluster`
- --> shared.yaml:5:1
-  |
-5 | clutser: {}
-  | ^^^^^^^ this key
-  |
-  = cluster: edge-1
-  = also in clusters: edge-2, edge-3, edge-4, edge-5, edge-6 and 2 more
-  = help: write `cluster`
-
+  shared.yaml:5:1 `clutser` this key
+  cluster: edge-1
+  also in clusters: edge-2, edge-3, edge-4, edge-5, edge-6 and 2 more
+  help: write `cluster`
 1 error in 8 clusters; 8 node pools checked: 8 proven
 
 "#]]);
@@ -269,9 +241,7 @@ fn programs_read_a_finding_with_its_subject_its_places_and_its_fix() {
     let mut document: Value = serde_json::from_str(&run.outcome.stdout).expect("JSON");
     document["pools"].take();
     let text = serde_json::to_string_pretty(&document).expect("JSON");
-    assert_text(
-        &text,
-        str![[r#"
+    text.is(str![[r#"
 {
   "findings": [
     {
@@ -333,8 +303,7 @@ fn programs_read_a_finding_with_its_subject_its_places_and_its_fix() {
   },
   "version": 1
 }
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -375,9 +344,7 @@ fn a_cluster_name_that_names_no_file_is_refused_once_and_nothing_is_written() {
         assert_eq!(fleet.list("rendered"), [""; 0]);
         stderr.lines().take(1).map(str::to_owned).collect()
     });
-    assert_text(
-        &refused,
-        str![[r#"
+    refused.is(str![[r#"
 ../x
     error[project-file]: the cluster name `../x` holds a slash
 a/b
@@ -395,8 +362,7 @@ a\nb
 xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
     error[project-file]: the cluster name `xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx` is longer than 200 bytes
 
-"#]],
-    );
+"#]]);
     for name in ["paris", "a.b", "My Cluster", "é"] {
         let entry = format!("{{name: \"{name}\", values: [{VALUES}]}}");
         let findings = fleet_with(CLUSTERS, &entry).check().findings;
@@ -408,57 +374,28 @@ xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
 #[test]
 fn without_facts_one_finding_says_how_to_get_them() {
     let fleet = fleet_with("images: {facts: [info.yaml]}\n", "");
-    fleet.run("check").exit(1).screen(str![[r#"
+    fleet.run("check").exit(1).brief(str![[r#"
 error[checksum-missing]: the sha256 of image `ubuntu-noble-plain-rke2-1-31-8` is not known
- --> clusters/paris/values.yaml:3:16
-  |
-3 |     image_key: ubuntu-noble-plain-rke2-1-31-8
-  |                ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ this image is selected here
-  |
- ::: shared.yaml:4:3
-  |
-4 |   ubuntu-noble-plain-rke2-1-31-8: {os_images_oci_registry: sylva}
-  |   ------------------------------ the catalog's entry has no checksum
-  |
-  = cluster: paris, pool control-plane
-  = help: run `metalmark lock` to query its registry, and commit the lock
-  = help: give its facts: `images: {facts: [os-images-info.yaml]}` in metalmark.yaml
-  = help: or stamp the image server's: `images: {checksum: url}` in metalmark.yaml
-
+  clusters/paris/values.yaml:3:16 `ubuntu-noble-plain-rke2-1-31-8` this image is selected here
+  shared.yaml:4:3 `ubuntu-noble-plain-rke2-1-31-8` the catalog's entry has no checksum
+  cluster: paris, pool control-plane
+  help: run `metalmark lock` to query its registry, and commit the lock
+  help: give its facts: `images: {facts: [os-images-info.yaml]}` in metalmark.yaml
+  help: or stamp the image server's: `images: {checksum: url}` in metalmark.yaml
 error[format-missing]: the format of image `ubuntu-noble-plain-rke2-1-31-8` is not known
- --> clusters/paris/values.yaml:3:16
-  |
-3 |     image_key: ubuntu-noble-plain-rke2-1-31-8
-  |                ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ this image is selected here
-  |
- ::: shared.yaml:4:3
-  |
-4 |   ubuntu-noble-plain-rke2-1-31-8: {os_images_oci_registry: sylva}
-  |   ------------------------------ the catalog's entry has no `image-format`
-  |
-  = cluster: paris, pool control-plane
-  = help: run `metalmark lock` to query its registry, and commit the lock
-  = help: give its facts: `images: {facts: [os-images-info.yaml]}` in metalmark.yaml
-
+  clusters/paris/values.yaml:3:16 `ubuntu-noble-plain-rke2-1-31-8` this image is selected here
+  shared.yaml:4:3 `ubuntu-noble-plain-rke2-1-31-8` the catalog's entry has no `image-format`
+  cluster: paris, pool control-plane
+  help: run `metalmark lock` to query its registry, and commit the lock
+  help: give its facts: `images: {facts: [os-images-info.yaml]}` in metalmark.yaml
 warning[k8s-version-unproven]: nothing proves that image `ubuntu-noble-plain-rke2-1-31-8` holds Kubernetes `v1.31.8+rke2r1`
- --> clusters/paris/values.yaml:3:16
-  |
-3 |     image_key: ubuntu-noble-plain-rke2-1-31-8
-  |                ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ only the image's name says `1.31.8`
-  |
- ::: shared.yaml:6:16
-  |
-6 |   k8s_version: v1.31.8+rke2r1
-  |                -------------- this version is required
-  |
-  = cluster: paris, pool control-plane
-  = help: give its facts: `images: {facts: [os-images-info.yaml]}` in metalmark.yaml
-
+  clusters/paris/values.yaml:3:16 `ubuntu-noble-plain-rke2-1-31-8` only the image's name says `1.31.8`
+  shared.yaml:6:16 `v1.31.8+rke2r1` this version is required
+  cluster: paris, pool control-plane
+  help: give its facts: `images: {facts: [os-images-info.yaml]}` in metalmark.yaml
 warning[value-missing]: no image facts are given, so nothing says which checksum, format and version the builder's images have
- |
- = help: `kubectl -n sylva-system get configmap os-images-info -o yaml > os-images-info.yaml`
- = help: then type `--info os-images-info.yaml`, or write `images: {facts: [os-images-info.yaml]}` in metalmark.yaml
-
+  help: `kubectl -n sylva-system get configmap os-images-info -o yaml > os-images-info.yaml`
+  help: then type `--info os-images-info.yaml`, or write `images: {facts: [os-images-info.yaml]}` in metalmark.yaml
 2 errors, 2 warnings in 1 cluster; 1 node pool checked: 1 by name only
 
 "#]]);
@@ -471,9 +408,7 @@ fn no_cluster_is_no_clean_bill() {
     let screens = table(["check", typed, "check --values shared.yaml"], |line| {
         head(&fleet, line, 1)
     });
-    assert_text(
-        &screens,
-        str![[r#"
+    screens.is(str![[r#"
 check
     error[nothing-checked]: there are no clusters, so nothing is checked
     exit 1
@@ -484,8 +419,7 @@ check --values shared.yaml
     error[nothing-checked]: there are no clusters, so nothing is checked
     exit 1
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -571,13 +505,10 @@ no findings in 1 cluster; 1 node pool checked: 1 proven
 fn an_own_template_that_writes_nothing_does_not_pass_for_a_render() {
     let fleet = fleet_with("version: 1\n", "version: 1\ntemplates: own\n");
     fleet.write("own/manifests/cluster.yaml.j2", "# nothing\n");
-    assert_text(
-        &head(&fleet, "render", 1).join("\n"),
-        str![[r#"
+    head(&fleet, "render", 1).join("\n").is(str![[r#"
 error: the render yields no file, and a GitOps engine that prunes would delete everything
 exit 2
-"#]],
-    );
+"#]]);
 }
 
 #[test]

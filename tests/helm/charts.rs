@@ -13,7 +13,7 @@ use yaml_tree::place::FileId;
 
 use super::helm;
 use crate::support::repository;
-use crate::support::stage::{Checked, Stage, assert_text, project, table};
+use crate::support::stage::{Checked, Is, Stage, assert_cases, assert_text, project, table};
 
 const OWN: &str = "fixtures/helm-charts";
 
@@ -471,14 +471,7 @@ edge/control-plane v1.29.1 (charts/edge/ci/two-values.yaml:1:10): mismatched, ub
 
 #[test]
 fn a_release_whose_values_or_objects_are_not_known_is_not_guessed() {
-    let cases = [
-        "postRenderers: [{kustomize: {patchesStrategicMerge: []}}]",
-        "postRenderers: [{kustomize: {patches: [{patch: '{apiVersion: v1, kind: ConfigMap, metadata: {name: none}}'}]}}]",
-        "valuesFrom: [{kind: Secret, name: paris}]",
-    ];
-    let table = table(cases, |field| release_lines(field));
-    assert_text(
-        &table,
+    assert_cases(
         str![[r#"
 postRenderers: [{kustomize: {patchesStrategicMerge: []}}]
     warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: of `postRenderers`, only `patches` and `images` are carried out here
@@ -497,6 +490,7 @@ valuesFrom: [{kind: Secret, name: paris}]
     paris/edge: unknown (the values of its chart are not known)
 
 "#]],
+        |field| release_lines(field),
     );
 }
 
@@ -518,13 +512,7 @@ fn release_lines(field: &str) -> Vec<String> {
 /// Flux builds what a chart renders with kustomize.
 #[test]
 fn post_renderers_change_what_a_chart_renders() {
-    let cases = [
-        "postRenderers: [{kustomize: {patches: [{target: {kind: KubeadmControlPlane}, patch: '- {op: replace, path: /spec/version, value: v1.30.2}'}]}}]",
-        "postRenderers: [{kustomize: {patches: [{patch: '{apiVersion: v1, kind: ConfigMap, metadata: {name: more}, data: {a: b}}'}], images: [{name: a, newTag: b}]}}, {}]",
-    ];
-    let table = table(cases, |field| release_lines(field));
-    assert_text(
-        &table,
+    assert_cases(
         str![[r#"
 postRenderers: [{kustomize: {patches: [{target: {kind: KubeadmControlPlane}, patch: '- {op: replace, path: /spec/version, value: v1.30.2}'}]}}]
     paris/control-plane v1.30.2 (paris.yaml:9:132): by_name, ubuntu-2204-kube-v1.30.2 (paris.yaml:8:19) holds 1.30.2
@@ -533,14 +521,13 @@ postRenderers: [{kustomize: {patches: [{patch: '{apiVersion: v1, kind: ConfigMap
     paris/control-plane v1.30.4 (paris.yaml:7:14): mismatched, ubuntu-2204-kube-v1.30.2 (paris.yaml:8:19) holds 1.30.2
 
 "#]],
+        |field| release_lines(field),
     );
 }
 
 #[test]
 fn a_chart_that_needs_values_is_named_once() {
-    assert_text(
-        &screen("version: v1.31.8\nimage: {}\n", &[]),
-        str![[r#"
+    screen("version: v1.31.8\nimage: {}\n", &[]).is(str![[r#"
 warning[composition-unsupported]: the chart `charts/edge` is not checked with its own values: an image
   --> charts/edge/templates/cluster.yaml:20:33
    |
@@ -556,8 +543,7 @@ error[nothing-checked]: 0 node pools checked; 1 skipped: its chart does not rend
 
 1 error, 1 warning; 0 node pools checked; 1 skipped: its chart does not render
 
-"#]],
-    );
+"#]]);
 }
 
 /// Helm installs nothing of a chart where one file fails, whatever that file would make.
@@ -596,9 +582,7 @@ fn nothing_is_known_of_a_chart_that_helm_refuses() {
             .chain(pools)
             .collect()
     });
-    assert_text(
-        &table,
-        str![[r#"
+    table.is(str![[r#"
 templates/z.yaml x: {{ fail "this chart refuses these values" }}
     warning[composition-unsupported]: the chart `charts/edge` is not checked with its own values: this chart refuses these values
     error[nothing-checked]: 0 node pools checked; 1 skipped: its chart does not render
@@ -686,8 +670,7 @@ templates/NOTES.txt a text
     error[k8s-version-mismatch] edge/control-plane charts/edge/values.yaml:2:15 `ubuntu-2204-kube-v1.30.2` charts/edge/values.yaml:1:10 `v1.31.8` => v1.31.8
     edge/control-plane v1.31.8 (charts/edge/values.yaml:1:10): mismatched, ubuntu-2204-kube-v1.30.2 (charts/edge/values.yaml:2:15) holds 1.30.2
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -717,9 +700,7 @@ dependencies:
         } = check(VALUES, &more);
         [findings, pools].concat()
     });
-    assert_text(
-        &table,
-        str![[r#"
+    table.is(str![[r#"
 true
     warning[composition-unsupported] charts/fleet/Chart.yaml:1:1 `` => helm dependency build
     fleet/control-plane v1.29.1 (charts/fleet/values.yaml:1:33): unknown (a dependency of its chart is not in the repository)
@@ -729,8 +710,7 @@ false
     fleet/fleet: unknown (a dependency of its chart is not in the repository)
     other/control-plane v1.31.8 (other.yaml:7:12): by_name, ubuntu-2204-kube-v1.31.8 (other.yaml:20:30) holds 1.31.8
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -756,16 +736,13 @@ fn as_many_values_are_tried_as_is_stated() {
         let image = "image: {name: ubuntu-2204-kube-v1.30.2}";
         check(&format!("{values}{image}\nversion: v1.31.8\n"), &[]).findings
     });
-    assert_text(
-        &table,
-        str![[r#"
+    table.is(str![[r#"
 30
     error[k8s-version-mismatch] edge/control-plane charts/edge/values.yaml:31:15 `ubuntu-2204-kube-v1.30.2` charts/edge/values.yaml:32:10 `v1.31.8` => v1.31.8
 31
     error[k8s-version-mismatch] edge/control-plane charts/edge/values.yaml:32:15 `ubuntu-2204-kube-v1.30.2` charts/edge/templates/cluster.yaml:7:15 `.Values.version | quote` => v1.31.8
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -785,9 +762,7 @@ fn charts_depend_on_each_other_as_deep_as_is_stated() {
         let headlines = said.lines().filter(|line| line.contains("]: "));
         headlines.map(str::to_owned).chain(pools).collect()
     });
-    assert_text(
-        &table,
-        str![[r#"
+    table.is(str![[r#"
 8
     error[k8s-version-mismatch]: image `ubuntu-2204-kube-v1.30.2` holds Kubernetes `1.30.2`, not `v1.31.8`
     edge/control-plane v1.31.8 (deep/charts/edge/charts/edge/charts/edge/charts/edge/charts/edge/charts/edge/charts/edge/charts/edge/values.yaml:1:10): mismatched, ubuntu-2204-kube-v1.30.2 (deep/charts/edge/charts/edge/charts/edge/charts/edge/charts/edge/charts/edge/charts/edge/charts/edge/values.yaml:2:15) holds 1.30.2
@@ -797,8 +772,7 @@ fn charts_depend_on_each_other_as_deep_as_is_stated() {
     deep/deep: unknown (its chart does not render)
     other/control-plane v1.31.8 (other.yaml:7:12): by_name, ubuntu-2204-kube-v1.31.8 (other.yaml:20:30) holds 1.31.8
 
-"#]],
-    );
+"#]]);
 }
 
 /// A release of another chart that cannot be composed: its ConfigMap has no such key.

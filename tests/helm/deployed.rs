@@ -11,14 +11,14 @@ use super::charts::{
 };
 use crate::programs;
 use crate::support::manifests::object;
-use crate::support::stage::{Stage, assert_text, project, table};
+use crate::support::stage::{Is, Stage, assert_cases, assert_text, project, table};
 
 /// What is said of charts, and the node pools.
 fn said(stage: &Stage) -> Vec<String> {
     let text = stage.run("check").outcome.stdout;
     let lines = text.lines().filter(|line| line.contains("the chart `"));
     let mut lines: Vec<String> = lines.map(str::to_owned).collect();
-    lines.extend(stage.check().pools);
+    lines.extend(stage.check().pool_lines());
     lines
 }
 
@@ -38,9 +38,7 @@ fn a_dependency_that_is_not_there_leaves_the_node_pools_unknown() {
         stage.write("charts/other/Chart.yaml", METADATA);
         said(&stage)
     });
-    assert_text(
-        &table,
-        str![[r#"
+    table.is(str![[r#"
 name: common, version: 1.x
     warning[composition-unsupported]: the chart `charts/edge` is not checked with its own values: it depends on `common`, which is not in `charts/`
     edge/control-plane v1.30.2 (charts/edge/values.yaml:1:10): unknown (a dependency of its chart is not in the repository)
@@ -52,55 +50,14 @@ name: common, version: 1.x, tags: [lab]
 name: edge, version: 9.x, repository: 'file://../other'
     edge/control-plane v1.30.2 (charts/edge/values.yaml:1:10): by_name, ubuntu-2204-kube-v1.30.2 (charts/edge/values.yaml:2:15) holds 1.30.2
 
-"#]],
-    );
+"#]]);
 }
 
 /// Helm refuses the chart where we do, where one is at hand.
 #[test]
 fn a_chart_yaml_that_helm_refuses_leaves_the_node_pools_unknown() {
-    let cases = [
-        "{name: edge, version: 1.0.0}",
-        "{apiVersion: v3, name: edge, version: 1.0.0}",
-        "{apiVersion: v2, version: 1.0.0}",
-        "{apiVersion: v2, name: a/edge, version: 1.0.0}",
-        "{apiVersion: v2, name: edge}",
-        "{apiVersion: v2, name: edge, version: 1.0}",
-        "{apiVersion: v2, name: edge, version: 7.2445e+06}",
-        "{apiVersion: v2, name: edge, version: one}",
-        "{apiVersion: v2, name: edge, version: [1]}",
-        "{apiVersion: v2, name: edge, version: 1.0.0, type: junk}",
-        "{apiVersion: v2, name: edge, version: 1.0.0, type: library}",
-        "{apiVersion: v2, name: edge, version: 1.0.0, kubeVersion: junk}",
-        "{apiVersion: v2, name: edge, version: 1.0.0, kubeVersion: '>=1.20'}",
-        "{apiVersion: v2, name: edge, version: 1.0.0, keywords: a}",
-        "{apiVersion: v2, name: edge, version: 1.0.0, maintainers: [~]}",
-        "{apiVersion: v2, name: edge, version: 1.0.0, dependencies: [~]}",
-        "{apiVersion: v2, name: edge, version: 1.0.0, dependencies: [{name: sub, version: 1.x, alias: a.b}]}",
-        "{apiVersion: v2, name: edge, version: 1.0.0, dependencies: [{name: sub, version: 1.x}, {name: sub, version: 1.x}]}",
-        "{apiVersion: v2, name: edge, version: 1.0.0, dependencies: [{name: sub, version: 1.x}, {name: sub, version: 1.x, alias: b}]}",
-    ];
     let helms = ["helm", "helm4"].map(programs::find);
-    let table = table(cases, |metadata| {
-        let stage = with_chart(RIGHT, &[("paris.yaml", RELEASE)]);
-        stage.write("charts/edge/Chart.yaml", format!("{metadata}\n"));
-        let sub = "apiVersion: v2\nname: sub\nversion: 1.0.0\n";
-        stage.write("charts/edge/charts/sub/Chart.yaml", sub);
-        let folder = stage.path().join("charts/edge");
-        for (helm, named) in helms.iter().zip(["'3.17'", "4"]) {
-            let Some(helm) = helm else { continue };
-            let settings = format!("version: 1\nmanifests: [.]\nhelm: {named}\n");
-            stage.write("metalmark.yaml", settings);
-            let ours = said(&stage);
-            let theirs = template_of(helm, &folder);
-            let is_known = ours.iter().all(|line| !line.contains("unknown"));
-            assert_eq!(is_known, theirs.is_ok(), "{ours:?} {theirs:?}");
-            stage.remove("metalmark.yaml");
-        }
-        said(&stage)
-    });
-    assert_text(
-        &table,
+    assert_cases(
         str![[r#"
 {name: edge, version: 1.0.0}
     paris/control-plane v1.30.4 (paris.yaml:7:14): mismatched, ubuntu-2204-kube-v1.30.2 (paris.yaml:8:19) holds 1.30.2
@@ -157,6 +114,24 @@ fn a_chart_yaml_that_helm_refuses_leaves_the_node_pools_unknown() {
     paris/control-plane v1.30.4 (paris.yaml:7:14): mismatched, ubuntu-2204-kube-v1.30.2 (paris.yaml:8:19) holds 1.30.2
 
 "#]],
+        |metadata| {
+            let stage = with_chart(RIGHT, &[("paris.yaml", RELEASE)]);
+            stage.write("charts/edge/Chart.yaml", format!("{metadata}\n"));
+            let sub = "apiVersion: v2\nname: sub\nversion: 1.0.0\n";
+            stage.write("charts/edge/charts/sub/Chart.yaml", sub);
+            let folder = stage.path().join("charts/edge");
+            for (helm, named) in helms.iter().zip(["'3.17'", "4"]) {
+                let Some(helm) = helm else { continue };
+                let settings = format!("version: 1\nmanifests: [.]\nhelm: {named}\n");
+                stage.write("metalmark.yaml", settings);
+                let ours = said(&stage);
+                let theirs = template_of(helm, &folder);
+                let is_known = ours.iter().all(|line| !line.contains("unknown"));
+                assert_eq!(is_known, theirs.is_ok(), "{ours:?} {theirs:?}");
+                stage.remove("metalmark.yaml");
+            }
+            said(&stage)
+        },
     );
 }
 
@@ -201,9 +176,7 @@ fn what_is_in_a_chart_and_helm_refuses_or_nobody_can_read_leaves_the_node_pools_
         let rules = rules.into_iter().filter(|line| line.starts_with("error"));
         said(&stage).into_iter().chain(rules).collect()
     });
-    assert_text(
-        &table,
-        str![[r#"
+    table.is(str![[r#"
 README.md # Charts
     warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: Helm refuses `charts/edge/charts/README.md`, which is not a chart
     paris/control-plane v1.30.4 (paris.yaml:7:14): unknown (its chart does not render)
@@ -237,17 +210,13 @@ sub.tgz no archive
     paris/control-plane v1.30.4 (paris.yaml:7:14): unknown (a file of its chart cannot be read)
     error[nothing-checked] => --allow-empty
 
-"#]],
-    );
+"#]]);
     let stage = with_chart(RIGHT, &[]);
     stage.write("charts/edge/templates/more.yaml", b"# \xff\n");
-    assert_text(
-        &said(&stage).join("\n"),
-        str![[r#"
+    said(&stage).join("\n").is(str![[r#"
 warning[composition-unsupported]: the chart `charts/edge` is not checked with its own values: `charts/edge/templates/more.yaml` cannot be read: it is not UTF-8
 edge/control-plane v1.30.2 (charts/edge/values.yaml:1:10): unknown (a file of its chart cannot be read)
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -256,13 +225,10 @@ fn a_chart_that_cannot_be_loaded_is_counted() {
         ("charts/edge/Chart.yaml", "apiVersion: v2\nname: [\n"),
         ("other.yaml", &plain("other", "v1.31.8")),
     ];
-    assert_text(
-        &with_chart(RIGHT, &more).check().pools.join("\n"),
-        str![[r#"
+    with_chart(RIGHT, &more).check().pools.join("\n").is(str![[r#"
 edge/edge: unknown (its chart does not render)
 other/control-plane v1.31.8 (other.yaml:7:12): by_name, ubuntu-2204-kube-v1.31.8 (other.yaml:20:30) holds 1.31.8
-"#]],
-    );
+"#]]);
 }
 
 /// None of these is composed: what they name is never checked as if nothing deployed it.
@@ -289,9 +255,7 @@ fn a_chart_that_a_file_names_is_not_checked_with_its_own_values() {
         let (file, text) = case.split_once(' ').expect("a file and its text");
         said(&with_chart(RIGHT, &[(file, text)]))
     });
-    assert_text(
-        &table,
-        str![[r#"
+    table.is(str![[r#"
 apps/helmfile.yaml releases: [{name: a, chart: ../charts/edge, values: [a.yaml]}]
     warning[composition-unsupported]: the chart `charts/edge` is not checked as `apps/helmfile.yaml` deploys it: what names it is not composed here
     edge/edge: unknown (the values of its chart are not known)
@@ -365,8 +329,7 @@ spec: {source: {path: apps/*}}
 
     edge/control-plane v1.30.2 (charts/edge/values.yaml:1:10): by_name, ubuntu-2204-kube-v1.30.2 (charts/edge/values.yaml:2:15) holds 1.30.2
 
-"#]],
-    );
+"#]]);
     // Beside a release that is composed, another mention is none.
     let more = [
         ("paris.yaml", RELEASE),
@@ -507,14 +470,11 @@ paris/control-plane v1.30.4 (paris.yaml:7:14): mismatched, ubuntu-2204-kube-v1.3
         "sourceRef:",
         "valuesFiles: [charts/edge/values.yaml], sourceRef:",
     );
-    assert_text(
-        &said(&stage).join("\n"),
-        str![[r#"
+    said(&stage).join("\n").is(str![[r#"
 warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: `charts/edge/values.yaml` of the HelmChart `charts/edge` is not in the repository
 lyon/control-plane v1.30.2 (lyon.yaml:4:67): by_name, ubuntu-2204-kube-v1.30.2 (lyon.yaml:4:90) holds 1.30.2
 paris/edge: unknown (the values of its chart are not known)
-"#]],
-    );
+"#]]);
 }
 
 /// A chart `top` with `sub`, and what the template of `top` makes of an expression.
@@ -592,9 +552,7 @@ fn what_only_the_cluster_knows_leaves_unknown_what_it_decides() {
         stage.edit(file, "{{ .Values.version | quote }}", version);
         said(&stage)
     });
-    assert_text(
-        &table,
-        str![[r#"
+    table.is(str![[r#"
 {{ if .Capabilities.APIVersions.Has "x.io/v1/Y" }}v1.30.2{{ else }}v1.29.1{{ end }}
     warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: what it renders depends on the cluster that it is in (`.Capabilities`)
     paris/control-plane v1.29.1 (charts/edge/templates/cluster.yaml:7:79): unknown (what its chart renders depends on the cluster)
@@ -618,32 +576,14 @@ v1.30.2
     warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: what it renders depends on the cluster that it is in (`.Capabilities`)
     paris/control-plane v1.30.2 (charts/edge/templates/cluster.yaml:7:86): unknown (what its chart renders depends on the cluster)
 
-"#]],
-    );
+"#]]);
 }
 
 /// What it would make there counts for nothing.
 #[test]
 fn a_chart_is_in_no_cluster_that_its_kube_version_leaves_out() {
     let version = "{{ if semverCompare \"<1.33-0\" .Capabilities.KubeVersion.Version }}v1.29.1{{ else }}v1.30.2{{ end }}";
-    let cases = [
-        ">=1.25.0-0",
-        ">=1.33.0-0",
-        "<1.33.0-0",
-        ">=1.33.0",
-        "<1.20.0-0",
-        ">=1.99.0-0",
-    ];
-    let table = table(cases, |range| {
-        let stage = with_chart(RIGHT, &[("paris.yaml", RELEASE)]);
-        let file = "charts/edge/templates/cluster.yaml";
-        stage.edit(file, "{{ .Values.version | quote }}", version);
-        let metadata = format!("{METADATA}kubeVersion: '{range}'\n");
-        stage.write("charts/edge/Chart.yaml", metadata);
-        said(&stage)
-    });
-    assert_text(
-        &table,
+    assert_cases(
         str![[r#"
 >=1.25.0-0
     warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: what it renders depends on the cluster that it is in (`.Capabilities`)
@@ -662,6 +602,14 @@ fn a_chart_is_in_no_cluster_that_its_kube_version_leaves_out() {
     paris/edge: unknown (its chart does not render)
 
 "#]],
+        |range| {
+            let stage = with_chart(RIGHT, &[("paris.yaml", RELEASE)]);
+            let file = "charts/edge/templates/cluster.yaml";
+            stage.edit(file, "{{ .Values.version | quote }}", version);
+            let metadata = format!("{METADATA}kubeVersion: '{range}'\n");
+            stage.write("charts/edge/Chart.yaml", metadata);
+            said(&stage)
+        },
     );
 }
 
@@ -684,31 +632,7 @@ fn a_chart_is_rendered_for_the_newest_cluster_that_its_kube_version_admits() {
 /// No text of a template has the word, and what is evaluated has.
 #[test]
 fn what_only_tpl_leads_to_is_read_of_the_cluster_too() {
-    let cases = [
-        "{{ .Capabilities.KubeVersion.Version }}",
-        "{{ if .Release.IsUpgrade }}v1.29.1{{ else }}v1.30.2{{ end }}",
-        "{{ (toYaml .Release | fromYaml).Revision }}",
-        "\"{{ printf \"%v\" .Capabilities | trunc 8 }}\"",
-        "{{ if .Release.IsUpgrade }}{{ .Capabilities.KubeVersion.Version }}{{ else }}v1.35.0{{ end }}",
-        "v1.30.2{{ .Capabilities.HelmVersion.Version | trunc 0 }}",
-    ];
-    let table = table(cases, |text| {
-        let stage = with_chart(RIGHT, &[("paris.yaml", RELEASE)]);
-        let file = "charts/edge/templates/cluster.yaml";
-        stage.edit(
-            file,
-            "{{ .Values.version | quote }}",
-            "{{ tpl .Values.text . }}",
-        );
-        let values = stage.read("charts/edge/values.yaml");
-        stage.write(
-            "charts/edge/values.yaml",
-            format!("{values}\ntext: '{text}'\n"),
-        );
-        said(&stage)
-    });
-    assert_text(
-        &table,
+    assert_cases(
         str![[r#"
 {{ .Capabilities.KubeVersion.Version }}
     warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: what it renders depends on the cluster that it is in (`.Capabilities`)
@@ -729,6 +653,21 @@ v1.30.2{{ .Capabilities.HelmVersion.Version | trunc 0 }}
     paris/control-plane v1.30.2 (charts/edge/templates/cluster.yaml:7:15): by_name, ubuntu-2204-kube-v1.30.2 (paris.yaml:8:19) holds 1.30.2
 
 "#]],
+        |text| {
+            let stage = with_chart(RIGHT, &[("paris.yaml", RELEASE)]);
+            let file = "charts/edge/templates/cluster.yaml";
+            stage.edit(
+                file,
+                "{{ .Values.version | quote }}",
+                "{{ tpl .Values.text . }}",
+            );
+            let values = stage.read("charts/edge/values.yaml");
+            stage.write(
+                "charts/edge/values.yaml",
+                format!("{values}\ntext: '{text}'\n"),
+            );
+            said(&stage)
+        },
     );
 }
 
@@ -753,9 +692,7 @@ fn what_differs_between_an_installation_and_an_upgrade_is_known_for_argo_cd_alon
         };
         [of(RELEASE), vec![String::from("Argo CD")], of(argo)].concat()
     });
-    assert_text(
-        &table,
-        str![[r#"
+    table.is(str![[r#"
 {{ if .Release.IsUpgrade }}v1.29.1{{ else }}v1.30.2{{ end }}
     warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: what it renders depends on the cluster that it is in (`.Release.Revision`)
     paris/control-plane v1.30.2 (charts/edge/templates/cluster.yaml:7:56): unknown (what its chart renders depends on the cluster)
@@ -776,8 +713,7 @@ v1.30.2
     Argo CD
     paris/control-plane v1.30.2 (charts/edge/templates/cluster.yaml:7:69): by_name, ubuntu-2204-kube-v1.30.2 (charts/edge/values.yaml:2:15) holds 1.30.2
 
-"#]],
-    );
+"#]]);
 }
 
 /// A file that makes no object of Cluster API may look at what it wants.
@@ -797,27 +733,7 @@ fn a_look_at_the_cluster_counts_where_clusters_are_made() {
 /// Versions of vendors end otherwise, and what Kubernetes no longer serves is in no cluster.
 #[test]
 fn a_cluster_has_the_version_of_its_vendor_and_what_that_version_serves() {
-    let cases = [
-        "{{ if semverCompare \">=1.28\" .Capabilities.KubeVersion.Version }}v1.30.2{{ else }}v1.29.1{{ end }}",
-        "{{ if semverCompare \">=1.28-0\" .Capabilities.KubeVersion.GitVersion }}v1.30.2{{ else }}v1.29.1{{ end }}",
-        "{{ if contains \"+rke2\" .Capabilities.KubeVersion.Version }}v1.29.1{{ else }}v1.30.2{{ end }}",
-        "{{ if contains \"-gke\" .Capabilities.KubeVersion.Version }}v1.29.1{{ else }}v1.30.2{{ end }}",
-        "{{ if .Capabilities.APIVersions.Has \"policy/v1beta1/PodSecurityPolicy\" }}v1.29.1{{ else }}v1.30.2{{ end }}",
-        "{{ if .Capabilities.APIVersions.Has \"networking.k8s.io/v1beta1/Ingress\" }}v1.29.1{{ else }}v1.30.2{{ end }}",
-        "{{ if .Capabilities.APIVersions.Has \"policy/v1beta1\" }}v1.29.1{{ else }}v1.30.2{{ end }}",
-        "{{ if .Capabilities.APIVersions.Has \"networking.k8s.io/v1beta1\" }}v1.30.2{{ else }}v1.29.1{{ end }}",
-        "{{ if .Capabilities.APIVersions.Has \"apps/v1\" }}v1.30.2{{ else }}v1.29.1{{ end }}",
-    ];
-    let table = table(cases, |version| {
-        let stage = with_chart(RIGHT, &[("paris.yaml", RELEASE)]);
-        let file = "charts/edge/templates/cluster.yaml";
-        stage.edit(file, "{{ .Values.version | quote }}", version);
-        let mut said = said(&stage);
-        said.retain(|line| line.starts_with("paris/"));
-        said
-    });
-    assert_text(
-        &table,
+    assert_cases(
         str![[r#"
 {{ if semverCompare ">=1.28" .Capabilities.KubeVersion.Version }}v1.30.2{{ else }}v1.29.1{{ end }}
     paris/control-plane v1.30.2 (charts/edge/templates/cluster.yaml:7:77): unknown (what its chart renders depends on the cluster)
@@ -839,6 +755,14 @@ fn a_cluster_has_the_version_of_its_vendor_and_what_that_version_serves() {
     paris/control-plane v1.30.2 (charts/edge/templates/cluster.yaml:7:60): by_name, ubuntu-2204-kube-v1.30.2 (paris.yaml:8:19) holds 1.30.2
 
 "#]],
+        |version| {
+            let stage = with_chart(RIGHT, &[("paris.yaml", RELEASE)]);
+            let file = "charts/edge/templates/cluster.yaml";
+            stage.edit(file, "{{ .Values.version | quote }}", version);
+            let mut said = said(&stage);
+            said.retain(|line| line.starts_with("paris/"));
+            said
+        },
     );
 }
 
@@ -870,9 +794,7 @@ fn what_depends_on_the_cluster_and_is_nothing_to_machines_leaves_the_pools_known
         stage.write(file, own);
         said(&stage)
     });
-    assert_text(
-        &table,
-        str![[r#"
+    table.is(str![[r#"
 
   remediation: {maxRetry: 1}
     paris/control-plane v1.30.4 (paris.yaml:7:14): mismatched, ubuntu-2204-kube-v1.30.2 (paris.yaml:8:19) holds 1.30.2
@@ -907,8 +829,7 @@ metadata: {name: a}
     warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: what it renders depends on the cluster that it is in (`.Capabilities`)
     paris/control-plane v1.30.4 (paris.yaml:7:14): unknown (what its chart renders depends on the cluster)
 
-"#]],
-    );
+"#]]);
 }
 
 /// Some of Helm's tables are one map under several keys, so that what is imported over one is in the others too.
@@ -985,9 +906,7 @@ fn the_helm_that_deploys_a_chart_is_the_one_that_is_pinned_or_named() {
         }
         stage.check().pools
     });
-    assert_text(
-        &table,
-        str![[r#"
+    table.is(str![[r#"
  
     edge/control-plane v4.1.4-map (charts/edge/templates/cluster.yaml:7:15): mismatched, ubuntu-2204-kube-v1.30.2 (charts/edge/values.yaml:2:15) holds 1.30.2
 flux/gotk.yaml # Flux Version: v2.6.4
@@ -1014,8 +933,7 @@ metalmark.yaml {version: 1, manifests: [.], helm: 3}
 
     edge/control-plane v3.19.4-struct (charts/edge/templates/cluster.yaml:7:15): mismatched, ubuntu-2204-kube-v1.30.2 (charts/edge/values.yaml:2:15) holds 1.30.2
 
-"#]],
-    );
+"#]]);
 }
 
 /// A commit holds a template that is named after secrets as the disk does: no link leads to it.
@@ -1072,9 +990,7 @@ fn the_helm_of_a_chart_is_the_one_of_the_program_that_deploys_it() {
         }
         lines
     });
-    assert_text(
-        &table,
-        str![[r#"
+    table.is(str![[r#"
 a/gotk.yaml # Flux Version: v2.6.4|b/gotk.yaml # Flux Version: v2.8.0
     paris/control-plane v1.30.4-struct (charts/edge/templates/cluster.yaml:7:12): mismatched, ubuntu-2204-kube-v1.30.2 (a/paris.yaml:8:19) holds 1.30.2
     paris/control-plane v1.30.4-v1.30.4 (a/paris.yaml:7:14): mismatched, ubuntu-2204-kube-v1.30.2 (a/paris.yaml:8:19) holds 1.30.2
@@ -1092,58 +1008,14 @@ b/gotk.yaml # Flux Version: v2.6.4|c/gotk.yaml # Flux Version: v2.8.0
     paris/control-plane v1.30.4-map (charts/edge/templates/cluster.yaml:7:12): unknown (the Helm that renders its chart is not known)
     paris/control-plane v1.30.4-v1.30.4 (a/paris.yaml:7:14): mismatched, ubuntu-2204-kube-v1.30.2 (a/paris.yaml:8:19) holds 1.30.2
 
-"#]],
-    );
+"#]]);
 }
 
 /// `sub` is a chart below it: Helm wants a map there, whether it is on or not.
 #[test]
 fn a_value_that_is_no_map_where_a_dependency_has_its_own_is_refused() {
-    let cases = [
-        "{sub: x}",
-        "{sub: ~}",
-        "{sub: [], on: {sub: false}}",
-        "{sub: {deep: 1}}",
-        "{sub: {deep: {a: b}}}",
-        "{own: x}",
-        "{own: ~}",
-    ];
     let helms = ["helm", "helm4"].map(programs::find);
-    let table = table(cases, |values| {
-        let release = RELEASE.replace("  values:\n", &format!("  values:\n    <<: {values}\n"));
-        let stage = with_chart(
-            &format!("{RIGHT}own: {{a: b}}\n"),
-            &[("paris.yaml", &release)],
-        );
-        let metadata = |name: &str| format!("apiVersion: v2\nname: {name}\nversion: 1.0.0\n");
-        let dependencies = "dependencies: [{name: sub, version: 1.x, condition: on.sub}, {name: own, version: 1.x}]\n";
-        stage.write("charts/edge/Chart.yaml", metadata("edge") + dependencies);
-        for name in ["sub", "sub/charts/deep", "own"] {
-            let last = name.rsplit('/').next().expect("a name");
-            let file = format!("charts/edge/charts/{name}/Chart.yaml");
-            stage.write(&file, metadata(last));
-        }
-        let said = said(&stage);
-        for helm in helms.iter().flatten() {
-            stage.write("values.json", values);
-            let folder = stage.path().join("charts/edge");
-            let values = stage.path().join("values.json");
-            let outcome = Command::new(helm)
-                .args(["template", "paris"])
-                .args([&folder, Path::new("-f"), &values])
-                .output()
-                .expect("helm runs");
-            let is_known = said.iter().all(|line| !line.contains("unknown"));
-            assert_eq!(
-                outcome.status.success(),
-                is_known,
-                "{values:?}: {outcome:?}"
-            );
-        }
-        said
-    });
-    assert_text(
-        &table,
+    assert_cases(
         str![[r#"
 {sub: x}
     warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: Helm refuses its values: `sub` is not a map, and a dependency is called so
@@ -1166,6 +1038,39 @@ fn a_value_that_is_no_map_where_a_dependency_has_its_own_is_refused() {
     paris/control-plane v1.30.4 (paris.yaml:8:14): mismatched, ubuntu-2204-kube-v1.30.2 (paris.yaml:9:19) holds 1.30.2
 
 "#]],
+        |values| {
+            let release = RELEASE.replace("  values:\n", &format!("  values:\n    <<: {values}\n"));
+            let stage = with_chart(
+                &format!("{RIGHT}own: {{a: b}}\n"),
+                &[("paris.yaml", &release)],
+            );
+            let metadata = |name: &str| format!("apiVersion: v2\nname: {name}\nversion: 1.0.0\n");
+            let dependencies = "dependencies: [{name: sub, version: 1.x, condition: on.sub}, {name: own, version: 1.x}]\n";
+            stage.write("charts/edge/Chart.yaml", metadata("edge") + dependencies);
+            for name in ["sub", "sub/charts/deep", "own"] {
+                let last = name.rsplit('/').next().expect("a name");
+                let file = format!("charts/edge/charts/{name}/Chart.yaml");
+                stage.write(&file, metadata(last));
+            }
+            let said = said(&stage);
+            for helm in helms.iter().flatten() {
+                stage.write("values.json", values);
+                let folder = stage.path().join("charts/edge");
+                let values = stage.path().join("values.json");
+                let outcome = Command::new(helm)
+                    .args(["template", "paris"])
+                    .args([&folder, Path::new("-f"), &values])
+                    .output()
+                    .expect("helm runs");
+                let is_known = said.iter().all(|line| !line.contains("unknown"));
+                assert_eq!(
+                    outcome.status.success(),
+                    is_known,
+                    "{values:?}: {outcome:?}"
+                );
+            }
+            said
+        },
     );
 }
 
@@ -1229,20 +1134,13 @@ fn why_a_folder_does_not_build_is_said_of_what_it_deploys_and_not_that_it_change
         ("apps/all.yaml", &*all),
         ("apps/edge.yaml", &*edge),
     ];
-    with_chart(RIGHT, &files).run("check").screen(str![[r#"
+    with_chart(RIGHT, &files).run("check").brief(str![[r#"
 warning[composition-unsupported]: `apps` does not build: `https://example.org/generator.yaml` is remote and not built here
- --> apps/kustomization.yaml:2:14
-  |
-2 | generators: [https://example.org/generator.yaml]
-  |              ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-  |
-  = help: the node pools that it deploys are not checked
-
+  apps/kustomization.yaml:2:14 `https://example.org/generator.yaml`
+  help: the node pools that it deploys are not checked
 error[nothing-checked]: 0 node pools checked; 1 skipped: the values of its chart are not known
- |
- = help: docs/manifests.md says what is read of manifests
- = help: or type `--allow-empty`
-
+  help: docs/manifests.md says what is read of manifests
+  help: or type `--allow-empty`
 1 error, 1 warning; 0 node pools checked; 1 skipped: the values of its chart are not known
 
 "#]]);

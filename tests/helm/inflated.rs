@@ -7,7 +7,7 @@ use snapbox::str;
 use super::charts::{METADATA, RIGHT, TEMPLATE, plain, with_chart};
 use super::helm;
 use crate::programs;
-use crate::support::stage::{Stage, assert_text, project, table};
+use crate::support::stage::{Is, Stage, project, table};
 
 /// A kustomization beside the charts, by the fields of its one chart.
 fn inflated(fields: &str) -> String {
@@ -70,10 +70,8 @@ const CASES: [&str; 29] = [
 
 #[test]
 fn a_chart_of_a_kustomization_is_checked_with_the_values_that_it_gives() {
-    let table = table(CASES, |fields| stage(fields).check().pools);
-    assert_text(
-        &table,
-        str![[r#"
+    let table = table(CASES, |fields| stage(fields).check().pool_lines());
+    table.is(str![[r#"
 releaseName: r
     r/control-plane v1.30.2 (charts/edge/values.yaml:1:10): by_name, ubuntu-2204-kube-v1.30.2 (charts/edge/values.yaml:2:15) holds 1.30.2
 releaseName: ''
@@ -133,8 +131,7 @@ releaseName: r, valuesFile: alias.yaml, valuesInline: {other: a}
 releaseName: r, valuesFile: old.yaml, additionalValuesFiles: [image.yaml]
     r/control-plane v1.29.1 (apps/old.yaml:1:10): mismatched, ubuntu-2204-kube-v1.28.9 (apps/image.yaml:1:15) holds 1.28.9
 
-"#]],
-    );
+"#]]);
 }
 
 /// What is said of what does not build, and the node pools.
@@ -197,9 +194,7 @@ fn a_chart_of_a_generator_is_one_of_the_kustomization() {
     ]);
     let parts = [of_text, of_flux, beside_none, of_charts];
     let parts = parts.map(|lines| lines.join("\n")).join("\n\n");
-    assert_text(
-        &[table, parts].join("\n"),
-        str![[r#"
+    [table, parts].join("\n").is(str![[r#"
 name: edge, chartHome: ../charts, releaseName: r, valuesInline: {version: v1.31.8}
     error[k8s-version-mismatch]: image `ubuntu-2204-kube-v1.30.2` holds Kubernetes `1.30.2`, not `v1.31.8`
     r/control-plane v1.31.8 (apps/chart.yaml:1:176): mismatched, ubuntu-2204-kube-v1.30.2 (charts/edge/values.yaml:2:15) holds 1.30.2
@@ -235,8 +230,7 @@ warning[composition-unsupported]: the chart `charts/edge` is not checked as `app
 warning[composition-unsupported]: `apps` does not build: a KubeadmControlPlane is not run here
 edge/edge: unknown (the values of its chart are not known)
 r/control-plane v1.30.2 (charts/edge/values.yaml:1:10): by_name, ubuntu-2204-kube-v1.30.2 (charts/edge/values.yaml:2:15) holds 1.30.2
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -369,9 +363,7 @@ fn a_chart_of_a_kustomization_is_a_part_of_what_it_builds() {
             lines += &format!("    {line}\n");
         }
     }
-    assert_text(
-        &lines,
-        str![[r#"
+    lines.is(str![[r#"
 alone
     r/control-plane v1.30.2 (charts/edge/values.yaml:1:10): by_name, ubuntu-2204-kube-v1.30.2 (charts/edge/values.yaml:2:15) holds 1.30.2
 patched
@@ -450,8 +442,7 @@ outside
     edge/control-plane v1.30.2 (charts/edge/values.yaml:1:10): by_name, ubuntu-2204-kube-v1.30.2 (charts/edge/values.yaml:2:15) holds 1.30.2
     plain/control-plane v1.31.8 (apps/plain.yaml:7:12): unknown (its kustomization does not build)
 
-"#]],
-    );
+"#]]);
 }
 
 /// What each makes, without the places in which it is written.

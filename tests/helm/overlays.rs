@@ -5,7 +5,7 @@ use std::process::Command;
 use snapbox::str;
 
 use super::helm;
-use crate::support::stage::{assert_text, project};
+use crate::support::stage::{Is, project};
 
 /// Prints what a chart would make machine templates of, level by level.
 const TEMPLATE: &str = "\
@@ -38,15 +38,12 @@ fn helm_reads_the_overlay_over_the_users_own_values() {
         .expect("helm starts");
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said}");
-    assert_text(
-        &String::from_utf8_lossy(&output.stdout),
-        str![[r#"
+    String::from_utf8_lossy(&output.stdout).is(str![[r#"
 ---
 # Source: small/templates/print.yaml
 cluster: http://ubuntu-jammy-plain-rke2-1-26-9.os-images.cluster.local:8080/ubuntu-jammy-plain-rke2-1-26-9/image.qcow2 5b41362bc82b7f3d56edc5a306db22105707d01ff4819e26faef9724a2d406c9
 control_plane: http://ubuntu-jammy-hardened-rke2-1-26-9.os-images.cluster.local:8080/ubuntu-jammy-hardened-rke2-1-26-9/image.qcow2 f60f2d65da046fcaaf8a10bd96b5630104b629e111aff46ce89792e1caa11b18
 images:
 
-"#]],
-    );
+"#]]);
 }

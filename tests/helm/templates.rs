@@ -6,7 +6,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use snapbox::str;
 
-use crate::support::stage::{Stage, assert_text, project, table};
+use crate::support::stage::{Is, Stage, project, table};
 
 /// A project with one cluster of the chart `charts/app`, which has these files.
 fn site(files: &[(&str, &str)], settings: &str, values: &str) -> Stage {
@@ -117,15 +117,10 @@ fn a_missing_template_names_the_files_that_cannot_be_read() {
     let template = ("charts/app/templates/_a.tpl", "{{ define \"a\" }}{{ end");
     let archive = ("charts/app/charts/b.tgz", "no archive");
     let stage = site(&[template, archive], "", "v: '{{ include \"a\" . }}'\n");
-    let _ = stage.run("values edge v").exit(1).screen(str![[r#"
+    let _ = stage.run("values edge v").exit(1).brief(str![[r#"
 error[expression-error]: there is no template `a`; `charts/app/charts/b.tgz` cannot be read: it is not a tar archive; `templates/_a.tpl` of the chart cannot be parsed: the action is not closed by `}}`
- --> charts/app/values.yaml:1:8
-  |
-1 | v: '{{ include "a" . }}'
-  |        ^^^^^^^^^^^^^ in `v`
-  |
-  = cluster: edge
-
+  charts/app/values.yaml:1:8 `include "a" .` in `v`
+  cluster: edge
 1 error in 1 cluster
 
 "#]]);
@@ -146,24 +141,14 @@ fn the_project_names_the_release_of_a_cluster() {
 fn random_text_in_values_is_a_warning() {
     let values = "v: '{{ randAlphaNum 8 }}'\nw: '{{ now }}'\nx: 1\n";
     let run = site(&[], "", values).run("values edge");
-    let _ = run.exit(0).screen(str![[r#"
+    let _ = run.exit(0).brief(str![[r#"
 x: 1
 warning[expression-error]: `randAlphaNum` is refused: it gives a different result on every run; set the value in a values file
- --> charts/app/values.yaml:1:8
-  |
-1 | v: '{{ randAlphaNum 8 }}'
-  |        ^^^^^^^^^^^^^^ in `v`
-  |
-  = cluster: edge
-
+  charts/app/values.yaml:1:8 `randAlphaNum 8` in `v`
+  cluster: edge
 warning[expression-error]: `now` is refused: it depends on the time of the run; set the value in a values file
- --> charts/app/values.yaml:2:8
-  |
-2 | w: '{{ now }}'
-  |        ^^^ in `w`
-  |
-  = cluster: edge
-
+  charts/app/values.yaml:2:8 `now` in `w`
+  cluster: edge
 2 warnings in 1 cluster
 
 "#]]);
@@ -246,14 +231,10 @@ fn a_dependency_whose_values_cannot_be_read_is_reported() {
         (&format!("{folder}/values.yaml"), "k8s: [\n"),
     ];
     let run = site(&files, "", "v: a\n").run("values edge v");
-    let _ = run.exit(1).screen(str![[r#"
+    let _ = run.exit(1).brief(str![[r#"
 a
 error[yaml-syntax]: expected a value, found the end of the file
- --> charts/app/charts/versions/values.yaml:2:1
-  |
-2 |
-  | ^
-
+  charts/app/charts/versions/values.yaml:2:1 ``
 1 error in 1 cluster
 
 "#]]);
@@ -278,9 +259,7 @@ fn expressions_read_the_files_of_their_chart() {
         let values = format!("v: '{{{{ .Files.Get \"{name}\" | trim | default \"v1.30.4\" }}}}'\n");
         vec![value(&site(&files, "", &values))]
     });
-    assert_text(
-        &table,
-        str![[r#"
+    table.is(str![[r#"
 secrets/pw.txt
     "<secret charts/app/secrets/pw.txt>"
 k8s-version.txt
@@ -290,8 +269,7 @@ old/k8s-version.txt
 values.yaml
     v1.30.4
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -299,15 +277,10 @@ fn files_of_a_chart_that_is_not_there_are_not_known() {
     let values = "v: '{{ .Files.Get \"k8s-version.txt\" | default \"v1.30.4\" }}'\n";
     let stage = site(&[], "", values);
     stage.remove("charts/app/Chart.yaml");
-    let _ = stage.run("values edge v").screen(str![[r#"
+    let _ = stage.run("values edge v").brief(str![[r#"
 warning[expression-error]: `.Files` holds files of the chart, which is not in the repository
- --> charts/app/values.yaml:1:8
-  |
-1 | v: '{{ .Files.Get "k8s-version.txt" | default "v1.30.4" }}'
-  |        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^ in `v`
-  |
-  = cluster: edge
-
+  charts/app/values.yaml:1:8 `.Files.Get "k8s-version.txt"` in `v`
+  cluster: edge
 1 warning in 1 cluster
 
 "#]]);

@@ -2,7 +2,7 @@
 
 use snapbox::str;
 
-use crate::support::stage::{Run, Stage, assert_text, project, table};
+use crate::support::stage::{Is, Run, Stage, project, table};
 
 /// A project with one cluster, whose project file has those lines.
 fn site(settings: &str, values: &str) -> Stage {
@@ -30,9 +30,7 @@ fn a_prerelease_satisfies_a_constraint_as_the_version_of_helm_decides() {
         let printed = run(settings, expression, "v").exit(0).outcome.stdout;
         vec![printed.trim().to_owned()]
     });
-    assert_text(
-        &table,
-        str![[r#"
+    table.is(str![[r#"
 
     "false"
 helm: 3
@@ -48,8 +46,7 @@ helm: 4
 helm: "4.2"
     "false"
 
-"#]],
-    );
+"#]]);
 }
 
 /// Without quotes, `3.20` is the number 3.2.
@@ -63,9 +60,7 @@ fn a_minor_of_helm_is_a_text_of_the_list() {
         let lines = lines.filter(|line| words.iter().any(|word| line.starts_with(word)));
         lines.map(str::to_owned).collect()
     });
-    assert_text(
-        &table,
-        str![[r#"
+    table.is(str![[r#"
 3.20
     error[project-file]: `helm` is one of `3`, `4`, `3.17`, `3.18`, `3.19`, `3.20`, `4.0`, `4.1`, `4.2`, `4.3`, not `3.2`
     --> metalmark.yaml:3:7
@@ -83,8 +78,7 @@ fn a_minor_of_helm_is_a_text_of_the_list() {
     --> metalmark.yaml:3:7
     = help: write one of `3`, `4`, `3.17`, `3.18`, `3.19`, `3.20`, `4.0`, `4.1`, `4.2`, `4.3`
 
-"#]],
-    );
+"#]]);
 }
 
 /// Of 1,000 random doubles, 115 were printed with another last digit, and what was nested 127 deep as `null`.
@@ -103,15 +97,10 @@ fn json_has_every_digit_and_every_level() {
 #[test]
 fn bytes_that_are_no_text_are_refused() {
     let values = "v: '{{ b64dec \"/w==\" | sha256sum }}'\n";
-    let _ = run("", values, "v").exit(1).screen(str![[r#"
+    let _ = run("", values, "v").exit(1).brief(str![[r#"
 error[expression-error]: `b64dec` makes bytes that are not UTF-8, with which expressions cannot compute here; set the result in a values file
- --> edge.yaml:1:8
-  |
-1 | v: '{{ b64dec "/w==" | sha256sum }}'
-  |        ^^^^^^^^^^^^^ in `v`
-  |
-  = cluster: edge
-
+  edge.yaml:1:8 `b64dec "/w=="` in `v`
+  cluster: edge
 1 error in 1 cluster
 
 "#]]);

@@ -54,7 +54,7 @@ fn edge(text: impl AsRef<str>) -> Stage {
 /// What `check` finds, and what it says of each pool.
 fn lines(project: &Stage) -> Vec<String> {
     let checked = project.check();
-    [checked.findings, checked.pools].concat()
+    checked.lines()
 }
 
 #[test]
@@ -166,19 +166,12 @@ fn workers_are_held_to_their_own_bootstrap_configuration() {
         );
         edge(plane + &workers("KubeadmConfigTemplate", "v1.33.1", &spec))
     };
-    kubeadm("1.31.6-1.1").run("check").exit(1).screen(str![[r#"
+    kubeadm("1.31.6-1.1").run("check").exit(1).brief(str![[r#"
 error[k8s-version-mismatch]: machines install Kubernetes `1.31.6` when they boot, not `v1.33.1`
-  --> edge.yaml:36:28
-   |
-24 | spec: {clusterName: edge, replicas: 1, template: {spec: {clusterName: edge, version: v1.33.1, bootstrap: {configRef: {apiVersion: bo...
-   |                                                                                      ------- this version is required
-...
-36 |         apt-get install -y kubelet=1.31.6-1.1
-   |                            ^^^^^^^^^^^^^^^^^^ `kubelet=1.31.6-1.1`
-   |
-   = cluster: edge, pool md
-   = help: install Kubernetes `v1.33.1` there
-
+  edge.yaml:36:28 `kubelet=1.31.6-1.1` `kubelet=1.31.6-1.1`
+  edge.yaml:24:86 `v1.33.1` this version is required
+  cluster: edge, pool md
+  help: install Kubernetes `v1.33.1` there
 1 error in 1 cluster; 2 node pools checked: 1 unproven, 1 mismatched
 
 "#]]);
@@ -254,8 +247,7 @@ fn values_say_what_is_installed_at_each_level() {
 additional_commands: {pre_bootstrap_commands: [apt-get install -y kubelet=1.31.6-1.1]}; machine_deployments: {md0: {}}
     error[image-not-chosen] edge edge.yaml:3:36 `capm3` => cluster.capm3.image_key: …
     error[k8s-version-mismatch] edge/control-plane edge.yaml:4:50 `apt-get install -y kubelet=1.31.6-1.1` edge.yaml:2:16 `v1.33.1` => v1.33.1
-    edge/control-plane v1.33.1 (edge.yaml:2:16): mismatched holds 1.31.6 (edge.yaml:4:50)
-    edge/md0 v1.33.1 (edge.yaml:2:16): mismatched holds 1.31.6 (edge.yaml:4:50)
+    edge/control-plane v1.33.1 (edge.yaml:2:16), edge/md0 v1.33.1 (edge.yaml:2:16): mismatched holds 1.31.6 (edge.yaml:4:50)
 control_plane: {additional_commands: {pre_bootstrap_commands: [apt-get install -y kubelet=1.31.6-1.1]}}; machine_deployments: {md0: {}}
     error[image-not-chosen] edge edge.yaml:3:36 `capm3` => cluster.capm3.image_key: …
     error[k8s-version-mismatch] edge/control-plane edge.yaml:4:66 `apt-get install -y kubelet=1.31.6-1.1` edge.yaml:2:16 `v1.33.1` => v1.33.1
@@ -269,8 +261,7 @@ machine_deployment_default: {additional_files: {repo: {content: "KUBERNETES_VERS
     edge/md1 v1.33.1 (edge.yaml:2:16): unknown (no image selected)
 machine_deployments: {md0: {additional_files: {repo: {content: "KUBERNETES_VERSION={{ .Values.cluster.k8s_version }}"}}}}
     error[image-not-chosen] edge edge.yaml:3:36 `capm3` => cluster.capm3.image_key: …
-    edge/control-plane v1.33.1 (edge.yaml:2:16): unknown (no image selected)
-    edge/md0 v1.33.1 (edge.yaml:2:16): unknown (no image selected)
+    edge/control-plane v1.33.1 (edge.yaml:2:16), edge/md0 v1.33.1 (edge.yaml:2:16): unknown (no image selected)
 
 "#]],
         found,
@@ -312,19 +303,12 @@ fn with_argument(version: &str, argument: &str) -> Stage {
 fn removed_in_version() {
     let pause = "{pod-infra-container-image: registry.k8s.io/pause:3.9}";
     let project = with_argument("v1.35.2", pause);
-    fails("removed-in-version", &project, "check").screen(str![[r#"
+    fails("removed-in-version", &project, "check").brief(str![[r#"
 error[removed-in-version]: flag `--pod-infra-container-image` of kubelet is gone since Kubernetes 1.35, and machines are to run `v1.35.2`
-  --> edge.yaml:17:55
-   |
-12 |   version: v1.35.2
-   |            ------- this version is required
-...
-17 |         kubeletExtraArgs: {pod-infra-container-image: registry.k8s.io/pause:3.9}
-   |                                                       ^^^^^^^^^^^^^^^^^^^^^^^^^ remove it
-   |
-   = cluster: edge, pool control-plane
-   = help: https://github.com/openshift/microshift/blob/release-4.21/deps/github.com/openshift/kubernetes/pkg/kubelet/config/flags.go, read on 2026-11-27
-
+  edge.yaml:17:55 `registry.k8s.io/pause:3.9` remove it
+  edge.yaml:12:12 `v1.35.2` this version is required
+  cluster: edge, pool control-plane
+  help: https://github.com/openshift/microshift/blob/release-4.21/deps/github.com/openshift/kubernetes/pkg/kubelet/config/flags.go, read on 2026-11-27
 1 error in 1 cluster; 1 node pool checked: 1 unproven
 
 "#]]);
@@ -411,19 +395,12 @@ fn os_unsupported() {
         edge(control_plane("TalosControlPlane", version, &patch, image))
     };
     let project = talos("v1.36.0", "talos-v1.12.4-openstack-amd64", "v1.13.0");
-    fails("os-unsupported", &project, "check").screen(str![[r#"
+    fails("os-unsupported", &project, "check").brief(str![[r#"
 error[os-unsupported]: Talos `1.12.4` supports Kubernetes 1.30 to 1.35, and machines are to run `v1.36.0`
-  --> edge.yaml:19:49
-   |
-12 |   version: v1.36.0
-   |            ------- this version is required
-...
-19 | spec: {template: {spec: {image: {filter: {name: talos-v1.12.4-openstack-amd64}}}}}
-   |                                                 ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ this release of Talos
-   |
-   = cluster: edge, pool control-plane
-   = help: https://github.com/siderolabs/talos/blob/main/pkg/machinery/compatibility/talos112/talos112.go, read on 2026-11-27
-
+  edge.yaml:19:49 `talos-v1.12.4-openstack-amd64` this release of Talos
+  edge.yaml:12:12 `v1.36.0` this version is required
+  cluster: edge, pool control-plane
+  help: https://github.com/siderolabs/talos/blob/main/pkg/machinery/compatibility/talos112/talos112.go, read on 2026-11-27
 1 error in 1 cluster; 1 node pool checked: 1 unproven
 
 "#]]);

@@ -5,7 +5,7 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 
 use super::super::support::project::Project;
-use super::super::support::stage::{Stage, assert_text, project};
+use super::super::support::stage::{Is, Stage, project};
 use super::super::support::tarball::{Tarball, gzip};
 use super::rows::{assert_cases, assert_found};
 use super::{fails, passes, warns};
@@ -158,13 +158,9 @@ bundles:
         &project,
         "bundle inspect index:bundles.yaml",
     )
-    .screen(str![[r#"
+    .brief(str![[r#"
 error[bundle-cycle]: the bundles `app`, `database` require each other in a circle, or what does
- --> bundles.yaml:3:37
-  |
-3 | - {name: app, from: app, requires: [database]}
-  |                                     ^^^^^^^^
-
+  bundles.yaml:3:37 `database`
 1 error
 
 "#]]);
@@ -193,15 +189,10 @@ fn dependency_missing() {
         &project,
         "bundle inspect index:bundles.yaml",
     )
-    .screen(str![[r#"
+    .brief(str![[r#"
 error[dependency-missing]: `app` requires `database`, which the index does not name
- --> bundles.yaml:2:45
-  |
-2 | bundles: [{name: app, from: app, requires: [database]}]
-  |                                             ^^^^^^^^
-  |
-  = help: add the bundle, or `provided: [database]` where somebody else installs it
-
+  bundles.yaml:2:45 `database`
+  help: add the bundle, or `provided: [database]` where somebody else installs it
 1 error
 
 "#]]);
@@ -318,25 +309,16 @@ metadata: {name: widgets.example.org}
 spec: {group: example.org, scope: Cluster, names: {kind: Widget, plural: widgets}, versions: []}
 ",
         );
-    fails("crd-order", &project, "bundle inspect bundle --order names").screen(str![[r#"
+    fails("crd-order", &project, "bundle inspect bundle --order names").brief(str![[r#"
 kind         plain+v0
 content      sha256:bf291a57bdc946550eefca66aa49c9e4f18ad2d083b678766a28cc6cb9c8023f
 files        2 files, 266 bytes
 objects      1 CustomResourceDefinition
 objects      1 Widget
 error[crd-order]: `Widget first` is applied before `CustomResourceDefinition widgets.example.org`, which defines its kind
- --> bundle/manifests/a-widget.yaml:3:18
-  |
-3 | metadata: {name: first}
-  |                  ^^^^^ applied first
-  |
- ::: bundle/manifests/b-crd.yaml:3:18
-  |
-3 | metadata: {name: widgets.example.org}
-  |                  ------------------- defined here
-  |
-  = help: pack with `--order numbered`, or give the file of `CustomResourceDefinition widgets.example.org` a name that comes first
-
+  bundle/manifests/a-widget.yaml:3:18 `first` applied first
+  bundle/manifests/b-crd.yaml:3:18 `widgets.example.org` defined here
+  help: pack with `--order numbered`, or give the file of `CustomResourceDefinition widgets.example.org` a name that comes first
 1 error
 
 "#]]);
@@ -367,7 +349,7 @@ kind: Namespace
 metadata: {name: elsewhere, namespace: default}
 ",
     );
-    warns("namespace-missing", &project, "bundle inspect bundle").screen(str![[r#"
+    warns("namespace-missing", &project, "bundle inspect bundle").brief(str![[r#"
 kind         plain+v0
 content      sha256:87448aed3e07dc9edf0ae1e19c029d1559f67f648d4fd3cc194dfad7193c628d
 files        1 file, 286 bytes
@@ -375,21 +357,11 @@ objects      2 ConfigMap
 objects      1 Namespace
 needs        Namespace.example.org, which is defined elsewhere
 warning[namespace-missing]: `ConfigMap settings` is in no namespace
- --> bundle/manifests/settings.yaml:3:18
-  |
-3 | metadata: {name: settings}
-  |                  ^^^^^^^^ it lands wherever it is applied
-  |
-  = help: write `metadata.namespace`, or pack with `--namespace NAME`
-
+  bundle/manifests/settings.yaml:3:18 `settings` it lands wherever it is applied
+  help: write `metadata.namespace`, or pack with `--namespace NAME`
 warning[namespace-missing]: `ConfigMap elsewhere/other` is in namespace `elsewhere`, which the bundle does not hold
- --> bundle/manifests/settings.yaml:7:18
-  |
-7 | metadata: {name: other, namespace: elsewhere}
-  |                  ^^^^^
-  |
-  = help: add the Namespace `elsewhere`, unless it is there before the bundle
-
+  bundle/manifests/settings.yaml:7:18 `other`
+  help: add the Namespace `elsewhere`, unless it is there before the bundle
 2 warnings
 
 "#]]);
@@ -429,25 +401,16 @@ metadata: {name: settings, namespace: app}
             "bundle/manifests/b.yaml",
             "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings, namespace: app}\n",
         );
-    fails("object-duplicate", &project, "bundle inspect bundle").screen(str![[r#"
+    fails("object-duplicate", &project, "bundle inspect bundle").brief(str![[r#"
 kind         plain+v0
 content      sha256:59b91b86699bcb9c8e162e08a51dd889274a649afce35ebe57c2cb3c897a882d
 files        2 files, 205 bytes
 objects      2 ConfigMap
 objects      1 Namespace
 error[object-duplicate]: `ConfigMap app/settings` occurs twice
- --> bundle/manifests/b.yaml:3:18
-  |
-3 | metadata: {name: settings, namespace: app}
-  |                  ^^^^^^^^ again here
-  |
- ::: bundle/manifests/a.yaml:7:18
-  |
-7 | metadata: {name: settings, namespace: app}
-  |                  -------- first here
-  |
-  = help: keep one of the two
-
+  bundle/manifests/b.yaml:3:18 `settings` again here
+  bundle/manifests/a.yaml:7:18 `settings` first here
+  help: keep one of the two
 1 error
 
 "#]]);
@@ -467,30 +430,16 @@ cluster:
   capi_providers: {infra_provider: elemental, bootstrap_provider: cabpr}
   elemental: {image_key: sle, component_bundle_key: rke2}
 ").settings("images: {url: '{{ image.uri }}'}");
-    fails("component-mismatch", &project, "check").screen(str![[r#"
+    fails("component-mismatch", &project, "check").brief(str![[r#"
 warning[reference-unpinned]: image `sle` is not locked, so that its tag is rendered
- --> edge.yaml:8:26
-  |
-2 |   sle: {uri: 'oci://registry.example.org/sle:1', os: sle-micro, os-release: '6.0', k8s-version: 1.31.8+rke2r1, image-format: container}
-  |   --- by this reference
-...
-8 |   elemental: {image_key: sle, component_bundle_key: rke2}
-  |                          ^^^ machines pull this image
-  |
-  = cluster: edge, pool control-plane
-  = help: run `metalmark lock` to query its registry, and commit the lock
-
+  edge.yaml:8:26 `sle` machines pull this image
+  edge.yaml:2:3 `sle` by this reference
+  cluster: edge, pool control-plane
+  help: run `metalmark lock` to query its registry, and commit the lock
 error[component-mismatch]: component bundle `rke2` holds Kubernetes `1.30.1+rke2r1`, not `v1.31.8+rke2r1`
- --> edge.yaml:8:53
-  |
-4 |   rke2: {uri: 'https://images.example/rke2.tar.gz', sha256: 31a831a831a831a831a831a831a831a831a831a831a831a831a831a831a831a8, k8s_ver...
-  |   ---- described here
-...
-8 |   elemental: {image_key: sle, component_bundle_key: rke2}
-  |                                                     ^^^^ selected here
-  |
-  = cluster: edge, pool control-plane
-
+  edge.yaml:8:53 `rke2` selected here
+  edge.yaml:4:3 `rke2` described here
+  cluster: edge, pool control-plane
 1 error, 1 warning in 1 cluster; 1 node pool checked: 1 proven
 
 "#]]);
@@ -521,9 +470,7 @@ cluster:
     let words = words
         .filter(|line| line.contains("[component-mismatch]: ") || line.starts_with("= help: `"));
     let words: Vec<&str> = words.collect();
-    assert_text(
-        &(words.join("\n") + "\n"),
-        str![[r#"
+    (words.join("\n") + "\n").is(str![[r#"
 error[component-mismatch]: component bundle `old` holds Kubernetes `1.30.1+rke2r1`, not `v1.31.8`
 error[component-mismatch]: component bundle `old` installs on `ubuntu`, `sle-micro:5.5`, and the image is `sle-micro 6.0`
 error[component-mismatch]: component bundle `old` is made for rke2, not for kubeadm
@@ -538,8 +485,7 @@ error[component-mismatch]: no component bundle fits pool `md2`
 = help: `old` holds Kubernetes `1.30.1+rke2r1`, not `v1.31.8`, is made for rke2, not for kubeadm, installs on `ubuntu`, `sle-micro:5.5`, and the image is `sle-micro 6.0`, runs on `amd64`, and the image is `arm64`
 = help: `rke2-1-31-8` does not say which Kubernetes version it holds
 
-"#]],
-    );
+"#]]);
 }
 
 /// A bundle as one file, its namespace and what else is in it.

@@ -195,22 +195,15 @@ fn checksum_missing() {
     let project = bare("\
 os_images:
   own: {uri: 'oci://registry.example.org/own:1', k8s-flavor: rke2, k8s-version: 1.31.8+rke2r1, image-format: raw}", "capm3: {image_key: own}\nmachine_deployments: {md0: {}}");
-    fails("checksum-missing", &project, "check").screen(str![[r#"
+    fails("checksum-missing", &project, "check").brief(str![[r#"
 error[checksum-missing]: the sha256 of image `own` is not known
- --> edge.yaml:6:22
-  |
-2 |   own: {uri: 'oci://registry.example.org/own:1', k8s-flavor: rke2, k8s-version: 1.31.8+rke2r1, image-format: raw}
-  |   --- the catalog's entry has no checksum
-...
-6 |   capm3: {image_key: own}
-  |                      ^^^ this image is selected here
-  |
-  = cluster: edge, pool control-plane
-  = also in pools: md0
-  = help: run `metalmark lock` to query its registry, and commit the lock
-  = help: `os_images.own.sha256: …`
-  = help: or stamp the image server's: `images: {checksum: url}` in metalmark.yaml
-
+  edge.yaml:6:22 `own` this image is selected here
+  edge.yaml:2:3 `own` the catalog's entry has no checksum
+  cluster: edge, pool control-plane
+  also in pools: md0
+  help: run `metalmark lock` to query its registry, and commit the lock
+  help: `os_images.own.sha256: …`
+  help: or stamp the image server's: `images: {checksum: url}` in metalmark.yaml
 1 error in 1 cluster; 2 node pools checked: 2 proven
 
 "#]]);
@@ -228,28 +221,16 @@ capm3:
   machine_image_checksum: https://images.example/sums.txt
   machine_image_checksum_type: sha256",
     );
-    warns("checksum-by-url", &project, "check").screen(str![[r#"
+    warns("checksum-by-url", &project, "check").brief(str![[r#"
 warning[k8s-version-unproven]: nothing proves that image `ubuntu-noble-plain-rke2-1-31-8.raw` holds Kubernetes `v1.31.8+rke2r1`
- --> edge.yaml:5:24
-  |
-2 |   k8s_version: v1.31.8+rke2r1
-  |                -------------- this version is required
-...
-5 |     machine_image_url: https://images.example/ubuntu-noble-plain-rke2-1-31-8.raw
-  |                        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ only the image's name says `1.31.8`
-  |
-  = cluster: edge, pool control-plane
-  = help: select the image by `image_key`, so that its facts are known
-
+  edge.yaml:5:24 `https://images.example/ubuntu-noble-plain-rke2-1-31-8.raw` only the image's name says `1.31.8`
+  edge.yaml:2:16 `v1.31.8+rke2r1` this version is required
+  cluster: edge, pool control-plane
+  help: select the image by `image_key`, so that its facts are known
 warning[checksum-by-url]: the checksum is a URL
- --> edge.yaml:7:29
-  |
-7 |     machine_image_checksum: https://images.example/sums.txt
-  |                             ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ fetched when a node is provisioned
-  |
-  = cluster: edge, pool control-plane
-  = help: `cluster.capm3.machine_image_checksum: …`, as `sha256sum` prints it
-
+  edge.yaml:7:29 `https://images.example/sums.txt` fetched when a node is provisioned
+  cluster: edge, pool control-plane
+  help: `cluster.capm3.machine_image_checksum: …`, as `sha256sum` prints it
 2 warnings in 1 cluster; 1 node pool checked: 1 by name only
 
 "#]]);
@@ -271,28 +252,16 @@ capm3:
   machine_image_checksum: sha256:31A831A831A831A831A831A831A831A831A831A831A831A831A831A831A831A8
   machine_image_checksum_type: sha256",
     );
-    fails("checksum-malformed", &project, "check").screen(str![[r#"
+    fails("checksum-malformed", &project, "check").brief(str![[r#"
 warning[k8s-version-unproven]: nothing proves that image `ubuntu-noble-plain-rke2-1-31-8.raw` holds Kubernetes `v1.31.8+rke2r1`
- --> edge.yaml:5:24
-  |
-2 |   k8s_version: v1.31.8+rke2r1
-  |                -------------- this version is required
-...
-5 |     machine_image_url: https://images.example/ubuntu-noble-plain-rke2-1-31-8.raw
-  |                        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ only the image's name says `1.31.8`
-  |
-  = cluster: edge, pool control-plane
-  = help: select the image by `image_key`, so that its facts are known
-
+  edge.yaml:5:24 `https://images.example/ubuntu-noble-plain-rke2-1-31-8.raw` only the image's name says `1.31.8`
+  edge.yaml:2:16 `v1.31.8+rke2r1` this version is required
+  cluster: edge, pool control-plane
+  help: select the image by `image_key`, so that its facts are known
 error[checksum-malformed]: `machine_image_checksum` is not a digest
- --> edge.yaml:7:29
-  |
-7 |     machine_image_checksum: sha256:31A831A831A831A831A831A831A831A831A831A831A831A831A831A831A831A8
-  |                             ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ it starts with `sha256:`
-  |
-  = cluster: edge, pool control-plane
-  = help: `machine_image_checksum: 31a831a831a831a831a831a831a831a831a831a831a831a831a831a831a831a8`
-
+  edge.yaml:7:29 `sha256:31A831A831A831A831A831A831A831A831A831A831A831A831A831A831A831A8` it starts with `sha256:`
+  cluster: edge, pool control-plane
+  help: `machine_image_checksum: 31a831a831a831a831a831a831a831a831a831a831a831a831a831a831a831a8`
 1 error, 1 warning in 1 cluster; 1 node pool checked: 1 by name only
 
 "#]]);

@@ -268,25 +268,15 @@ error[choice-conflict]: `image_key` and `machine_image_url` each select an image
 #[test]
 fn image_not_chosen() {
     let project = edge("capm3: {imagekey: noble-31}\nmachine_deployments: {md0: {}}");
-    fails("image-not-chosen", &project, "check").screen(str![[r#"
+    fails("image-not-chosen", &project, "check").brief(str![[r#"
 error[key-misspelled]: `cluster.capm3.imagekey` has no effect, and is almost `cluster.capm3.image_key`
- --> edge.yaml:4:11
-  |
-4 |   capm3: {imagekey: noble-31}
-  |           ^^^^^^^^ this key
-  |
-  = cluster: edge
-  = help: write `image_key`
-
+  edge.yaml:4:11 `imagekey` this key
+  cluster: edge
+  help: write `image_key`
 error[image-not-chosen]: no node pool selects an image
- --> edge.yaml:3:36
-  |
-3 |   capi_providers: {infra_provider: capm3, bootstrap_provider: cabpr}
-  |                                    ^^^^^ Metal3 needs an image
-  |
-  = cluster: edge
-  = help: `cluster.capm3.image_key: …`
-
+  edge.yaml:3:36 `capm3` Metal3 needs an image
+  cluster: edge
+  help: `cluster.capm3.image_key: …`
 2 errors in 1 cluster; 0 node pools checked; 2 skipped: no image selected
 
 "#]]);
@@ -301,19 +291,12 @@ os_images_oci_registries: {sylva: {url: 'oci://registry.example.org/os', tag: 0.
 sylva_diskimagebuilder_images:
   noble-31: {enabled: false, os_images_oci_registry: sylva, k8s-version: 1.31.8+rke2r1, image-format: raw, sha256: 31a831a831a831a831a831a831a831a831a831a831a831a831a831a831a831a8}
   noble-30: {enabled: true, os_images_oci_registry: sylva}", "capm3: {image_key: noble-31}");
-    fails("image-not-enabled", &project, "check").screen(str![[r#"
+    fails("image-not-enabled", &project, "check").brief(str![[r#"
 error[image-not-enabled]: image `noble-31` is not served
- --> edge.yaml:8:22
-  |
-3 |   noble-31: {enabled: false, os_images_oci_registry: sylva, k8s-version: 1.31.8+rke2r1, image-format: raw, sha256: 31a831a831a831a831...
-  |                       ----- not enabled here
-...
-8 |   capm3: {image_key: noble-31}
-  |                      ^^^^^^^^ selected here
-  |
-  = cluster: edge, pool control-plane
-  = help: `sylva_diskimagebuilder_images.noble-31.enabled: true`
-
+  edge.yaml:8:22 `noble-31` selected here
+  edge.yaml:3:23 `false` not enabled here
+  cluster: edge, pool control-plane
+  help: `sylva_diskimagebuilder_images.noble-31.enabled: true`
 1 error in 1 cluster; 1 node pool checked: 1 proven
 
 "#]]);
@@ -332,15 +315,10 @@ fn image_unused() {
             "edge",
             "cluster: {k8s_version: v1.31.8+rke2r1, capm3: {image_key: noble-31}}",
         );
-    warns("image-unused", &project, "check").screen(str![[r#"
+    warns("image-unused", &project, "check").brief(str![[r#"
 warning[image-unused]: no cluster uses image `noble-30`
- --> catalog.yaml:3:3
-  |
-3 |   noble-30: {k8s-flavor: rke2, k8s-version: '1.30.12+rke2r1', image-format: raw, uri: 'https://images.example/noble-30.raw', sha256: ...
-  |   ^^^^^^^^ declared here
-  |
-  = help: remove `os_images.noble-30`
-
+  catalog.yaml:3:3 `noble-30` declared here
+  help: remove `os_images.noble-30`
 1 warning; 1 node pool checked: 1 proven
 
 "#]]);
@@ -353,16 +331,11 @@ warning[image-unused]: no cluster uses image `noble-30`
 fn key_misspelled() {
     let project =
         edge("capm3: {image_key: noble-31}\ncontrol_plane: {capm3: {image_kye: noble-30}}");
-    fails("key-misspelled", &project, "check").screen(str![[r#"
+    fails("key-misspelled", &project, "check").brief(str![[r#"
 error[key-misspelled]: `cluster.control_plane.capm3.image_kye` has no effect, and is almost `cluster.control_plane.capm3.image_key`
- --> edge.yaml:5:27
-  |
-5 |   control_plane: {capm3: {image_kye: noble-30}}
-  |                           ^^^^^^^^^ this key
-  |
-  = cluster: edge
-  = help: write `image_key`
-
+  edge.yaml:5:27 `image_kye` this key
+  cluster: edge
+  help: write `image_key`
 1 error in 1 cluster; 1 node pool checked: 1 proven
 
 "#]]);
@@ -382,16 +355,11 @@ fn provider_unknown() {
         "infra_provider: capm3",
         "infra_provider: capm33",
     );
-    fails("provider-unknown", &project, "check").screen(str![[r#"
+    fails("provider-unknown", &project, "check").brief(str![[r#"
 error[provider-unknown]: nothing is known of the infrastructure provider `capm33`
- --> edge.yaml:3:36
-  |
-3 |   capi_providers: {infra_provider: capm33, bootstrap_provider: cabpr}
-  |                                    ^^^^^^ its images are not checked
-  |
-  = cluster: edge
-  = help: did you mean `capm3`?
-
+  edge.yaml:3:36 `capm33` its images are not checked
+  cluster: edge
+  help: did you mean `capm3`?
 1 error in 1 cluster; 0 node pools checked; 1 skipped: no image selected
 
 "#]]);

@@ -3,7 +3,7 @@
 use snapbox::str;
 
 use super::super::support::project::Project;
-use super::super::support::stage::{Stage, assert_text, project, table};
+use super::super::support::stage::{Is, Stage, project, table};
 use super::rows::assert_cases;
 use super::{fails, passes, warns};
 
@@ -262,17 +262,12 @@ fn hosts(settings: &str) -> Stage {
 #[test]
 fn endpoint_missing() {
     let project = hosts("control_plane_replicas: 1");
-    fails("endpoint-missing", &project, "check --allow-empty").screen(str![[r#"
+    fails("endpoint-missing", &project, "check --allow-empty").brief(str![[r#"
 error[endpoint-missing]: the cluster has no control plane endpoint
- --> edge.yaml:1:1
-  |
-1 | cluster:
-  | ^^^^^^^ nothing here resolves to an address
-  |
-  = cluster: edge
-  = help: a virtual IP: `cluster.control_plane_endpoint.vip: 192.0.2.10`
-  = help: a host: list the control plane's in `cluster.inventory`, with their labels and addresses
-
+  edge.yaml:1:1 `cluster` nothing here resolves to an address
+  cluster: edge
+  help: a virtual IP: `cluster.control_plane_endpoint.vip: 192.0.2.10`
+  help: a host: list the control plane's in `cluster.inventory`, with their labels and addresses
 1 error in 1 cluster; 0 node pools checked; 1 skipped: no image selected
 
 "#]]);
@@ -287,18 +282,12 @@ error[endpoint-missing]: the cluster has no control plane endpoint
 fn endpoint_disagrees() {
     let project =
         hosts("control_plane_endpoint: {vip: 192.0.2.10}\ncluster_virtual_ip: 192.0.2.20");
-    fails("endpoint-disagrees", &project, "check --allow-empty").screen(str![[r#"
+    fails("endpoint-disagrees", &project, "check --allow-empty").brief(str![[r#"
 error[endpoint-disagrees]: `cluster.cluster_virtual_ip` names `192.0.2.20`, and the endpoint is `192.0.2.10`
- --> edge.yaml:4:33
-  |
-4 |   control_plane_endpoint: {vip: 192.0.2.10}
-  |                                 ^^^^^^^^^^ the endpoint
-5 |   cluster_virtual_ip: 192.0.2.20
-  |                       ---------- another one
-  |
-  = cluster: edge
-  = help: `cluster.cluster_virtual_ip`: write `192.0.2.10`, or remove it
-
+  edge.yaml:4:33 `192.0.2.10` the endpoint
+  edge.yaml:5:23 `192.0.2.20` another one
+  cluster: edge
+  help: `cluster.cluster_virtual_ip`: write `192.0.2.10`, or remove it
 1 error in 1 cluster; 0 node pools checked; 1 skipped: no image selected
 
 "#]]);
@@ -316,31 +305,17 @@ control_plane_endpoint: {vip: 192.0.2.11}
 inventory:
   server-1: {labels: {role: cp}, addresses: {internal: 192.0.2.11}}",
     );
-    fails("endpoint-collides", &project, "check --allow-empty").screen(str![[r#"
+    fails("endpoint-collides", &project, "check --allow-empty").brief(str![[r#"
 error[endpoint-collides]: the endpoint `192.0.2.11` is in the service network `192.0.2.0/25`
- --> edge.yaml:6:33
-  |
-4 |   cluster_services_cidrs: [192.0.2.0/25]
-  |                            ------------ that network
-5 |   elemental: {selector: {matchLabels: {role: cp}}}
-6 |   control_plane_endpoint: {vip: 192.0.2.11}
-  |                                 ^^^^^^^^^^ the endpoint
-  |
-  = cluster: edge
-  = help: take an address of the hosts' network
-
+  edge.yaml:6:33 `192.0.2.11` the endpoint
+  edge.yaml:4:28 `192.0.2.0/25` that network
+  cluster: edge
+  help: take an address of the hosts' network
 error[endpoint-collides]: the virtual IP `192.0.2.11` is host `server-1`'s own address
- --> edge.yaml:6:33
-  |
-6 |   control_plane_endpoint: {vip: 192.0.2.11}
-  |                                 ^^^^^^^^^^ the endpoint
-7 |   inventory:
-8 |     server-1: {labels: {role: cp}, addresses: {internal: 192.0.2.11}}
-  |                                                          ---------- the host's
-  |
-  = cluster: edge
-  = help: take an address that no host has
-
+  edge.yaml:6:33 `192.0.2.11` the endpoint
+  edge.yaml:8:58 `192.0.2.11` the host's
+  cluster: edge
+  help: take an address that no host has
 2 errors in 1 cluster; 0 node pools checked; 1 skipped: no image selected
 
 "#]]);
@@ -400,9 +375,7 @@ fn two_clusters_with_one_endpoint_are_found() {
         .into_iter()
         .map(|(name, found)| table([name], |_| found.clone()))
         .collect();
-    assert_text(
-        &found,
-        str![[r#"
+    found.is(str![[r#"
 another port
     error[nothing-checked] => cluster.capm3.image_key: … | --allow-empty
 one
@@ -420,25 +393,19 @@ manifests
 one cluster in two folders
     error[nothing-checked] => --allow-empty
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
 fn endpoint_not_in_subnet() {
     let project = hosts("control_plane_endpoint: {vip: 198.51.100.10, subnets: [192.0.2.0/26]}");
-    fails("endpoint-not-in-subnet", &project, "check --allow-empty").screen(str![[r#"
+    fails("endpoint-not-in-subnet", &project, "check --allow-empty").brief(str![[r#"
 error[endpoint-not-in-subnet]: the virtual IP `198.51.100.10` is not in the hosts' network `192.0.2.0/26`
- --> edge.yaml:4:33
-  |
-4 |   control_plane_endpoint: {vip: 198.51.100.10, subnets: [192.0.2.0/26]}
-  |                                 ^^^^^^^^^^^^^            ------------ the hosts' network
-  |                                 |
-  |                                 outside of it
-  |
-  = cluster: edge
-  = help: take an address of it that no host has, or `cluster.control_plane_endpoint.kube_vip.mode: bgp`
-
+  edge.yaml:4:33 `198.51.100.10`            ------------ the hosts' network
+    |
+    outside of it
+  cluster: edge
+  help: take an address of it that no host has, or `cluster.control_plane_endpoint.kube_vip.mode: bgp`
 1 error in 1 cluster; 0 node pools checked; 1 skipped: no image selected
 
 "#]]);
@@ -459,19 +426,12 @@ inventory:
   server-3: {labels: {role: cp}, addresses: {internal: 192.0.2.13}}
   server-4: {labels: {role: cp}, addresses: {internal: 192.0.2.14}}",
     );
-    warns("endpoint-single-host", &project, "check --allow-empty").screen(str![[r#"
+    warns("endpoint-single-host", &project, "check --allow-empty").brief(str![[r#"
 warning[endpoint-single-host]: 3 control plane replicas are behind host `server-1` alone
- --> edge.yaml:8:58
-  |
-4 |   control_plane_replicas: 3
-  |                           - replicas
-...
-8 |     server-1: {labels: {role: cp}, addresses: {internal: 192.0.2.11}}
-  |                                                          ^^^^^^^^^^ the endpoint is its address
-  |
-  = cluster: edge, pool control-plane
-  = help: `cluster.control_plane_endpoint.vip: …`, an address that moves
-
+  edge.yaml:8:58 `192.0.2.11` the endpoint is its address
+  edge.yaml:4:27 `3` replicas
+  cluster: edge, pool control-plane
+  help: `cluster.control_plane_endpoint.vip: …`, an address that moves
 1 warning in 1 cluster; 0 node pools checked; 1 skipped: no image selected
 
 "#]]);
@@ -494,24 +454,14 @@ inventory:
   worker: {labels: {role: worker}, addresses: {internal: 192.0.2.21}}
 machine_deployments: {md0: {replicas: 1, elemental: {selector: {matchLabels: {role: worker}}}}}",
     );
-    fails("hosts-short", &project, "check --allow-empty").screen(str![[r#"
+    fails("hosts-short", &project, "check --allow-empty").brief(str![[r#"
 error[hosts-short]: 4 hosts match pool `control-plane`, which needs 5
- --> edge.yaml:4:27
-  |
-4 |   control_plane_replicas: 5
-  |                           ^ 4 hosts match its selector
-  |
-  = cluster: edge, pool control-plane
-  = help: label another host, or request fewer replicas
-
+  edge.yaml:4:27 `5` 4 hosts match its selector
+  cluster: edge, pool control-plane
+  help: label another host, or request fewer replicas
 warning[hosts-short]: no host is left for pool `md0` to roll with
-  --> edge.yaml:13:41
-   |
-13 |   machine_deployments: {md0: {replicas: 1, elemental: {selector: {matchLabels: {role: worker}}}}}
-   |                                         ^ 1 host matches its selector
-   |
-   = cluster: edge, pool md0
-
+  edge.yaml:13:41 `1` 1 host matches its selector
+  cluster: edge, pool md0
 1 error, 1 warning in 1 cluster; 0 node pools checked; 2 skipped: no image selected
 
 "#]]);
@@ -528,19 +478,12 @@ elemental: {selector: {matchLabels: {site: lyon}}}
 control_plane_endpoint: {vip: 192.0.2.10}
 machine_deployments: {md0: {replicas: 2}}",
     );
-    fails("selectors-overlap", &project, "check --allow-empty").screen(str![[r#"
+    fails("selectors-overlap", &project, "check --allow-empty").brief(str![[r#"
 error[selectors-overlap]: the control plane and pool `md0` both claim the same hosts
- --> edge.yaml:6:25
-  |
-2 |   k8s_version: v1.34.1
-  |   -------------------- the control plane
-...
-6 |   machine_deployments: {md0: {replicas: 2}}
-  |                         ^^^ this pool
-  |
-  = cluster: edge, pool md0
-  = help: select by a label that distinguishes them, such as `role`
-
+  edge.yaml:6:25 `md0` this pool
+  edge.yaml:2:3 `k8s_version: v1.34.1` the control plane
+  cluster: edge, pool md0
+  help: select by a label that distinguishes them, such as `role`
 1 error in 1 cluster; 0 node pools checked; 2 skipped: no image selected
 
 "#]]);
@@ -696,38 +639,22 @@ fn endpoint_replaced() {
         "    server-1: {addresses: {internal: 192.0.2.11}}\n",
         "",
     );
-    warns("endpoint-replaced", &project, "impact --against HEAD").screen(str![[r#"
+    warns("endpoint-replaced", &project, "impact --against HEAD").brief(str![[r#"
 Against 8aa9724221, `HEAD`
-
 edge
   whole cluster  in place: existing machines stay as they are, later ones differ
                    endpoint spec.controlPlaneEndpoint  192.0.2.11:6443 of host server-1 → 192.0.2.12:6443 of host server-2
-
 no machine is re-provisioned, 0 clusters as before
 warning[endpoint-replaced]: the control plane endpoint `192.0.2.11:6443 of host server-1` is replaced by `192.0.2.12:6443 of host server-2`, and no machine is
- --> edge.yaml:6:38
-  |
-6 |     server-2: {addresses: {internal: 192.0.2.12}}
-  |                                      ^^^^^^^^^^ the endpoint from now on
-  |
- ::: 8aa9724221:edge.yaml:6:38
-  |
-6 |     server-1: {addresses: {internal: 192.0.2.11}}
-  |                                      ---------- the endpoint so far
-  |
-  = cluster: edge
-  = help: Cluster API takes the endpoint of an infrastructure cluster once: set `spec.controlPlaneEndpoint` of the Cluster too
-  = help: machines know the old one until they are replaced, the control plane's first: `rolloutAfter`
-
+  edge.yaml:6:38 `192.0.2.12` the endpoint from now on
+  8aa9724221:edge.yaml:6:38 `192.0.2.11` the endpoint so far
+  cluster: edge
+  help: Cluster API takes the endpoint of an infrastructure cluster once: set `spec.controlPlaneEndpoint` of the Cluster too
+  help: machines know the old one until they are replaced, the control plane's first: `rolloutAfter`
 warning[hosts-short]: no host is left for pool `control-plane` to roll with
- --> edge.yaml:7:27
-  |
-7 |   control_plane_replicas: 1
-  |                           ^ 1 host matches its selector
-  |
-  = cluster: edge, pool control-plane
-  = help: label another host, or request fewer replicas
-
+  edge.yaml:7:27 `1` 1 host matches its selector
+  cluster: edge, pool control-plane
+  help: label another host, or request fewer replicas
 2 warnings in 1 cluster
 
 "#]]);

@@ -176,21 +176,14 @@ fn format_missing() {
     let project = bare("\
 os_images:
   own: {uri: 'oci://registry.example.org/own:1', k8s-flavor: rke2, k8s-version: 1.31.8+rke2r1, sha256: 31a831a831a831a831a831a831a831a831a831a831a831a831a831a831a831a8}", "capm3: {image_key: own}\nmachine_deployments: {md0: {}}");
-    fails("format-missing", &project, "check").screen(str![[r#"
+    fails("format-missing", &project, "check").brief(str![[r#"
 error[format-missing]: the format of image `own` is not known
- --> edge.yaml:6:22
-  |
-2 |   own: {uri: 'oci://registry.example.org/own:1', k8s-flavor: rke2, k8s-version: 1.31.8+rke2r1, sha256: 31a831a831a831a831a831a831a831...
-  |   --- the catalog's entry has no `image-format`
-...
-6 |   capm3: {image_key: own}
-  |                      ^^^ this image is selected here
-  |
-  = cluster: edge, pool control-plane
-  = also in pools: md0
-  = help: run `metalmark lock` to query its registry, and commit the lock
-  = help: `os_images.own.image-format: raw`
-
+  edge.yaml:6:22 `own` this image is selected here
+  edge.yaml:2:3 `own` the catalog's entry has no `image-format`
+  cluster: edge, pool control-plane
+  also in pools: md0
+  help: run `metalmark lock` to query its registry, and commit the lock
+  help: `os_images.own.image-format: raw`
 1 error in 1 cluster; 2 node pools checked: 2 proven
 
 "#]]);
@@ -203,16 +196,11 @@ fn format_unsupported() {
     let project = bare("\
 os_images:
   own: {uri: 'oci://registry.example.org/own:1', k8s-flavor: rke2, k8s-version: 1.31.8+rke2r1, sha256: 31a831a831a831a831a831a831a831a831a831a831a831a831a831a831a831a8, image-format: raw.gz}", "capm3: {image_key: own}");
-    fails("format-unsupported", &project, "check").screen(str![[r#"
+    fails("format-unsupported", &project, "check").brief(str![[r#"
 error[format-unsupported]: `capm3` does not boot images of format `raw.gz`
- --> edge.yaml:2:184
-  |
-2 | ...31a831a831a831a831a831a831a831a8, image-format: raw.gz}
-  |                                                    ^^^^^^ one of raw, qcow2, live-iso
-  |
-  = cluster: edge, pool control-plane
-  = help: build or convert the image: `qemu-img convert -O raw`
-
+  edge.yaml:2:184 `raw.gz` one of raw, qcow2, live-iso
+  cluster: edge, pool control-plane
+  help: build or convert the image: `qemu-img convert -O raw`
 1 error in 1 cluster; 1 node pool checked: 1 proven
 
 "#]]);
@@ -231,16 +219,11 @@ fn storage_too_small() {
         "cluster:\n",
         "os_images_default_download_storage_space: 2Gi\ncluster:\n",
     );
-    warns("storage-too-small", &project, "check").screen(str![[r#"
+    warns("storage-too-small", &project, "check").brief(str![[r#"
 warning[storage-too-small]: image `noble-31` needs 23766Mi of storage
- --> edge.yaml:1:43
-  |
-1 | os_images_default_download_storage_space: 2Gi
-  |                                           ^^^ 2048Mi are set aside
-  |
-  = cluster: edge
-  = help: `os_images_default_download_storage_space: 24Gi`
-
+  edge.yaml:1:43 `2Gi` 2048Mi are set aside
+  cluster: edge
+  help: `os_images_default_download_storage_space: 24Gi`
 1 warning in 1 cluster; 1 node pool checked: 1 proven
 
 "#]]);
@@ -255,21 +238,12 @@ fn image_disagrees() {
         "capm3: {{machine_image_url: 'https://images.example/noble-31.raw', machine_image_checksum: {sum}, machine_image_checksum_type: sha256, machine_image_format: qcow2}}"
     );
     let project = edge(&image);
-    fails("image-disagrees", &project, "check").screen(str![[r#"
+    fails("image-disagrees", &project, "check").brief(str![[r#"
 error[image-disagrees]: `image-format` of image `noble-31` is `qcow2` by what is booted, and `raw` by the values
- --> edge.yaml:4:218
-  |
-4 | ...hine_image_checksum_type: sha256, machine_image_format: qcow2}
-  |                                                            ^^^^^ `qcow2` here
-  |
- ::: catalog.yaml:2:76
-  |
-2 |   noble-31: {k8s-flavor: rke2, k8s-version: '1.31.8+rke2r1', image-format: raw, uri: 'https://images.example/noble-31.raw', sha256: '...
-  |                                                                            --- `raw` here
-  |
-  = cluster: edge, pool control-plane
-  = help: correct the one that is wrong, or describe the other file by itself: a record, or a location with a format and digests of its own
-
+  edge.yaml:4:218 `qcow2` `qcow2` here
+  catalog.yaml:2:76 `raw` `raw` here
+  cluster: edge, pool control-plane
+  help: correct the one that is wrong, or describe the other file by itself: a record, or a location with a format and digests of its own
 1 error in 1 cluster; 1 node pool checked: 1 mismatched
 
 "#]]);
@@ -332,19 +306,12 @@ fn install_image() {
         "edge",
         &installed("image-format: ova, k8s-version: 1.30.4", named),
     );
-    fails("install-image", &project, "check").screen(str![[r#"
+    fails("install-image", &project, "check").brief(str![[r#"
 error[install-image]: `install` installs Kubernetes `1.30.4`, and the cluster is to have `v1.31.8`
- --> edge.yaml:8:22
-  |
-3 |   install: {uri: 'https://images.example.org/install.ova', image-format: ova, k8s-version: 1.30.4}
-  |                                                                                            ------ said of it here
-...
-8 |   install_image_key: install
-  |                      ^^^^^^^ installed from this image
-  |
-  = cluster: edge
-  = help: `install_image_key: …`, an image that installs the cluster's version
-
+  edge.yaml:8:22 `install` installed from this image
+  edge.yaml:3:92 `1.30.4` said of it here
+  cluster: edge
+  help: `install_image_key: …`, an image that installs the cluster's version
 1 error in 1 cluster; 1 node pool checked: 1 proven
 
 "#]]);

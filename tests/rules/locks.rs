@@ -7,7 +7,7 @@ use yaml_tree::bytes::BASE64;
 
 use super::super::support::cosign::{ANNOTATION, Key, SIMPLE, Signs, payload};
 use super::super::support::layout::LayoutWriter;
-use super::super::support::stage::{Stage, assert_text, project};
+use super::super::support::stage::{Is, Stage, project};
 use super::{fails, passes, values, warns};
 
 /// Where the registry's images are, and where its clients look for them.
@@ -93,17 +93,12 @@ fn artifact_other_image() {
     let key = Key::new();
     let project = locked_signed(&key);
     push_signed(&project, "noble-30", &key);
-    fails("artifact-other-image", &project, "verify").screen(str![[r#"
+    fails("artifact-other-image", &project, "verify").brief(str![[r#"
 IMAGE     TAG        SIGNED BY  REFERENCE
 noble-31  as locked  –          oci://registry.example.org/os/noble-31:1.0.0
 error[artifact-other-image]: `oci://registry.example.org/os/noble-31:1.0.0` is not trusted: its signature was made for `registry.example.org/os/noble-30`
- --> metalmark.lock:7:11
-  |
-7 |   digest: sha256:1763bf0b5ca5675eef9b3ce767975dd88fff9d754877400f02a6330d929a1ac1
-  |           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-  |
-  = help: the key is right: compare the two names; where images are copied on purpose, name the prefix that they were signed below: `registries: {signed-as: {PREFIX: PREFIX}}` in the project file
-
+  metalmark.lock:7:11 `sha256:1763bf0b5ca5675eef9b3ce767975dd88fff9d754877400f02a6330d929a1ac1`
+  help: the key is right: compare the two names; where images are copied on purpose, name the prefix that they were signed below: `registries: {signed-as: {PREFIX: PREFIX}}` in the project file
 1 error
 
 "#]]);
@@ -120,15 +115,10 @@ fn provenance_unproven() {
     let _ = project.run("lock").exit(0);
     let policy = "policy: {provenance: [{images: registry.example.org/os, key: ci.pub}]}";
     let project = project.settings(policy);
-    fails("provenance-unproven", &project, "check").screen(str![[r#"
+    fails("provenance-unproven", &project, "check").brief(str![[r#"
 error[provenance-unproven]: `oci://registry.example.org/os/noble-31:1.0.0` is not proven to come from where the project says: it has no signature
- --> metalmark.lock:7:11
-  |
-7 |   digest: sha256:1763bf0b5ca5675eef9b3ce767975dd88fff9d754877400f02a6330d929a1ac1
-  |           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ locked here
-  |
-  = help: run `metalmark lock`: it looks for signatures and attestations, and locks nothing that lacks one
-
+  metalmark.lock:7:11 `sha256:1763bf0b5ca5675eef9b3ce767975dd88fff9d754877400f02a6330d929a1ac1` locked here
+  help: run `metalmark lock`: it looks for signatures and attestations, and locks nothing that lacks one
 1 error; 1 node pool checked: 1 proven
 
 "#]]);
@@ -146,19 +136,12 @@ fn reference_unpinned() {
         "images: {url: '{{ image.uri }}'}\nregistries:",
     );
     push_noble(&mut registry(&project));
-    warns("reference-unpinned", &project, "check").screen(str![[r#"
+    warns("reference-unpinned", &project, "check").brief(str![[r#"
 warning[reference-unpinned]: image `noble-31` is not locked, so that its tag is rendered
- --> edge.yaml:6:22
-  |
-2 | sylva_diskimagebuilder_images: {noble-31: {os_images_oci_registry: lab, k8s-version: 1.31.8+rke2r1, image-format: raw, sha256: aaaaaa...
-  |                                 -------- by this reference
-...
-6 |   capm3: {image_key: noble-31}
-  |                      ^^^^^^^^ machines pull this image
-  |
-  = cluster: edge, pool control-plane
-  = help: run `metalmark lock` to query its registry, and commit the lock
-
+  edge.yaml:6:22 `noble-31` machines pull this image
+  edge.yaml:2:33 `noble-31` by this reference
+  cluster: edge, pool control-plane
+  help: run `metalmark lock` to query its registry, and commit the lock
 1 warning in 1 cluster; 1 node pool checked: 1 proven
 
 "#]]);
@@ -170,36 +153,19 @@ warning[reference-unpinned]: image `noble-31` is not locked, so that its tag is 
         &format!("capm3: {{machine_image_url: '{url}', machine_image_format: raw}}"),
     );
     project.write("edge.yaml", &own);
-    warns("reference-unpinned", &project, "check").screen(str![[r#"
+    warns("reference-unpinned", &project, "check").brief(str![[r#"
 warning[k8s-version-unproven]: nothing proves that image `ubuntu-noble-plain-rke2-1-31-8:1.0.0` holds Kubernetes `v1.31.8+rke2r1`
- --> edge.yaml:4:30
-  |
-2 |   k8s_version: v1.31.8+rke2r1
-  |                -------------- this version is required
-3 |   capi_providers: {infra_provider: capm3, bootstrap_provider: cabpr}
-4 |   capm3: {machine_image_url: 'oci://registry.example.org/os/ubuntu-noble-plain-rke2-1-31-8:1.0.0', machine_image_format: raw}
-  |                              ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ only the image's name says `1.31.8`
-  |
-  = cluster: edge, pool control-plane
-  = help: select the image by `image_key`, so that its facts are known
-
+  edge.yaml:4:30 `'oci://registry.example.org/os/ubuntu-noble-plain-rke2-1-31-8:1.0.0'` only the image's name says `1.31.8`
+  edge.yaml:2:16 `v1.31.8+rke2r1` this version is required
+  cluster: edge, pool control-plane
+  help: select the image by `image_key`, so that its facts are known
 warning[reference-unpinned]: `oci://registry.example.org/os/ubuntu-noble-plain-rke2-1-31-8:1.0.0` names a tag, which may move
- --> edge.yaml:4:30
-  |
-4 |   capm3: {machine_image_url: 'oci://registry.example.org/os/ubuntu-noble-plain-rke2-1-31-8:1.0.0', machine_image_format: raw}
-  |                              ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ machines pull this image
-  |
-  = cluster: edge, pool control-plane
-  = help: name it by its digest: `oci://…@sha256:…`
-
+  edge.yaml:4:30 `'oci://registry.example.org/os/ubuntu-noble-plain-rke2-1-31-8:1.0.0'` machines pull this image
+  cluster: edge, pool control-plane
+  help: name it by its digest: `oci://…@sha256:…`
 warning[lock-unused]: the lock holds `oci://registry.example.org/os/noble-31:1.0.0`, which no cluster requires
- --> metalmark.lock:5:8
-  |
-5 | - key: noble-31
-  |        ^^^^^^^^
-  |
-  = help: run `metalmark lock`
-
+  metalmark.lock:5:8 `noble-31`
+  help: run `metalmark lock`
 3 warnings in 1 cluster; 1 node pool checked: 1 by name only
 
 "#]]);
@@ -214,17 +180,12 @@ fn catalog_drift() {
     let mut registry = registry(&project);
     push_noble(&mut registry);
     push(&mut registry, "noble-30-14:1.0.0", "1.30.14+rke2r1", 'b');
-    fails("catalog-drift", &project, "lock").screen(str![[r#"
+    fails("catalog-drift", &project, "lock").brief(str![[r#"
 added   noble-31 sha256:1763bf0b5ca5… oci://registry.example.org/os/noble-31:1.0.0
 metalmark.lock: 0 kept, 1 added, 0 updated, 0 dropped; written
 error[catalog-drift]: the catalog names image `noble-30`, and oci-layout:registry has no artifact of that name
- --> edge.yaml:2:74
-  |
-2 | sylva_diskimagebuilder_images: {noble-31: {os_images_oci_registry: lab}, noble-30: {os_images_oci_registry: lab}}
-  |                                                                          ^^^^^^^^ required here
-  |
-  = help: it has `registry.example.org/os/noble-30-14:1.0.0`, `registry.example.org/os/noble-31:1.0.0`
-
+  edge.yaml:2:74 `noble-30` required here
+  help: it has `registry.example.org/os/noble-30-14:1.0.0`, `registry.example.org/os/noble-31:1.0.0`
 1 error
 
 "#]]);
@@ -238,17 +199,12 @@ fn image_incomplete() {
     let layer = Digest::compute(b"layer");
     let blob = format!("registry/blobs/sha256/{}", layer.hex());
     project.edit(&blob, "layer", "la");
-    fails("image-incomplete", &project, "verify").screen(str![[r#"
+    fails("image-incomplete", &project, "verify").brief(str![[r#"
 IMAGE     TAG        SIGNED BY  REFERENCE
 noble-31  as locked  –          oci://registry.example.org/os/noble-31:1.0.0
 error[image-incomplete]: layer `sha256:dac1d7cfa95021764849fd102524e141488c5e3a90f861dbb5a12d9ac8584f85` of `noble-31` has 2 bytes, and its manifest says 5
- --> metalmark.lock:7:11
-  |
-7 |   digest: sha256:1763bf0b5ca5675eef9b3ce767975dd88fff9d754877400f02a6330d929a1ac1
-  |           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ of this artifact
-  |
-  = help: no node can pull it: have the same artifact pushed or copied there again; its digest stays the same
-
+  metalmark.lock:7:11 `sha256:1763bf0b5ca5675eef9b3ce767975dd88fff9d754877400f02a6330d929a1ac1` of this artifact
+  help: no node can pull it: have the same artifact pushed or copied there again; its digest stays the same
 1 error
 
 "#]]);
@@ -265,16 +221,11 @@ fn tag_moved() {
         "1.31.8+rke2r1",
         'b',
     );
-    fails("tag-moved", &project, "lock --upgrade").screen(str![[r#"
+    fails("tag-moved", &project, "lock --upgrade").brief(str![[r#"
 metalmark.lock: 1 kept, 0 added, 0 updated, 0 dropped; unchanged
 error[tag-moved]: `oci://registry.example.org/os/noble-31:1.0.0` has moved: it is `sha256:97923c5f43f9a4c3d50a412f9c0ff30bdad069345a5063223221160942798cd4` now
- --> metalmark.lock:7:11
-  |
-7 |   digest: sha256:1763bf0b5ca5675eef9b3ce767975dd88fff9d754877400f02a6330d929a1ac1
-  |           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ locked to this digest
-  |
-  = help: find out who moved it; if it is meant, `metalmark lock --accept-moved noble-31`
-
+  metalmark.lock:7:11 `sha256:1763bf0b5ca5675eef9b3ce767975dd88fff9d754877400f02a6330d929a1ac1` locked to this digest
+  help: find out who moved it; if it is meant, `metalmark lock --accept-moved noble-31`
 1 error
 
 "#]]);
@@ -288,15 +239,10 @@ fn lock_conflict() {
     let text = project.read("metalmark.lock");
     let text = text.replace("- key: ", "<<<<<<< HEAD\n=======\n>>>>>>> topic\n- key: ");
     project.write("metalmark.lock", text);
-    fails("lock-conflict", &project, "check").screen(str![[r#"
+    fails("lock-conflict", &project, "check").brief(str![[r#"
 error[lock-conflict]: git left a conflict here
- --> metalmark.lock:5:1
-  |
-5 | <<<<<<< HEAD
-  | ^^^^^^^^^^^^
-  |
-  = help: `metalmark lock` merges both sides
-
+  metalmark.lock:5:1 `<<<<<<< HEAD`
+  help: `metalmark lock` merges both sides
 1 error; 1 node pool checked: 1 proven
 
 "#]]);
@@ -308,55 +254,29 @@ error[lock-conflict]: git left a conflict here
 fn lock_invalid() {
     let project = locked();
     project.edit("metalmark.lock", "digest: sha256:", "digest: sha256:?");
-    fails("lock-invalid", &project, "check").screen(str![[r#"
+    fails("lock-invalid", &project, "check").brief(str![[r#"
 error[lock-invalid]: `sha256:?1763bf0b5ca5675eef9b3ce767975dd88fff9d754877400f02a6330d929a1ac1` is not a digest: write `sha256:` and 64 lower-case hex digits
- --> metalmark.lock:7:11
-  |
-7 |   digest: sha256:?1763bf0b5ca5675eef9b3ce767975dd88fff9d754877400f02a6330d929a1ac1
-  |           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-  |
-  = help: remove the entry and run `metalmark lock`
-  = help: repair this first: 1 more finding follows from it
-
+  metalmark.lock:7:11 `sha256:?1763bf0b5ca5675eef9b3ce767975dd88fff9d754877400f02a6330d929a1ac1`
+  help: remove the entry and run `metalmark lock`
+  help: repair this first: 1 more finding follows from it
 error[checksum-missing]: the sha256 of image `noble-31` is not known
- --> edge.yaml:6:22
-  |
-2 | sylva_diskimagebuilder_images: {noble-31: {os_images_oci_registry: lab}}
-  |                                 -------- the catalog's entry has no checksum
-...
-6 |   capm3: {image_key: noble-31}
-  |                      ^^^^^^^^ this image is selected here
-  |
-  = cluster: edge, pool control-plane
-  = help: run `metalmark lock` to query its registry, and commit the lock
-  = help: give its facts: `images: {facts: [os-images-info.yaml]}` in metalmark.yaml
-  = help: or stamp the image server's: `images: {checksum: url}` in metalmark.yaml
-
+  edge.yaml:6:22 `noble-31` this image is selected here
+  edge.yaml:2:33 `noble-31` the catalog's entry has no checksum
+  cluster: edge, pool control-plane
+  help: run `metalmark lock` to query its registry, and commit the lock
+  help: give its facts: `images: {facts: [os-images-info.yaml]}` in metalmark.yaml
+  help: or stamp the image server's: `images: {checksum: url}` in metalmark.yaml
 error[format-missing]: the format of image `noble-31` is not known
- --> edge.yaml:6:22
-  |
-2 | sylva_diskimagebuilder_images: {noble-31: {os_images_oci_registry: lab}}
-  |                                 -------- the catalog's entry has no `image-format`
-...
-6 |   capm3: {image_key: noble-31}
-  |                      ^^^^^^^^ this image is selected here
-  |
-  = cluster: edge, pool control-plane
-  = help: run `metalmark lock` to query its registry, and commit the lock
-  = help: give its facts: `images: {facts: [os-images-info.yaml]}` in metalmark.yaml
-
+  edge.yaml:6:22 `noble-31` this image is selected here
+  edge.yaml:2:33 `noble-31` the catalog's entry has no `image-format`
+  cluster: edge, pool control-plane
+  help: run `metalmark lock` to query its registry, and commit the lock
+  help: give its facts: `images: {facts: [os-images-info.yaml]}` in metalmark.yaml
 error[k8s-version-unproven]: nothing proves that image `noble-31` holds Kubernetes `v1.31.8+rke2r1`
- --> edge.yaml:6:22
-  |
-4 |   k8s_version: v1.31.8+rke2r1
-  |                -------------- this version is required
-5 |   capi_providers: {infra_provider: capm3, bootstrap_provider: cabpr}
-6 |   capm3: {image_key: noble-31}
-  |                      ^^^^^^^^ no source says which version it holds
-  |
-  = cluster: edge, pool control-plane
-  = help: give its facts: `images: {facts: [os-images-info.yaml]}` in metalmark.yaml
-
+  edge.yaml:6:22 `noble-31` no source says which version it holds
+  edge.yaml:4:16 `v1.31.8+rke2r1` this version is required
+  cluster: edge, pool control-plane
+  help: give its facts: `images: {facts: [os-images-info.yaml]}` in metalmark.yaml
 4 errors in 1 cluster; 1 node pool checked: 1 unproven
 
 "#]]);
@@ -368,15 +288,10 @@ error[k8s-version-unproven]: nothing proves that image `noble-31` holds Kubernet
 fn lock_tampered() {
     let project = locked();
     project.edit("metalmark.lock", &"a".repeat(64), &"b".repeat(64));
-    fails("lock-tampered", &project, "check").screen(str![[r#"
+    fails("lock-tampered", &project, "check").brief(str![[r#"
 error[lock-tampered]: `sha256` of `noble-31` is `bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb` by the lock, `aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa` by the artifact's annotations
-  --> metalmark.lock:13:13
-   |
-13 |     sha256: bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb
-   |             ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-   |
-   = help: find out who edited the lock; `metalmark lock` takes the facts from the artifact again
-
+  metalmark.lock:13:13 `bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb`
+  help: find out who edited the lock; `metalmark lock` takes the facts from the artifact again
 1 error; 1 node pool checked: 1 proven
 
 "#]]);
@@ -395,24 +310,14 @@ fn lock_missing_image() {
     );
     project.edit("edge.yaml", NOBLE_31, &described("noble-30"));
     project.edit("edge.yaml", "key: noble-31", "key: noble-30");
-    fails("lock-missing-image", &project, "check").screen(str![[r#"
+    fails("lock-missing-image", &project, "check").brief(str![[r#"
 error[lock-missing-image]: the lock does not hold image `noble-30`
- --> edge.yaml:2:33
-  |
-2 | sylva_diskimagebuilder_images: {noble-30: {os_images_oci_registry: lab, k8s-version: 1.31.8+rke2r1, image-format: raw, sha256: aaaaaa...
-  |                                 ^^^^^^^^ is not locked
-  |
-  = cluster: edge
-  = help: run `metalmark lock` and commit the lock
-
+  edge.yaml:2:33 `noble-30` is not locked
+  cluster: edge
+  help: run `metalmark lock` and commit the lock
 warning[lock-unused]: the lock holds `oci://registry.example.org/os/noble-31:1.0.0`, which no cluster requires
- --> metalmark.lock:5:8
-  |
-5 | - key: noble-31
-  |        ^^^^^^^^
-  |
-  = help: run `metalmark lock`
-
+  metalmark.lock:5:8 `noble-31`
+  help: run `metalmark lock`
 1 error, 1 warning in 1 cluster; 1 node pool checked: 1 proven
 
 "#]]);
@@ -425,21 +330,12 @@ fn lock_stale() {
     let project = locked();
     project.edit("edge.yaml", NOBLE_31, &described("noble-31"));
     project.edit("edge.yaml", "1.0.0", "1.0.1");
-    fails("lock-stale", &project, "check").screen(str![[r#"
+    fails("lock-stale", &project, "check").brief(str![[r#"
 error[lock-stale]: the lock holds another reference of image `noble-31`
- --> edge.yaml:2:33
-  |
-2 | sylva_diskimagebuilder_images: {noble-31: {os_images_oci_registry: lab, k8s-version: 1.31.8+rke2r1, image-format: raw, sha256: aaaaaa...
-  |                                 ^^^^^^^^ required here
-  |
- ::: metalmark.lock:6:14
-  |
-6 |   reference: oci://registry.example.org/os/noble-31:1.0.0
-  |              -------------------------------------------- locked for this one
-  |
-  = cluster: edge
-  = help: run `metalmark lock` and commit the lock
-
+  edge.yaml:2:33 `noble-31` required here
+  metalmark.lock:6:14 `oci://registry.example.org/os/noble-31:1.0.0` locked for this one
+  cluster: edge
+  help: run `metalmark lock` and commit the lock
 1 error in 1 cluster; 1 node pool checked: 1 proven
 
 "#]]);
@@ -461,15 +357,10 @@ fn lock_unused() {
     push(&mut registry, "noble-30:1.0.0", "1.30.12+rke2r1", 'b');
     let _ = project.run("lock").exit(0);
     project.edit("edge.yaml", BOTH, NOBLE_31);
-    warns("lock-unused", &project, "check").screen(str![[r#"
+    warns("lock-unused", &project, "check").brief(str![[r#"
 warning[lock-unused]: the lock holds `oci://registry.example.org/os/noble-30:1.0.0`, which no cluster requires
- --> metalmark.lock:5:8
-  |
-5 | - key: noble-30
-  |        ^^^^^^^^
-  |
-  = help: run `metalmark lock`
-
+  metalmark.lock:5:8 `noble-30`
+  help: run `metalmark lock`
 1 warning; 1 node pool checked: 1 proven
 
 "#]]);
@@ -482,17 +373,12 @@ fn signature_missing() {
     let key = Key::new();
     let project = locked_signed(&key);
     push_noble(&mut registry(&project));
-    fails("signature-missing", &project, "verify").screen(str![[r#"
+    fails("signature-missing", &project, "verify").brief(str![[r#"
 IMAGE     TAG        SIGNED BY  REFERENCE
 noble-31  as locked  –          oci://registry.example.org/os/noble-31:1.0.0
 error[signature-missing]: `oci://registry.example.org/os/noble-31:1.0.0` is not trusted: it has no signature
- --> metalmark.lock:7:11
-  |
-7 |   digest: sha256:1763bf0b5ca5675eef9b3ce767975dd88fff9d754877400f02a6330d929a1ac1
-  |           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-  |
-  = help: have it signed: `cosign sign`; if it was copied here, copy its signatures too: `metalmark mirror`
-
+  metalmark.lock:7:11 `sha256:1763bf0b5ca5675eef9b3ce767975dd88fff9d754877400f02a6330d929a1ac1`
+  help: have it signed: `cosign sign`; if it was copied here, copy its signatures too: `metalmark mirror`
 1 error
 
 "#]]);
@@ -505,17 +391,12 @@ fn signature_invalid() {
     let key = Key::new();
     let project = locked_signed(&key);
     push_signed(&project, "noble-31", &Key::new());
-    fails("signature-invalid", &project, "verify").screen(str![[r#"
+    fails("signature-invalid", &project, "verify").brief(str![[r#"
 IMAGE     TAG        SIGNED BY  REFERENCE
 noble-31  as locked  –          oci://registry.example.org/os/noble-31:1.0.0
 error[signature-invalid]: `oci://registry.example.org/os/noble-31:1.0.0` is not trusted: its signature was made by another key, or in a way that is not read
- --> metalmark.lock:7:11
-  |
-7 |   digest: sha256:1763bf0b5ca5675eef9b3ce767975dd88fff9d754877400f02a6330d929a1ac1
-  |           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-  |
-  = help: compare the key with the publisher's; if it is right, do not use the image
-
+  metalmark.lock:7:11 `sha256:1763bf0b5ca5675eef9b3ce767975dd88fff9d754877400f02a6330d929a1ac1`
+  help: compare the key with the publisher's; if it is right, do not use the image
 1 error
 
 "#]]);
@@ -533,9 +414,7 @@ fn signature_unchecked() {
         .outcome
         .stdout
         .replace(key.fingerprint().as_str(), "[KEY]");
-    assert_text(
-        &screen,
-        str![[r#"
+    screen.is(str![[r#"
 error[signature-unchecked]: `oci://registry.example.org/os/noble-31:1.0.0` is locked as signed by the key [KEY], and the values name no key for it any more
  --> metalmark.lock:7:11
   |
@@ -546,8 +425,7 @@ error[signature-unchecked]: `oci://registry.example.org/os/noble-31:1.0.0` is lo
 
 1 error; 1 node pool checked: 1 proven
 
-"#]],
-    );
+"#]]);
     project.edit("edge.yaml", "''", "cosign.pub");
     passes("signature-unchecked", &project, "check");
 }

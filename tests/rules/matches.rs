@@ -156,17 +156,12 @@ fn the_images_of_the_rows_have_no_error() {
 #[test]
 fn unknown_image() {
     let project = edge("capm3: {image_key: nobel-31}\nmachine_deployments: {md0: {}}");
-    fails("unknown-image", &project, "check").screen(str![[r#"
+    fails("unknown-image", &project, "check").brief(str![[r#"
 error[unknown-image]: image `nobel-31` is not in the catalog
- --> edge.yaml:4:22
-  |
-4 |   capm3: {image_key: nobel-31}
-  |                      ^^^^^^^^ none of the 2 images of the catalog
-  |
-  = cluster: edge, pool control-plane
-  = also in pools: md0
-  = help: did you mean `cluster.capm3.image_key: noble-31`?
-
+  edge.yaml:4:22 `nobel-31` none of the 2 images of the catalog
+  cluster: edge, pool control-plane
+  also in pools: md0
+  help: did you mean `cluster.capm3.image_key: noble-31`?
 1 error in 1 cluster; 0 node pools checked; 2 skipped: its image key is not in the catalog
 
 "#]]);
@@ -177,19 +172,14 @@ error[unknown-image]: image `nobel-31` is not in the catalog
 #[test]
 fn no_image_matches() {
     let project = edge("capm3: {os_image_selector: {os: ubuntu, os-release: '24.04'}}");
-    fails("no-image-matches", &project, "check").screen(str![[r#"
+    fails("no-image-matches", &project, "check").brief(str![[r#"
 error[no-image-matches]: no image matches the selector
- --> edge.yaml:4:30
-  |
-4 |   capm3: {os_image_selector: {os: ubuntu, os-release: '24.04'}}
-  |                              ^^^^^^^^^^^^^^^^^^^^^^^^^-------^
-  |                              |                        |
-  |                              |                        the nearest image has `os-release: noble`
-  |                              each of the catalog's 2 images differs
-  |
-  = cluster: edge, pool control-plane
-  = help: to boot `noble-31`: `cluster.capm3.os_image_selector.os-release: noble`
-
+  edge.yaml:4:30 `{os: ubuntu, os-release: '24.04'}`
+    |                        |
+    |                        the nearest image has `os-release: noble`
+    each of the catalog's 2 images differs
+  cluster: edge, pool control-plane
+  help: to boot `noble-31`: `cluster.capm3.os_image_selector.os-release: noble`
 1 error in 1 cluster; 0 node pools checked; 1 skipped: no image matches its selector
 
 "#]]);
@@ -206,17 +196,12 @@ fn several_images_match() {
         ],
         "capm3: {os_image_selector: {os: ubuntu}}",
     );
-    fails("several-images-match", &project, "check").screen(str![[r#"
+    fails("several-images-match", &project, "check").brief(str![[r#"
 error[several-images-match]: 2 images match the selector: `hard-31`, `noble-31`
- --> edge.yaml:4:30
-  |
-4 |   capm3: {os_image_selector: {os: ubuntu}}
-  |                              ^^^^^^^^^^^^ one image is needed
-  |
-  = cluster: edge, pool control-plane
-  = help: to boot `hard-31`: `cluster.capm3.os_image_selector.hardened: true`
-  = help: to boot `noble-31`: `cluster.capm3.os_image_selector.hardened: false`
-
+  edge.yaml:4:30 `{os: ubuntu}` one image is needed
+  cluster: edge, pool control-plane
+  help: to boot `hard-31`: `cluster.capm3.os_image_selector.hardened: true`
+  help: to boot `noble-31`: `cluster.capm3.os_image_selector.hardened: false`
 1 error in 1 cluster; 0 node pools checked; 1 skipped: several images match its selector
 
 "#]]);
@@ -230,16 +215,11 @@ fn registry_unknown() {
 os_images_oci_registries: {sylva: {url: 'oci://registry.example.org/os', tag: 0.4.12}}
 sylva_diskimagebuilder_images:
   noble-31: {os_images_oci_registry: silva, k8s-version: 1.31.8+rke2r1, image-format: raw, sha256: 31a831a831a831a831a831a831a831a831a831a831a831a831a831a831a831a8}", "capm3: {image_key: noble-31}");
-    fails("registry-unknown", &project, "check").screen(str![[r#"
+    fails("registry-unknown", &project, "check").brief(str![[r#"
 error[registry-unknown]: image `noble-31` comes from registry `silva`, which is not defined
- --> edge.yaml:3:3
-  |
-3 |   noble-31: {os_images_oci_registry: silva, k8s-version: 1.31.8+rke2r1, image-format: raw, sha256: 31a831a831a831a831a831a831a831a831...
-  |   ^^^^^^^^ this image
-  |
-  = cluster: edge
-  = help: did you mean `os_images_oci_registry: sylva`?
-
+  edge.yaml:3:3 `noble-31` this image
+  cluster: edge
+  help: did you mean `os_images_oci_registry: sylva`?
 1 error in 1 cluster; 1 node pool checked: 1 proven
 
 "#]]);
@@ -256,16 +236,11 @@ fn image_name_invalid() {
         ],
         "capm3: {image_key: noble-31}",
     );
-    fails("image-name-invalid", &project, "check").screen(str![[r#"
+    fails("image-name-invalid", &project, "check").brief(str![[r#"
 error[image-name-invalid]: `Ubuntu_Noble` cannot name an image
- --> catalog.yaml:3:3
-  |
-3 |   Ubuntu_Noble: {k8s-flavor: rke2, k8s-version: '1.31.8+rke2r1', image-format: raw, uri: 'https://images.example/Ubuntu_Noble.raw', s...
-  |   ^^^^^^^^^^^^ it holds 'U'
-  |
-  = cluster: edge
-  = help: use 3 to 52 lower-case letters, digits and dashes
-
+  catalog.yaml:3:3 `Ubuntu_Noble` it holds 'U'
+  cluster: edge
+  help: use 3 to 52 lower-case letters, digits and dashes
 1 error in 1 cluster; 1 node pool checked: 1 proven
 
 "#]]);
@@ -280,17 +255,11 @@ os_images_oci_registries: {sylva: {url: 'oci://registry.example.org/os', tag: 0.
 sylva_diskimagebuilder_images:
   noble-1.31: {os_images_oci_registry: sylva, k8s-version: 1.31.8+rke2r1, image-format: raw, sha256: 31a831a831a831a831a831a831a831a831a831a831a831a831a831a831a831a8}
   noble-1-31: {os_images_oci_registry: sylva, k8s-version: 1.31.8+rke2r1, image-format: raw, sha256: 31a831a831a831a831a831a831a831a831a831a831a831a831a831a831a831a8}", "capm3: {image_key: noble-1-31}");
-    fails("image-name-collision", &project, "check").screen(str![[r#"
+    fails("image-name-collision", &project, "check").brief(str![[r#"
 error[image-name-collision]: the images `noble-1.31` and `noble-1-31` have the same key, `noble-1-31`
- --> edge.yaml:4:3
-  |
-3 |   noble-1.31: {os_images_oci_registry: sylva, k8s-version: 1.31.8+rke2r1, image-format: raw, sha256: 31a831a831a831a831a831a831a831a8...
-  |   ---------- this one is lost
-4 |   noble-1-31: {os_images_oci_registry: sylva, k8s-version: 1.31.8+rke2r1, image-format: raw, sha256: 31a831a831a831a831a831a831a831a8...
-  |   ^^^^^^^^^^ this one counts
-  |
-  = help: remove one of them, or give it another name
-
+  edge.yaml:4:3 `noble-1-31` this one counts
+  edge.yaml:3:3 `noble-1.31` this one is lost
+  help: remove one of them, or give it another name
 1 error; 1 node pool checked: 1 proven
 
 "#]]);

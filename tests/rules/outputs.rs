@@ -121,15 +121,10 @@ error[output-symlink]: `rendered/edge/edge.yaml` is not written: `rendered/edge`
 fn manifest_invalid() {
     let project = edge("name: Edge_1\ncapm3: {image_key: noble-31}")
         .settings("outputs: [{target: manifests, path: rendered}]");
-    fails("manifest-invalid", &project, "render --stdout").screen(str![[r#"
+    fails("manifest-invalid", &project, "render --stdout").brief(str![[r#"
 error[manifest-invalid]: rendered file `rendered/edge.yaml`: Metal3MachineTemplate `Edge_1-control-plane-7a29a48820`: `Edge_1-control-plane-7a29a48820` is not a legal name: lower-case letters, digits, `-` and `.`, at most 253
- --> rendered/edge.yaml:5:9
-  |
-5 |   name: Edge_1-control-plane-7a29a48820
-  |         ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ in the rendered file
-  |
-  = cluster: edge
-
+  rendered/edge.yaml:5:9 `Edge_1-control-plane-7a29a48820` in the rendered file
+  cluster: edge
 1 error in 1 cluster; 1 node pool checked: 1 proven
 
 "#]]);
@@ -141,15 +136,10 @@ error[manifest-invalid]: rendered file `rendered/edge.yaml`: Metal3MachineTempla
 fn object_too_large() {
     let project = bare(r#"os_images:
   own: {uri: 'oci://registry.example.org/own:1', k8s-flavor: rke2, k8s-version: 1.31.8+rke2r1, image-format: raw, sha256: 31a831a831a831a831a831a831a831a831a831a831a831a831a831a831a831a8, description: '{{ repeat 33000 "a very long story about this image, " }}'}"#, "capm3: {image_key: own}").settings("outputs: [{target: configmap, path: rendered}]");
-    fails("object-too-large", &project, "render --stdout").screen(str![[r#"
+    fails("object-too-large", &project, "render --stdout").brief(str![[r#"
 error[object-too-large]: rendered file `rendered/os-images-info.yaml`: ConfigMap `os-images-info`: its data has 1188235 bytes and may have 1048576
- --> rendered/os-images-info.yaml:2:1
-  |
-2 | apiVersion: v1
-  | ^^^^^^^^^^^^^^ in the rendered file
-  |
-  = help: serve fewer images, or write one object a cluster: `scope: cluster`
-
+  rendered/os-images-info.yaml:2:1 `apiVersion: v1` in the rendered file
+  help: serve fewer images, or write one object a cluster: `scope: cluster`
 1 error; 1 node pool checked: 1 proven
 
 "#]]);
@@ -162,15 +152,10 @@ fn template_error() {
     let project = edge("capm3: {image_key: noble-31}").settings(
         "outputs: [{target: manifests, path: rendered}]\nimages: {url: 'https://images.example/{{ image.file_name }}'}",
     );
-    fails("template-error", &project, "render --stdout").screen(str![[r#"
+    fails("template-error", &project, "render --stdout").brief(str![[r#"
 error[template-error]: template `images.url` cannot be rendered: undefined value: `image.file_name` is undefined
- --> metalmark.yaml:6:15
-  |
-6 | images: {url: 'https://images.example/{{ image.file_name }}'}
-  |               ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ here
-  |
-  = cluster: edge
-
+  metalmark.yaml:6:15 `'https://images.example/{{ image.file_name }}'` here
+  cluster: edge
 1 error in 1 cluster; 1 node pool checked: 1 proven
 
 "#]]);

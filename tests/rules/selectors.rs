@@ -128,16 +128,11 @@ sylva_diskimagebuilder_version: 1; sylva_diskimagebuilder_images: {flatcar-4230-
 #[test]
 fn selector_key_unknown() {
     let project = edge("capm3: {os_image_selector: {os: ubuntu, os-version: noble}}");
-    fails("selector-key-unknown", &project, "check").screen(str![[r#"
+    fails("selector-key-unknown", &project, "check").brief(str![[r#"
 error[selector-key-unknown]: selectors do not know a fact `os-version`
- --> edge.yaml:4:43
-  |
-4 |   capm3: {os_image_selector: {os: ubuntu, os-version: noble}}
-  |                                           ^^^^^^^^^^ matches no image
-  |
-  = cluster: edge, pool control-plane
-  = help: did you mean `os-release`?
-
+  edge.yaml:4:43 `os-version` matches no image
+  cluster: edge, pool control-plane
+  help: did you mean `os-release`?
 1 error in 1 cluster; 0 node pools checked; 1 skipped: its selector is wrong
 
 "#]]);
@@ -148,16 +143,11 @@ error[selector-key-unknown]: selectors do not know a fact `os-version`
 #[test]
 fn selector_too_broad() {
     let project = edge("capm3: {os_image_selector: {os: 'ubuntu)|(.*'}}");
-    warns("selector-too-broad", &project, "check").screen(str![[r#"
+    warns("selector-too-broad", &project, "check").brief(str![[r#"
 warning[selector-too-broad]: the pattern of `os` breaks out of its parentheses
- --> edge.yaml:4:35
-  |
-4 |   capm3: {os_image_selector: {os: 'ubuntu)|(.*'}}
-  |                                   ^^^^^^^^^^^^^ it is read as `^(ubuntu)|(.*)$`
-  |
-  = cluster: edge, pool control-plane
-  = help: put the alternatives in one pair of parentheses: `(ubuntu|opensuse)`
-
+  edge.yaml:4:35 `'ubuntu)|(.*'` it is read as `^(ubuntu)|(.*)$`
+  cluster: edge, pool control-plane
+  help: put the alternatives in one pair of parentheses: `(ubuntu|opensuse)`
 1 warning in 1 cluster; 1 node pool checked: 1 proven
 
 "#]]);
@@ -178,16 +168,11 @@ cluster:
   capm3: {os_image_selector: {os: ubuntu}}
 ",
         );
-    warns("matching-differs", &project, "check").screen(str![[r#"
+    warns("matching-differs", &project, "check").brief(str![[r#"
 warning[matching-differs]: Sylva's own matching resolves to no image, not to `jammy-29`
- --> edge.yaml:4:30
-  |
-4 |   capm3: {os_image_selector: {os: ubuntu}}
-  |                              ^^^^^^^^^^^^ this selector
-  |
-  = cluster: edge, pool control-plane
-  = help: `cluster.capm3.image_key: jammy-29` in place of the selector means one image to both
-
+  edge.yaml:4:30 `{os: ubuntu}` this selector
+  cluster: edge, pool control-plane
+  help: `cluster.capm3.image_key: jammy-29` in place of the selector means one image to both
 1 warning in 1 cluster; 1 node pool checked: 1 proven
 
 "#]]);
@@ -201,16 +186,11 @@ fn value_type() {
         &["suse-31 rke2 1.31.8+rke2r1 os=opensuse os-release=15.6"],
         "capm3: {os_image_selector: {os: opensuse, os-release: 15.6}}",
     );
-    fails("value-type", &project, "check").screen(str![[r#"
+    fails("value-type", &project, "check").brief(str![[r#"
 error[value-type]: the selector's `os-release` is a number, not a pattern
- --> edge.yaml:4:57
-  |
-4 |   capm3: {os_image_selector: {os: opensuse, os-release: 15.6}}
-  |                                                         ^^^^ a text, `true` or `false` is expected
-  |
-  = cluster: edge, pool control-plane
-  = help: quote it: `os-release: "15.6"`
-
+  edge.yaml:4:57 `15.6` a text, `true` or `false` is expected
+  cluster: edge, pool control-plane
+  help: quote it: `os-release: "15.6"`
 1 error in 1 cluster; 0 node pools checked; 1 skipped: its selector is wrong
 
 "#]]);

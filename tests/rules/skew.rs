@@ -163,19 +163,12 @@ machine_deployments: {md0: {k8s_version: v1.31.8+rke2r1, capm3: {image_key: nobl
         "cluster:\n  k8s_version: v1.31.8+rke2r1",
         "cluster:\n  k8s_version: v1.30.12+rke2r1",
     );
-    fails("version-skew", &project, "check").screen(str![[r#"
+    fails("version-skew", &project, "check").brief(str![[r#"
 error[version-skew]: node pool `md0` runs Kubernetes `v1.31.8+rke2r1`, newer than its control plane's `v1.30.12+rke2r1`
- --> edge.yaml:5:44
-  |
-2 |   k8s_version: v1.30.12+rke2r1
-  |                --------------- the control plane's version
-...
-5 |   machine_deployments: {md0: {k8s_version: v1.31.8+rke2r1, capm3: {image_key: noble-31}}}
-  |                                            ^^^^^^^^^^^^^^ this pool's version
-  |
-  = cluster: edge, pool md0
-  = help: run `v1.31.8+rke2r1` in both
-
+  edge.yaml:5:44 `v1.31.8+rke2r1` this pool's version
+  edge.yaml:2:16 `v1.30.12+rke2r1` the control plane's version
+  cluster: edge, pool md0
+  help: run `v1.31.8+rke2r1` in both
 1 error in 1 cluster; 2 node pools checked: 2 proven
 
 "#]]);
@@ -193,35 +186,22 @@ fn version_downgrade() {
     let Some(project) = project else { return };
     project.edit("edge.yaml", "v1.30.12", "v1.29.15");
     project.edit("edge.yaml", "noble-30", "noble-29");
-    fails("version-downgrade", &project, "impact --against HEAD").screen(str![[r#"
+    fails("version-downgrade", &project, "impact --against HEAD").brief(str![[r#"
 Against 4c1a6d8956, `HEAD`
-
 edge
   control-plane  all machines re-provisioned, by roll
                    image       noble-30 → noble-29
                    kubernetes  v1.30.12+rke2r1 → v1.29.15+rke2r1
-
 images newly served
   + noble-29  size unknown  https://images.example/noble-29.raw
-
 images no longer served
   - noble-30  size unknown  https://images.example/noble-30.raw
-
 one whole pool in 1 cluster re-provisioned, 0 clusters as before
 error[version-downgrade]: `control-plane` would go back from Kubernetes `v1.30.12+rke2r1` to `v1.29.15+rke2r1`
- --> edge.yaml:2:16
-  |
-2 |   k8s_version: v1.29.15+rke2r1
-  |                ^^^^^^^^^^^^^^^ this version is required
-  |
- ::: 4c1a6d8956:edge.yaml:2:16
-  |
-2 |   k8s_version: v1.30.12+rke2r1
-  |                --------------- this one runs
-  |
-  = cluster: edge, pool control-plane
-  = help: keep `v1.30.12+rke2r1`, or make a new cluster
-
+  edge.yaml:2:16 `v1.29.15+rke2r1` this version is required
+  4c1a6d8956:edge.yaml:2:16 `v1.30.12+rke2r1` this one runs
+  cluster: edge, pool control-plane
+  help: keep `v1.30.12+rke2r1`, or make a new cluster
 1 error in 1 cluster
 
 "#]]);
@@ -236,36 +216,23 @@ fn version_skip() {
     let Some(project) = project else { return };
     project.edit("edge.yaml", "v1.29.15", "v1.31.8");
     project.edit("edge.yaml", "noble-29", "noble-31");
-    fails("version-skip", &project, "impact --against HEAD").screen(str![[r#"
+    fails("version-skip", &project, "impact --against HEAD").brief(str![[r#"
 Against 529dfc48dd, `HEAD`
-
 edge
   control-plane  all machines re-provisioned, by roll
                    image       noble-29 → noble-31
                    kubernetes  v1.29.15+rke2r1 → v1.31.8+rke2r1
                    skips       1.30
-
 images newly served
   + noble-31  size unknown  https://images.example/noble-31.raw
-
 images no longer served
   - noble-29  size unknown  https://images.example/noble-29.raw
-
 one whole pool in 1 cluster re-provisioned, 0 clusters as before
 error[version-skip]: the control plane would go from Kubernetes `v1.29.15+rke2r1` to `v1.31.8+rke2r1`, past 1.30
- --> edge.yaml:2:16
-  |
-2 |   k8s_version: v1.31.8+rke2r1
-  |                ^^^^^^^^^^^^^^ this version is required
-  |
- ::: 529dfc48dd:edge.yaml:2:16
-  |
-2 |   k8s_version: v1.29.15+rke2r1
-  |                --------------- this one runs
-  |
-  = cluster: edge, pool control-plane
-  = help: go to 1.30 first, in a change of its own: image `noble-30` holds `1.30.12+rke2r1`
-
+  edge.yaml:2:16 `v1.31.8+rke2r1` this version is required
+  529dfc48dd:edge.yaml:2:16 `v1.29.15+rke2r1` this one runs
+  cluster: edge, pool control-plane
+  help: go to 1.30 first, in a change of its own: image `noble-30` holds `1.30.12+rke2r1`
 1 error in 1 cluster
 
 "#]]);
@@ -283,29 +250,20 @@ fn image_replaced_in_place() {
         "293d6172dccbbae5ac579b2419480058fe25f37e3bde8a1dcfe06a59a1cd0b99",
         "31a831a831a831a831a831a831a831a831a831a831a831a831a831a831a831a8",
     );
-    fails("image-replaced-in-place", &project, "impact --against HEAD").screen(str![[r#"
+    fails("image-replaced-in-place", &project, "impact --against HEAD").brief(str![[r#"
 Against 0255b1794a, `HEAD`
-
 edge
   control-plane  all machines re-provisioned, by roll
                    image       noble-31 (293d6172dccb) → noble-31 (31a831a831a8)
-
 images newly served
   + noble-31  size unknown  https://images.example/noble-31.raw
-
 images no longer served
   - noble-31  size unknown  https://images.example/noble-31.raw
-
 one whole pool in 1 cluster re-provisioned, 0 clusters as before
 error[image-replaced-in-place]: another image would be at `https://images.example/noble-31.raw`: its checksum goes from `293d6172dccb` to `31a831a831a8`
- --> catalog.yaml:4:133
-  |
-4 | ....example/noble-31.raw', sha256: '31a831a831a831a831a831a831a831a831a831a831a831a831a831a831a831a8'}
-  |                                    ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-  |
-  = cluster: edge, pool control-plane
-  = help: give it a URL of its own: a file name or a tag with the version
-
+  catalog.yaml:4:133 `'31a831a831a831a831a831a831a831a831a831a831a831a831a831a831a831a8'`
+  cluster: edge, pool control-plane
+  help: give it a URL of its own: a file name or a tag with the version
 1 error in 1 cluster
 
 "#]]);

@@ -3,7 +3,7 @@
 use snapbox::str;
 
 use super::super::support::manifests::{cluster, hosted, manifest, object};
-use super::super::support::stage::{Stage, assert_text, project};
+use super::super::support::stage::{Is, Stage, project};
 use super::rows::assert_cases;
 use super::{fails, passes, warns};
 
@@ -152,24 +152,15 @@ v1.14.0 v1.13.1: checksum: SUM
 #[test]
 fn checksum_beside_oci() {
     let project = pulls("checksum: SUM, format: raw", &["v1.14.0"]);
-    fails("checksum-beside-oci", &project, "check").screen(str![[r#"
+    fails("checksum-beside-oci", &project, "check").brief(str![[r#"
 error[checksum-beside-oci]: CAPM3 from 1.14 on refuses the checksum of an `oci://` image
-  --> edge.yaml:29:89
-   |
-29 | ...l: 'oci://r.example.org/u-kube-v1.34.1:1', checksum: 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08, format: ra...
-   |       --------------------------------------            ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ this one
-   |       |
-   |       pulled by its digest or its tag
-   |
-  ::: capm3-0.yaml:5:17
-   |
- 5 | spec: {version: v1.14.0}
-   |                 ------- this CAPM3 is installed
-   |
-   = cluster: edge, pool control-plane
-   = also in pools: edge-md
-   = help: remove it
-
+  edge.yaml:29:89 `'oci://r.example.org/u-kube-v1.34.1:1'`            ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ this one
+    |
+    pulled by its digest or its tag
+  capm3-0.yaml:5:17 `v1.14.0` this CAPM3 is installed
+  cluster: edge, pool control-plane
+  also in pools: edge-md
+  help: remove it
 1 error in 1 cluster; 2 node pools checked: 2 by name only
 
 "#]]);
@@ -182,17 +173,12 @@ fn checksum_other_file() {
     let project = boots(
         "url: 'https://i/u-kube-v1.34.1.raw', checksum: 'https://i/u-kube-v1.33.1.raw.sha256sum', format: raw",
     );
-    fails("checksum-other-file", &project, "check").screen(str![[r#"
+    fails("checksum-other-file", &project, "check").brief(str![[r#"
 error[checksum-other-file]: the checksum is that of another file
-  --> edge.yaml:29:81
-   |
-29 | ...: {image: {url: 'https://i/u-kube-v1.34.1.raw', checksum: 'https://i/u-kube-v1.33.1.raw.sha256sum', format: raw}}}}
-   |                    ------------------------------ this image ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ this checksum
-   |
-   = cluster: edge, pool control-plane
-   = also in pools: edge-md
-   = help: name the checksums of this image
-
+  edge.yaml:29:81 `'https://i/u-kube-v1.34.1.raw'` this image ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ this checksum
+  cluster: edge, pool control-plane
+  also in pools: edge-md
+  help: name the checksums of this image
 1 error in 1 cluster; 2 node pools checked: 2 by name only
 
 "#]]);
@@ -203,17 +189,12 @@ error[checksum-other-file]: the checksum is that of another file
 #[test]
 fn format_differs() {
     let project = boots("url: 'https://i/u-kube-v1.34.1.raw', checksum: SUM, format: qcow2");
-    warns("format-differs", &project, "check").screen(str![[r#"
+    warns("format-differs", &project, "check").brief(str![[r#"
 warning[format-differs]: the format is `qcow2`, and the file a `.raw`
-  --> edge.yaml:29:155
-   |
-29 | ...l: 'https://i/u-kube-v1.34.1.raw', checksum: 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08, format: qcow2}}}}
-   |       ------------------------------ this image                                                                           ^^^^^ this format
-   |
-   = cluster: edge, pool control-plane
-   = also in pools: edge-md
-   = help: write `raw`, if the file is what it is called
-
+  edge.yaml:29:155 `'https://i/u-kube-v1.34.1.raw'` this image                                                                           ^^^^^ this format
+  cluster: edge, pool control-plane
+  also in pools: edge-md
+  help: write `raw`, if the file is what it is called
 1 warning in 1 cluster; 2 node pools checked: 2 by name only
 
 "#]]);
@@ -285,16 +266,11 @@ fn k8s_version_incomplete() {
         "v1.31.4+rke2r1",
     );
     let project = manifest(text);
-    fails("k8s-version-incomplete", &project, "check").screen(str![[r#"
+    fails("k8s-version-incomplete", &project, "check").brief(str![[r#"
 error[k8s-version-incomplete]: Kubernetes `v1.31.4` has no `+rke2rN`
-  --> edge.yaml:12:12
-   |
-12 |   version: v1.31.4
-   |            ^^^^^^^ this version is required
-   |
-   = cluster: edge, pool control-plane
-   = help: name a release of the distribution: `…+rke2r1`
-
+  edge.yaml:12:12 `v1.31.4` this version is required
+  cluster: edge, pool control-plane
+  help: name a release of the distribution: `…+rke2r1`
 1 error in 1 cluster; 2 node pools checked: 2 unproven
 
 "#]]);
@@ -378,9 +354,7 @@ fn machines_are_added_to_no_pool_that_is_behind_its_control_plane() {
         };
         text += &format!("{name}: {}\n", found.join("\n"));
     }
-    assert_text(
-        &text,
-        str![[r#"
+    text.is(str![[r#"
 more machines: warning[version-skew]: node pool `edge-md` would get machines with Kubernetes `v1.33.5`, which kubeadm does not join to a control plane of `v1.34.1`
 fewer: 
 in step: 
@@ -388,8 +362,7 @@ RKE2:
 a new pool: warning[version-skew]: node pool `edge-md` would get machines with Kubernetes `v1.33.5`, which kubeadm does not join to a control plane of `v1.34.1`
 more control planes: 
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -409,16 +382,13 @@ fn a_hosted_control_plane_skips_no_minor() {
             text += &format!("{name} {version}: {}\n", found.join("\n"));
         }
     }
-    assert_text(
-        &text,
-        str![[r#"
+    text.is(str![[r#"
 Kamaji v1.31.4: 
 Kamaji v1.32.4: error[version-skip]: the control plane would go from Kubernetes `v1.30.1` to `v1.32.4`, past 1.31
 k0smotron v1.31.4: 
 k0smotron v1.32.4: error[version-skip]: the control plane would go from Kubernetes `v1.30.1` to `v1.32.4`, past 1.31
 
-"#]],
-    );
+"#]]);
 }
 
 /// A cluster with this endpoint of its infrastructure, and these fields of its own.
@@ -472,7 +442,7 @@ fn a_field_of_another_type_is_found_and_its_cluster_counted() {
         let (from, to) = case.split_once(" -> ").expect("two texts");
         assert!(text.contains(from), "{case}");
         let checked = manifest(text.replacen(from, to, 1)).check();
-        [checked.findings, checked.pools].concat()
+        checked.lines()
     };
     assert_cases(
         str![[r#"
@@ -480,8 +450,7 @@ version: v1.34.1 -> version: 1.20
     error[k8s-version-incomplete] edge/control-plane edge.yaml:12:12 `1.20` => 1.20.N
     error[value-type] edge.yaml:12:12 `1.20` => "1.20"
     error[version-skew] edge/edge-md edge.yaml:24:16 `v1.34.1` edge.yaml:12:12 `1.20` => v1.34.1
-    edge/control-plane 1.20 (edge.yaml:12:12): unproven, u (edge.yaml:31:49)
-    edge/edge-md v1.34.1 (edge.yaml:24:16): unproven, u (edge.yaml:31:49)
+    edge/control-plane 1.20 (edge.yaml:12:12), edge/edge-md v1.34.1 (edge.yaml:24:16): unproven, u (edge.yaml:31:49)
 version: v1.34.1 -> version: true
     error[value-type] edge.yaml:12:12 `true` => "true"
     edge/control-plane true (edge.yaml:12:12): unknown (its Kubernetes version is not a version)
@@ -495,22 +464,17 @@ version: v1.34.1 -> version: null
     edge/edge-md v1.34.1 (edge.yaml:24:16): unproven, u (edge.yaml:31:49)
 replicas: 2 -> replicas: "2"
     error[value-type] edge.yaml:21:13 `"2"`
-    edge/control-plane v1.34.1 (edge.yaml:12:12): unproven, u (edge.yaml:31:49)
-    edge/edge-md v1.34.1 (edge.yaml:24:16): unproven, u (edge.yaml:31:49)
+    edge/control-plane v1.34.1 (edge.yaml:12:12), edge/edge-md v1.34.1 (edge.yaml:24:16): unproven, u (edge.yaml:31:49)
 replicas: 2 -> replicas: ${REPLICAS}
-    edge/control-plane v1.34.1 (edge.yaml:12:12): unproven, u (edge.yaml:31:49)
-    edge/edge-md v1.34.1 (edge.yaml:24:16): unproven, u (edge.yaml:31:49)
+    edge/control-plane v1.34.1 (edge.yaml:12:12), edge/edge-md v1.34.1 (edge.yaml:24:16): unproven, u (edge.yaml:31:49)
 replicas: 2 -> replicas: -1
-    edge/control-plane v1.34.1 (edge.yaml:12:12): unproven, u (edge.yaml:31:49)
-    edge/edge-md v1.34.1 (edge.yaml:24:16): unproven, u (edge.yaml:31:49)
+    edge/control-plane v1.34.1 (edge.yaml:12:12), edge/edge-md v1.34.1 (edge.yaml:24:16): unproven, u (edge.yaml:31:49)
 name: edge-md -> name: 123
     error[value-type] edge.yaml:18:18 `123`
-    edge/control-plane v1.34.1 (edge.yaml:12:12): unproven, u (edge.yaml:31:49)
-    edge/ v1.34.1 (edge.yaml:24:16): unproven, u (edge.yaml:31:49)
+    edge/control-plane v1.34.1 (edge.yaml:12:12), edge/ v1.34.1 (edge.yaml:24:16): unproven, u (edge.yaml:31:49)
 kind: KubeadmControlPlane, name: edge-cp -> kind: KubeadmControlPlane, name: 123
     error[value-type] edge.yaml:5:105 `123`
-    edge/edge-md v1.34.1 (edge.yaml:24:16): unproven, u (edge.yaml:31:49)
-    edge-cp/control-plane v1.34.1 (edge.yaml:12:12): unproven, u (edge.yaml:31:49)
+    edge/edge-md v1.34.1 (edge.yaml:24:16), edge-cp/control-plane v1.34.1 (edge.yaml:12:12): unproven, u (edge.yaml:31:49)
 
 "#]],
         of,

@@ -10,15 +10,10 @@ use super::{bare, edge, fails, passes, warns};
 fn yaml_syntax() {
     let project = edge("capm3: {image_key: noble-31}");
     project.edit("edge.yaml", "  k8s_version", "   k8s_version");
-    fails("yaml-syntax", &project, "check").screen(str![[r#"
+    fails("yaml-syntax", &project, "check").brief(str![[r#"
 error[yaml-syntax]: the indentation of this line matches no line above
- --> edge.yaml:3:3
-  |
-3 |   capi_providers: {infra_provider: capm3, bootstrap_provider: cabpr}
-  |   ^
-  |
-  = cluster: edge
-
+  edge.yaml:3:3 `c`
+  cluster: edge
 1 error in 1 cluster
 
 "#]]);
@@ -30,18 +25,12 @@ error[yaml-syntax]: the indentation of this line matches no line above
 fn duplicate_key() {
     let project =
         edge("capm3: {image_key: noble-31}\ncontrol_plane_replicas: 3\ncontrol_plane_replicas: 1");
-    fails("duplicate-key", &project, "check").screen(str![[r#"
+    fails("duplicate-key", &project, "check").brief(str![[r#"
 error[duplicate-key]: `control_plane_replicas` occurs twice, with different values
- --> edge.yaml:6:3
-  |
-5 |   control_plane_replicas: 3
-  |   ---------------------- first here
-6 |   control_plane_replicas: 1
-  |   ^^^^^^^^^^^^^^^^^^^^^^ this one counts
-  |
-  = cluster: edge
-  = help: remove one of the two
-
+  edge.yaml:6:3 `control_plane_replicas` this one counts
+  edge.yaml:5:3 `control_plane_replicas` first here
+  cluster: edge
+  help: remove one of the two
 1 error in 1 cluster; 1 node pool checked: 1 proven
 
 "#]]);
@@ -57,15 +46,10 @@ fn expression_error() {
         "v1.31.8+rke2r1",
         r#"'{{ "v1.31.8+rke2r1" | tolower }}'"#,
     );
-    fails("expression-error", &project, "check").screen(str![[r#"
+    fails("expression-error", &project, "check").brief(str![[r#"
 error[expression-error]: there is no function `tolower`
- --> edge.yaml:2:39
-  |
-2 |   k8s_version: '{{ "v1.31.8+rke2r1" | tolower }}'
-  |                                       ^^^^^^^ in `cluster.k8s_version`
-  |
-  = cluster: edge
-
+  edge.yaml:2:39 `tolower` in `cluster.k8s_version`
+  cluster: edge
 1 error in 1 cluster; 0 node pools checked; 1 skipped: no Kubernetes version
 
 "#]]);
@@ -81,15 +65,10 @@ fn value_missing() {
         "k8s_version: v1.31.8+rke2r1",
         "k8s_version: '{{ .Values.kubernetes.version }}'",
     );
-    fails("value-missing", &project, "check").screen(str![[r#"
+    fails("value-missing", &project, "check").brief(str![[r#"
 error[value-missing]: cannot read `.version` of nil
- --> edge.yaml:2:20
-  |
-2 |   k8s_version: '{{ .Values.kubernetes.version }}'
-  |                    ^^^^^^^^^^^^^^^^^^^^^^^^^^ in `cluster.k8s_version`
-  |
-  = cluster: edge
-
+  edge.yaml:2:20 `.Values.kubernetes.version` in `cluster.k8s_version`
+  cluster: edge
 1 error in 1 cluster; 0 node pools checked; 1 skipped: no Kubernetes version
 
 "#]]);
@@ -115,16 +94,11 @@ cluster:
   capm3: {image_key: noble-30}
 ",
         );
-    warns("value-surprising", &project, "check").screen(str![[r#"
+    warns("value-surprising", &project, "check").brief(str![[r#"
 warning[value-surprising]: the value `1.30` looks like a version and reads as `1.3`
- --> edge.yaml:1:8
-  |
-1 | short: 1.30
-  |        ^^^^
-  |
-  = cluster: edge
-  = help: write `"1.30"` if text is meant, `1.3` if it is not
-
+  edge.yaml:1:8 `1.30`
+  cluster: edge
+  help: write `"1.30"` if text is meant, `1.3` if it is not
 1 warning in 1 cluster; 1 node pool checked: 1 proven
 
 "#]]);
@@ -143,16 +117,11 @@ cluster:
   capi_providers: {infra_provider: capm3, bootstrap_provider: cabpk}
   capm3: {image_key: ubuntu-noble-plain-kubeadm-1-31-8}
 "#);
-    warns("expression-order", &project, "check").screen(str![[r#"
+    warns("expression-order", &project, "check").brief(str![[r#"
 warning[expression-order]: `sylva_diskimagebuilder_images."ubuntu-noble-plain-kubeadm-{{ .Values.cluster.k8s_version | trimPrefix "v" | replace "." "-" }}"` is `"ubuntu-noble-plain-kubeadm-1-31-8"` here, and in Helm it stops: `-V` is not a number
- --> edge.yaml:4:3
-  |
-4 |   'ubuntu-noble-plain-kubeadm-{{ .Values.cluster.k8s_version | trimPrefix "v" | replace "." "-" }}': {os_images_oci_registry: sylva, ...
-  |   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ it reads a value that Helm has not evaluated yet
-  |
-  = cluster: edge
-  = help: evaluate what it reads first, by `tuple . .Values.… | include "interpret-as-string"`, or set `evaluation: exact` to get what Helm gets
-
+  edge.yaml:4:3 `'ubuntu-noble-plain-kubeadm-{{ .Values.cluster.k8s_version | trimPrefix "v" | replace "." "-" }}'` it reads a value that Helm has not evaluated yet
+  cluster: edge
+  help: evaluate what it reads first, by `tuple . .Values.… | include "interpret-as-string"`, or set `evaluation: exact` to get what Helm gets
 1 warning in 1 cluster; 1 node pool checked: 1 proven
 
 "#]]);
@@ -170,18 +139,10 @@ fn fact_conflict() {
 os_images_oci_registries: {sylva: {url: 'oci://registry.example.org/os', tag: 0.4.12}}
 sylva_diskimagebuilder_images:
   ubuntu-noble-plain-rke2-1-31-8: {os_images_oci_registry: sylva, k8s-version: 1.31.8+rke2r1, image-format: raw, sha256: 31a831a831a831a831a831a831a831a831a831a831a831a831a831a831a831a8}", "capm3: {image_key: ubuntu-noble-plain-rke2-1-31-8}").settings("images: {facts: [facts.yaml]}").file("facts.yaml", "os_images: {ubuntu-noble-plain-rke2-1-31-8: {os-release: jammy}}\n");
-    warns("fact-conflict", &project, "check").screen(str![[r#"
+    warns("fact-conflict", &project, "check").brief(str![[r#"
 warning[fact-conflict]: `os-release` of `ubuntu-noble-plain-rke2-1-31-8` is `jammy` by the image info file, `noble` by the image's name
- --> facts.yaml:1:58
-  |
-1 | os_images: {ubuntu-noble-plain-rke2-1-31-8: {os-release: jammy}}
-  |                                                          ^^^^^ `jammy` counts
-  |
- ::: edge.yaml:3:3
-  |
-3 |   ubuntu-noble-plain-rke2-1-31-8: {os_images_oci_registry: sylva, k8s-version: 1.31.8+rke2r1, image-format: raw, sha256: 31a831a831a8...
-  |   ------------------------------ `noble` by the image's name
-
+  facts.yaml:1:58 `jammy` `jammy` counts
+  edge.yaml:3:3 `ubuntu-noble-plain-rke2-1-31-8` `noble` by the image's name
 1 warning; 1 node pool checked: 1 proven
 
 "#]]);
@@ -193,15 +154,10 @@ warning[fact-conflict]: `os-release` of `ubuntu-noble-plain-rke2-1-31-8` is `jam
 fn project_file() {
     let project = edge("capm3: {image_key: noble-31}");
     project.edit("metalmark.yaml", "clusters:", "cluster:");
-    fails("project-file", &project, "check").screen(str![[r#"
+    fails("project-file", &project, "check").brief(str![[r#"
 error[project-file]: the project file knows no `cluster`
- --> metalmark.yaml:2:1
-  |
-2 | cluster: [{name: edge, values: [edge.yaml]}]
-  | ^^^^^^^
-  |
-  = help: did you mean `clusters`?
-
+  metalmark.yaml:2:1 `cluster`
+  help: did you mean `clusters`?
 1 error
 
 "#]]);
@@ -212,16 +168,11 @@ error[project-file]: the project file knows no `cluster`
 #[test]
 fn nothing_checked() {
     let project = project().settings("clusters: []");
-    fails("nothing-checked", &project, "check").screen(str![[r#"
+    fails("nothing-checked", &project, "check").brief(str![[r#"
 error[nothing-checked]: there are no clusters, so nothing is checked
- --> metalmark.yaml:2:11
-  |
-2 | clusters: []
-  |           ^^
-  |
-  = help: name their values files: `--clusters 'clusters/*/values.yaml'`, or `clusters: [{each: clusters/*/values.yaml}]` in metalmark.yaml
-  = help: or type `--allow-empty`
-
+  metalmark.yaml:2:11 `[]`
+  help: name their values files: `--clusters 'clusters/*/values.yaml'`, or `clusters: [{each: clusters/*/values.yaml}]` in metalmark.yaml
+  help: or type `--allow-empty`
 1 error
 
 "#]]);
@@ -245,36 +196,19 @@ policy:
   rules: {image-unused: off}
   waivers: [{rule: checksum-by-url, where: edge, reason: ticket 4711, until: 2024-03-01}]",
     );
-    warns("waiver-expired", &project, "check").screen(str![[r#"
+    warns("waiver-expired", &project, "check").brief(str![[r#"
 warning[k8s-version-unproven]: nothing proves that image `ubuntu-noble-plain-rke2-1-31-8.raw` holds Kubernetes `v1.31.8+rke2r1`
- --> edge.yaml:5:24
-  |
-2 |   k8s_version: v1.31.8+rke2r1
-  |                -------------- this version is required
-...
-5 |     machine_image_url: https://images.example/ubuntu-noble-plain-rke2-1-31-8.raw
-  |                        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ only the image's name says `1.31.8`
-  |
-  = cluster: edge, pool control-plane
-  = help: select the image by `image_key`, so that its facts are known
-
+  edge.yaml:5:24 `https://images.example/ubuntu-noble-plain-rke2-1-31-8.raw` only the image's name says `1.31.8`
+  edge.yaml:2:16 `v1.31.8+rke2r1` this version is required
+  cluster: edge, pool control-plane
+  help: select the image by `image_key`, so that its facts are known
 warning[checksum-by-url]: the checksum is a URL
- --> edge.yaml:7:29
-  |
-7 |     machine_image_checksum: https://images.example/sums.txt
-  |                             ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ fetched when a node is provisioned
-  |
-  = cluster: edge, pool control-plane
-  = help: `cluster.capm3.machine_image_checksum: …`, as `sha256sum` prints it
-
+  edge.yaml:7:29 `https://images.example/sums.txt` fetched when a node is provisioned
+  cluster: edge, pool control-plane
+  help: `cluster.capm3.machine_image_checksum: …`, as `sha256sum` prints it
 warning[waiver-expired]: the waiver of `checksum-by-url` for `edge` ended on 2024-03-01
- --> metalmark.yaml:5:13
-  |
-5 |   waivers: [{rule: checksum-by-url, where: edge, reason: ticket 4711, until: 2024-03-01}]
-  |             ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ no longer accepts anything
-  |
-  = help: fix what it covered and remove it, or decide again and move `until`
-
+  metalmark.yaml:5:13 `{rule: checksum-by-url, where: edge, reason: ticket 4711, until: 2024-03-01}` no longer accepts anything
+  help: fix what it covered and remove it, or decide again and move `until`
 3 warnings in 1 cluster; 1 node pool checked: 1 by name only
 
 "#]]);
@@ -296,27 +230,15 @@ capm3:
     .settings(
         "policy:\n  rules: {image-unused: off}\n  waivers: [{rule: checksum-by-url, where: edge, reason: ticket 4711}]",
     );
-    warns("waiver-unused", &project, "check").screen(str![[r#"
+    warns("waiver-unused", &project, "check").brief(str![[r#"
 warning[k8s-version-unproven]: nothing proves that image `ubuntu-noble-plain-rke2-1-31-8.raw` holds Kubernetes `v1.31.8+rke2r1`
- --> edge.yaml:5:24
-  |
-2 |   k8s_version: v1.31.8+rke2r1
-  |                -------------- this version is required
-...
-5 |     machine_image_url: https://images.example/ubuntu-noble-plain-rke2-1-31-8.raw
-  |                        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ only the image's name says `1.31.8`
-  |
-  = cluster: edge, pool control-plane
-  = help: select the image by `image_key`, so that its facts are known
-
+  edge.yaml:5:24 `https://images.example/ubuntu-noble-plain-rke2-1-31-8.raw` only the image's name says `1.31.8`
+  edge.yaml:2:16 `v1.31.8+rke2r1` this version is required
+  cluster: edge, pool control-plane
+  help: select the image by `image_key`, so that its facts are known
 warning[waiver-unused]: the waiver of `checksum-by-url` for `edge` accepts nothing
- --> metalmark.yaml:5:13
-  |
-5 |   waivers: [{rule: checksum-by-url, where: edge, reason: ticket 4711}]
-  |             ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ no such finding
-  |
-  = help: remove it
-
+  metalmark.yaml:5:13 `{rule: checksum-by-url, where: edge, reason: ticket 4711}` no such finding
+  help: remove it
 2 warnings in 1 cluster; 1 node pool checked: 1 by name only
 
 "#]]);
@@ -365,20 +287,13 @@ configMapGenerator:
 fn composition_failed() {
     let project = composed();
     project.edit("edge/kustomization.yaml", "  behavior: merge\n", "");
-    fails("composition-failed", &project, "check").screen(str![[r#"
+    fails("composition-failed", &project, "check").brief(str![[r#"
 error[composition-failed]: ConfigMap `sylva-units-values` is there already: its `behavior` must be `merge` or `replace`
- --> edge/kustomization.yaml:3:3
-  |
-3 | - name: sylva-units-values
-  |   ^^^^^^^^^^^^^^^^^^^^^^^^
-  |
-  = cluster: edge
-
+  edge/kustomization.yaml:3:3 `name: sylva-units-values`
+  cluster: edge
 error[value-missing]: `cluster` is not set
- |
- = cluster: edge
- = help: describe the cluster under `cluster:`
-
+  cluster: edge
+  help: describe the cluster under `cluster:`
 2 errors in 1 cluster
 
 "#]]);
@@ -401,20 +316,13 @@ fn composition_unsupported() {
         "resources",
         "transformers: [rename.yaml]\nresources",
     );
-    fails("composition-unsupported", &project, "check").screen(str![[r#"
+    fails("composition-unsupported", &project, "check").brief(str![[r#"
 error[composition-unsupported]: a RenameEverything is not run here
- --> edge/rename.yaml:1:1
-  |
-1 | apiVersion: example.org/v1
-  | ^^^^^^^^^^^^^^^^^^^^^^^^^^
-  |
-  = cluster: edge
-
+  edge/rename.yaml:1:1 `apiVersion: example.org/v1`
+  cluster: edge
 error[value-missing]: `cluster` is not set
- |
- = cluster: edge
- = help: describe the cluster under `cluster:`
-
+  cluster: edge
+  help: describe the cluster under `cluster:`
 2 errors in 1 cluster
 
 "#]]);
@@ -434,24 +342,14 @@ fn values_schema() {
         "  capm3",
         "  control_plane_replicas: 0\n  control_plane_replica: 3\n  capm3",
     );
-    fails("values-schema", &project, "check").screen(str![[r#"
+    fails("values-schema", &project, "check").brief(str![[r#"
 error[values-schema]: `cluster.control_plane_replicas` must be at least 1, not 0
- --> edge/values.yaml:4:27
-  |
-4 |   control_plane_replicas: 0
-  |                           ^
-  |
-  = cluster: edge
-  = help: Helm refuses it: see `chart/values.schema.json`
-
+  edge/values.yaml:4:27 `0`
+  cluster: edge
+  help: Helm refuses it: see `chart/values.schema.json`
 error[values-schema]: `cluster.control_plane_replica` is not a key of the chart; did you mean `control_plane_replicas`?
- --> edge/values.yaml:5:3
-  |
-5 |   control_plane_replica: 3
-  |   ^^^^^^^^^^^^^^^^^^^^^
-  |
-  = cluster: edge
-
+  edge/values.yaml:5:3 `control_plane_replica`
+  cluster: edge
 2 errors in 1 cluster; 1 node pool checked: 1 proven
 
 "#]]);

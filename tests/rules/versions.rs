@@ -409,25 +409,14 @@ fn a_change_of_the_version_alone_may_lower_a_cluster() {
 #[test]
 fn k8s_version_mismatch() {
     let project = edge("capm3: {image_key: noble-30}\nmachine_deployments: {md0: {}}");
-    fails("k8s-version-mismatch", &project, "check").screen(str![[r#"
+    fails("k8s-version-mismatch", &project, "check").brief(str![[r#"
 error[k8s-version-mismatch]: image `noble-30` holds Kubernetes `1.30.12+rke2r1`, not `v1.31.8+rke2r1`
- --> edge.yaml:4:22
-  |
-2 |   k8s_version: v1.31.8+rke2r1
-  |                -------------- this version is required
-3 |   capi_providers: {infra_provider: capm3, bootstrap_provider: cabpr}
-4 |   capm3: {image_key: noble-30}
-  |                      ^^^^^^^^ this image is selected here
-  |
- ::: catalog.yaml:3:45
-  |
-3 |   noble-30: {k8s-flavor: rke2, k8s-version: '1.30.12+rke2r1', image-format: raw, uri: 'https://images.example/noble-30.raw', sha256: ...
-  |                                             ---------------- its `k8s-version` in the values
-  |
-  = cluster: edge, pool control-plane
-  = also in pools: md0
-  = help: `cluster.capm3.image_key: noble-31`
-
+  edge.yaml:4:22 `noble-30` this image is selected here
+  edge.yaml:2:16 `v1.31.8+rke2r1` this version is required
+  catalog.yaml:3:45 `'1.30.12+rke2r1'` its `k8s-version` in the values
+  cluster: edge, pool control-plane
+  also in pools: md0
+  help: `cluster.capm3.image_key: noble-31`
 1 error in 1 cluster; 2 node pools checked: 2 mismatched
 
 "#]]);
@@ -440,20 +429,13 @@ fn k8s_version_unproven() {
     let project = bare("\
 os_images:
   ubuntu-noble-hardened-rke2-1-31: {uri: 'oci://registry.example.org/own:1', image-format: raw, sha256: 31a831a831a831a831a831a831a831a831a831a831a831a831a831a831a831a8}", "capm3: {image_key: ubuntu-noble-hardened-rke2-1-31}");
-    fails("k8s-version-unproven", &project, "check").screen(str![[r#"
+    fails("k8s-version-unproven", &project, "check").brief(str![[r#"
 error[k8s-version-unproven]: nothing proves that image `ubuntu-noble-hardened-rke2-1-31` holds Kubernetes `v1.31.8+rke2r1`
- --> edge.yaml:6:22
-  |
-4 |   k8s_version: v1.31.8+rke2r1
-  |                -------------- this version is required
-5 |   capi_providers: {infra_provider: capm3, bootstrap_provider: cabpr}
-6 |   capm3: {image_key: ubuntu-noble-hardened-rke2-1-31}
-  |                      ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ no source says which version it holds
-  |
-  = cluster: edge, pool control-plane
-  = help: give its facts: `images: {facts: [os-images-info.yaml]}` in metalmark.yaml
-  = help: or `os_images.ubuntu-noble-hardened-rke2-1-31.k8s-version: "1.31.8+rke2r1"`
-
+  edge.yaml:6:22 `ubuntu-noble-hardened-rke2-1-31` no source says which version it holds
+  edge.yaml:4:16 `v1.31.8+rke2r1` this version is required
+  cluster: edge, pool control-plane
+  help: give its facts: `images: {facts: [os-images-info.yaml]}` in metalmark.yaml
+  help: or `os_images.ubuntu-noble-hardened-rke2-1-31.k8s-version: "1.31.8+rke2r1"`
 1 error in 1 cluster; 1 node pool checked: 1 unproven
 
 "#]]);
@@ -471,30 +453,17 @@ fn k8s_flavor_mismatch() {
         &["noble-31 rke2 1.31.8+rke2r1", "kube-31 kubeadm 1.31.8"],
         "capm3: {image_key: kube-31}",
     );
-    fails("k8s-flavor-mismatch", &project, "check").screen(str![[r#"
+    fails("k8s-flavor-mismatch", &project, "check").brief(str![[r#"
 error[k8s-flavor-mismatch]: image `kube-31` is made for kubeadm, not for rke2
- --> edge.yaml:4:22
-  |
-3 |   capi_providers: {infra_provider: capm3, bootstrap_provider: cabpr}
-  |                                                               ----- `cabpr` boots rke2
-4 |   capm3: {image_key: kube-31}
-  |                      ^^^^^^^ this image is selected here
-  |
-  = cluster: edge, pool control-plane
-  = help: `cluster.capm3.image_key: noble-31`
-
+  edge.yaml:4:22 `kube-31` this image is selected here
+  edge.yaml:3:63 `cabpr` `cabpr` boots rke2
+  cluster: edge, pool control-plane
+  help: `cluster.capm3.image_key: noble-31`
 warning[k8s-version-unproven]: nothing proves that image `kube-31` holds Kubernetes `v1.31.8+rke2r1`
- --> edge.yaml:4:22
-  |
-2 |   k8s_version: v1.31.8+rke2r1
-  |                -------------- this version is required
-3 |   capi_providers: {infra_provider: capm3, bootstrap_provider: cabpr}
-4 |   capm3: {image_key: kube-31}
-  |                      ^^^^^^^ the values says `1.31.8`, which may be another build
-  |
-  = cluster: edge, pool control-plane
-  = help: or `os_images.kube-31.k8s-version: "1.31.8+rke2r1"`
-
+  edge.yaml:4:22 `kube-31` the values says `1.31.8`, which may be another build
+  edge.yaml:2:16 `v1.31.8+rke2r1` this version is required
+  cluster: edge, pool control-plane
+  help: or `os_images.kube-31.k8s-version: "1.31.8+rke2r1"`
 1 error, 1 warning in 1 cluster; 1 node pool checked: 1 unproven
 
 "#]]);
@@ -509,24 +478,14 @@ fn judgment_refused() {
         "capm3: {image_key: ubuntu-noble-plain-rke2-1-31-8}\nmachine_deployments: {md0: {capm3: {image_key: none}}}",
     );
     project.edit("metalmark.yaml", "policy: {", "policy: {fail_on: unknown, ");
-    fails("judgment-refused", &project, "check").screen(str![[r#"
+    fails("judgment-refused", &project, "check").brief(str![[r#"
 error[judgment-refused]: the image of node pool `md0` is unknown: its image key is not in the catalog
- --> edge.yaml:5:50
-  |
-5 |   machine_deployments: {md0: {capm3: {image_key: none}}}
-  |                                                  ^^^^
-  |
-  = cluster: edge, pool md0
-  = help: `fail_on: unknown` refuses it; `metalmark explain edge/md0` says what is known
-
+  edge.yaml:5:50 `none`
+  cluster: edge, pool md0
+  help: `fail_on: unknown` refuses it; `metalmark explain edge/md0` says what is known
 error[unknown-image]: image `none` is not in the catalog
- --> edge.yaml:5:50
-  |
-5 |   machine_deployments: {md0: {capm3: {image_key: none}}}
-  |                                                  ^^^^ the catalog has one other image
-  |
-  = cluster: edge, pool md0
-
+  edge.yaml:5:50 `none` the catalog has one other image
+  cluster: edge, pool md0
 2 errors in 1 cluster; 1 node pool checked: 1 proven; 1 skipped: its image key is not in the catalog
 
 "#]]);
@@ -539,46 +498,24 @@ error[unknown-image]: image `none` is not in the catalog
     project
         .run("check --fail-on by-name")
         .exit(1)
-        .screen(str![[r#"
+        .brief(str![[r#"
 error[judgment-refused]: image `ubuntu-noble-plain-rke2-1-31-8` of node pool `control-plane` is by name only: `1.31.8` in the image's name
- --> edge.yaml:4:22
-  |
-4 |   capm3: {image_key: ubuntu-noble-plain-rke2-1-31-8}
-  |                      ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-  |
-  = cluster: edge, pool control-plane
-  = help: `fail_on: by-name` refuses it; `metalmark explain edge/control-plane` says what is known
-
+  edge.yaml:4:22 `ubuntu-noble-plain-rke2-1-31-8`
+  cluster: edge, pool control-plane
+  help: `fail_on: by-name` refuses it; `metalmark explain edge/control-plane` says what is known
 warning[k8s-version-unproven]: nothing proves that image `ubuntu-noble-plain-rke2-1-31-8` holds Kubernetes `v1.31.8+rke2r1`
- --> edge.yaml:4:22
-  |
-2 |   k8s_version: v1.31.8+rke2r1
-  |                -------------- this version is required
-3 |   capi_providers: {infra_provider: capm3, bootstrap_provider: cabpr}
-4 |   capm3: {image_key: ubuntu-noble-plain-rke2-1-31-8}
-  |                      ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ only the image's name says `1.31.8`
-  |
-  = cluster: edge, pool control-plane
-  = help: give its facts: `images: {facts: [os-images-info.yaml]}` in metalmark.yaml
-  = help: or `os_images.ubuntu-noble-plain-rke2-1-31-8.k8s-version: "1.31.8+rke2r1"`
-
+  edge.yaml:4:22 `ubuntu-noble-plain-rke2-1-31-8` only the image's name says `1.31.8`
+  edge.yaml:2:16 `v1.31.8+rke2r1` this version is required
+  cluster: edge, pool control-plane
+  help: give its facts: `images: {facts: [os-images-info.yaml]}` in metalmark.yaml
+  help: or `os_images.ubuntu-noble-plain-rke2-1-31-8.k8s-version: "1.31.8+rke2r1"`
 error[judgment-refused]: the image of node pool `md0` is unknown: its image key is not in the catalog
- --> edge.yaml:5:50
-  |
-5 |   machine_deployments: {md0: {capm3: {image_key: none}}}
-  |                                                  ^^^^
-  |
-  = cluster: edge, pool md0
-  = help: `fail_on: by-name` refuses it; `metalmark explain edge/md0` says what is known
-
+  edge.yaml:5:50 `none`
+  cluster: edge, pool md0
+  help: `fail_on: by-name` refuses it; `metalmark explain edge/md0` says what is known
 error[unknown-image]: image `none` is not in the catalog
- --> edge.yaml:5:50
-  |
-5 |   machine_deployments: {md0: {capm3: {image_key: none}}}
-  |                                                  ^^^^ the catalog has one other image
-  |
-  = cluster: edge, pool md0
-
+  edge.yaml:5:50 `none` the catalog has one other image
+  cluster: edge, pool md0
 3 errors, 1 warning in 1 cluster; 1 node pool checked: 1 by name only; 1 skipped: its image key is not in the catalog
 
 "#]]);
@@ -607,21 +544,12 @@ cluster:
   capm3: {image_key: noble-29}
 ",
         );
-    warns("image-outdated", &project, "check").screen(str![[r#"
+    warns("image-outdated", &project, "check").brief(str![[r#"
 warning[image-outdated]: image `noble-29` holds Kubernetes `1.29.15+rke2r1`, 2 minors behind `noble-31` of its line
- --> edge.yaml:4:22
-  |
-4 |   capm3: {image_key: noble-29}
-  |                      ^^^^^^^^ this image is selected here
-  |
- ::: catalog.yaml:3:3
-  |
-3 |   noble-31: {k8s-flavor: rke2, k8s-version: '1.31.8+rke2r1', image-format: raw, uri: 'https://images.example/noble-31.raw', sha256: '...
-  |   -------- the newest of its line
-  |
-  = cluster: edge, pool control-plane
-  = help: add an image of the next minor: a control plane goes up one at a time
-
+  edge.yaml:4:22 `noble-29` this image is selected here
+  catalog.yaml:3:3 `noble-31` the newest of its line
+  cluster: edge, pool control-plane
+  help: add an image of the next minor: a control plane goes up one at a time
 1 warning in 1 cluster; 1 node pool checked: 1 proven
 
 "#]]);
@@ -648,24 +576,13 @@ fn mapped(held: &str) -> Stage {
 
 #[test]
 fn k8s_version_map() {
-    let _ = warns("k8s-version-map", &mapped("1.31.8+rke2r2"), "check").screen(str![[r#"
+    let _ = warns("k8s-version-map", &mapped("1.31.8+rke2r2"), "check").brief(str![[r#"
 warning[k8s-version-map]: `k8s_version_map.1.31` is `v1.31.8+rke2r1`, and the images of it for `rke2` hold `1.31.8+rke2r2`
- --> edge.yaml:3:27
-  |
-1 | sylva_diskimagebuilder_images: {noble: {os_images_oci_registry: lab, k8s-flavor: rke2, k8s-version: 1.31.8+rke2r2}}
-  |                                 ----- holds `1.31.8+rke2r2`
-2 | os_images_oci_registries: {lab: {url: 'oci://lab.org/os', tag: 0.4.11}}
-3 | k8s_version_map: {'1.31': v1.31.8+rke2r1}
-  |                           ^^^^^^^^^^^^^^ this entry
-  |
- ::: catalog.yaml:2:3
-  |
-2 |   noble-31: {k8s-flavor: rke2, k8s-version: '1.31.8+rke2r1', image-format: raw, uri: 'https://images.example/noble-31.raw', sha256: '...
-  |   -------- holds `1.31.8+rke2r1`, which the entry has to stay at
-  |
-  = cluster: edge
-  = help: move the builder or the entry, so that both are of one version
-
+  edge.yaml:3:27 `v1.31.8+rke2r1` this entry
+  edge.yaml:1:33 `noble` holds `1.31.8+rke2r2`
+  catalog.yaml:2:3 `noble-31` holds `1.31.8+rke2r1`, which the entry has to stay at
+  cluster: edge
+  help: move the builder or the entry, so that both are of one version
 1 warning in 1 cluster; 1 node pool checked: 1 proven
 
 "#]]);
