@@ -6,7 +6,7 @@ use std::process::Command;
 use snapbox::str;
 
 use super::git::git;
-use super::support::stage::{Stage, assert_text, project};
+use super::support::stage::{Is, Stage, project};
 
 /// Three clusters in folders of their own, rendered and committed.
 fn fleet() -> Option<Stage> {
@@ -351,14 +351,11 @@ fn edits_that_a_killed_run_has_left_are_named_to_who_reads() {
     let text = std::fs::read(run_file).expect("there");
     drop(held);
     std::fs::write(run_file, text).expect("written");
-    assert_text(
-        &stage.run("check").outcome.stderr,
-        str![[r#"
+    stage.run("check").outcome.stderr.is(str![[r#"
 a run that was killed has left its edits, 1 in all, the first in `catalog.yaml`
 help: run the killed command again; any that writes, such as `metalmark render`, takes them back first
 
-"#]],
-    );
+"#]]);
     stage.run("render").exit(0);
     assert_eq!(stage.read("catalog.yaml"), before);
     let said = stage.run("check").outcome.stderr;

@@ -6,7 +6,7 @@
 use serde_json::Value;
 use snapbox::str;
 
-use super::support::stage::{Stage, assert_text, project};
+use super::support::stage::{Is, Stage, project};
 
 /// Each provider's cluster in `fixtures/workspaces/providers`, with what names its image there, and another image of the same
 /// Kubernetes version.
@@ -107,9 +107,7 @@ fn each_of_image_kubernetes_and_provider_changes_for_itself() {
         "another version of the provider's API, where it has two",
         &stage,
     );
-    assert_text(
-        &text,
-        str![[r#"
+    text.is(str![[r#"
 # another image
 capa: control-plane roll [image] by image, md0 roll [image] by image
 capg: control-plane roll [image] by image, md0 roll [image] by image
@@ -140,8 +138,7 @@ tinkerbell: control-plane roll [kubernetes] by kubernetes, md0 roll [kubernetes]
 capm3: control-plane roll [provider] by provider, md0 roll [provider] by provider
 capo: control-plane roll [provider] by provider, md0 roll [provider] by provider
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -158,9 +155,7 @@ fn another_version_of_a_providers_api_is_said_as_such() {
     let lines = printed.lines().map(str::trim);
     let lines = lines.filter(|line| line.contains("provider") || line.ends_with(" changes"));
     let lines: Vec<&str> = lines.collect();
-    assert_text(
-        &lines.join("\n"),
-        str![[r#"
+    lines.join("\n").is(str![[r#"
 control-plane  3 machines re-provisioned, by roll: the API of its provider changes
 provider    Metal3MachineTemplate v1beta1 → Metal3MachineTemplate v1beta2
 md0            2 machines re-provisioned, by roll: the API of its provider changes
@@ -169,6 +164,5 @@ control-plane  3 machines re-provisioned, by roll: the API of its provider chang
 provider    OpenStackMachineTemplate v1beta1 → OpenStackMachineTemplate v1beta2
 md0            2 machines re-provisioned, by roll: the API of its provider changes
 provider    OpenStackMachineTemplate v1beta1 → OpenStackMachineTemplate v1beta2
-"#]],
-    );
+"#]]);
 }

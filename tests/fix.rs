@@ -2,7 +2,7 @@
 
 use snapbox::str;
 
-use super::support::stage::{Stage, assert_text, changes, project, table};
+use super::support::stage::{Is, Stage, assert_text, changes, project, table};
 
 const OLD: &str = "ubuntu-noble-plain-rke2-1-30-12";
 const NEW: &str = "ubuntu-noble-plain-rke2-1-31-8";
@@ -75,9 +75,7 @@ fn an_image_of_another_version_is_replaced_by_the_only_one_that_fits() {
             &format!("  capm3: {{image_key: {}}} # by hand\n", images[0]),
         ))
     });
-    assert_text(
-        &results,
-        str![[r#"
+    results.is(str![[r#"
 ubuntu-noble-plain-rke2-1-30-12 ubuntu-noble-plain-rke2-1-31-8
     fixed edge.yaml:4:22: `cluster.capm3.image_key: ubuntu-noble-plain-rke2-1-31-8`
     edge.yaml:4
@@ -95,8 +93,7 @@ ubuntu-noble-plain-rke2-1-30-12 ubuntu-noble-plain-rke2-1-31-8 ubuntu-noble-plai
 ubuntu-noble-hardened-rke2-1-30-12 ubuntu-jammy-plain-rke2-1-31-8
     error[k8s-version-mismatch]: image `ubuntu-noble-hardened-rke2-1-30-12` holds Kubernetes `1.30.12`, not `v1.31.8+rke2r1`
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -162,17 +159,14 @@ shared.yaml:5
     );
     // Of two fixes of one place the first is made and the other reported.
     let own = catalogs.map(|catalog| catalog + &cluster(""));
-    assert_text(
-        &fix(&two(&shared, &own[0], &own[1])).join("\n"),
-        str![[r#"
+    fix(&two(&shared, &own[0], &own[1])).join("\n").is(str![[r#"
 fixed shared.yaml:1:30: `cluster.capm3.image_key: ubuntu-noble-plain-rke2-1-31-8`
 not fixed shared.yaml:1:30: `cluster.capm3.image_key: ubuntu-noble-plain-rke2-1-31-8` has changed this place, so `cluster.capm3.image_key: ubuntu-novel-plain-rke2-1-31-8` cannot
 shared.yaml:1
 -cluster: {capm3: {image_key: ubuntu-nobel-plain-rke2-1-31-8}}
 +cluster: {capm3: {image_key: ubuntu-noble-plain-rke2-1-31-8}}
 error[unknown-image]: image `ubuntu-noble-plain-rke2-1-31-8` is not in the catalog
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -212,15 +206,12 @@ fn a_slip_in_a_later_document_is_fixed_there() {
         .file("catalog.yaml", catalog(&[NEW]))
         .file("kustomization.yaml", "resources: [release.yaml]\n")
         .file("release.yaml", release);
-    assert_text(
-        &fix(&stage).join("\n"),
-        str![[r#"
+    fix(&stage).join("\n").is(str![[r#"
 fixed release.yaml:13:26: `cluster.capm3.image_key: ubuntu-noble-plain-rke2-1-31-8`
 release.yaml:13
 -      capm3: {image_key: ubuntu-nobel-plain-rke2-1-31-8}
 +      capm3: {image_key: ubuntu-noble-plain-rke2-1-31-8}
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -229,9 +220,7 @@ fn what_an_alias_shares_is_not_edited_and_the_rest_is() {
         "  machine_deployments:\n    md0: {{capm3: &shared {{image_key: {SLIP}}}}}\n    md1: {{capm3: *shared}}\n    \
          md2: {{capm3: {{image_key: {SLIP}}}}}\n"
     );
-    assert_text(
-        &fix(&one(&[NEW], &pools)).join("\n"),
-        str![[r#"
+    fix(&one(&[NEW], &pools)).join("\n").is(str![[r#"
 not fixed edge.yaml:5:38: `cluster.machine_deployments.md0.capm3` is marked `&shared`, and aliases use it
 fixed edge.yaml:7:30: `cluster.machine_deployments.md2.capm3.image_key: ubuntu-noble-plain-rke2-1-31-8`
 edge.yaml:7
@@ -239,8 +228,7 @@ edge.yaml:7
 +    md2: {capm3: {image_key: ubuntu-noble-plain-rke2-1-31-8}}
 error[image-not-chosen]: node pool `control-plane` selects no image
 error[unknown-image]: image `ubuntu-nobel-plain-rke2-1-31-8` is not in the catalog
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -261,9 +249,7 @@ error[value-missing] edge/md3 edge.yaml:8:34 `.Values.nothing.at`
 warning[value-missing] => kubectl -n sylva-system get configmap os-images-info -o yaml > os-images-info.yaml | --info os-images-info.yaml | images: {facts: [os-images-info.yaml]}
 
 "#]]);
-    assert_text(
-        &fix(&stage).join("\n"),
-        str![[r#"
+    fix(&stage).join("\n").is(str![[r#"
 fixed edge.yaml:5:30: `cluster.machine_deployments.md0.capm3.image_key: ubuntu-noble-plain-rke2-1-31-8`
 fixed edge.yaml:6:30: `cluster.machine_deployments.md1.capm3.image_key: ubuntu-noble-plain-rke2-1-31-8`
 fixed edge.yaml:7:63: `os-release: "15.6"`
@@ -275,8 +261,7 @@ edge.yaml:5
 +    md1: {capm3: {image_key: ubuntu-noble-plain-rke2-1-31-8}} # too old
 +    md2: {capm3: {os_image_selector: {os: ubuntu, os-release: "15.6"}}}
 error[no-image-matches]: no image matches the selector
-"#]],
-    );
+"#]]);
     // What is left cannot be mended by a machine, and nothing more is written.
     let after = stage.texts();
     stage.run("check --fix").exit(1).stderr("");

@@ -5,7 +5,7 @@ use std::fmt;
 
 use snapbox::str;
 
-use super::support::stage::{Stage, assert_text, project, table};
+use super::support::stage::{Is, Stage, project, table};
 
 const CLUSTER: &str = "cluster: {k8s_version: v1.31.8, capi_providers: {infra_provider: capm3, bootstrap_provider: cabpk}}\n";
 
@@ -67,9 +67,7 @@ diskimage_builder_os_images:
             screen.stdout.lines().map(str::to_owned).collect()
         },
     );
-    assert_text(
-        &references,
-        str![[r#"
+    references.is(str![[r#"
 
     IMAGE                                    OS      RELEASE  HARDENED  FLAVOR  KUBERNETES  FORMAT  SERVED  FITS  USED BY  REFERENCE
     opensuse-15.5-plain-rke2-v1.26.9+rke2r1  –       –        –         –       –           –       no      –     –        oci://registry.gitlab.com/sylva-projects/sylva-elements/diskimage-builder/opensuse-15.5-plain-rke2-v1.26.9+rke2r1:0.1.1
@@ -80,8 +78,7 @@ sylva_base_oci_registry: oci://r.org/mirror/
     opensuse-15.5-plain-rke2-v1.26.9+rke2r1  –       –        –         –       –           –       no      –     –        oci://r.org/mirror/sylva-elements/diskimage-builder/opensuse-15.5-plain-rke2-v1.26.9+rke2r1:0.1.1
     ubuntu-jammy-plain-rke2-1-26-9           ubuntu  jammy    false     rke2    1.26.9      –       no      –     –        oci://r.org/mirror/sylva-elements/diskimage-builder/ubuntu-jammy-plain-rke2-1.26.9:0.1.1
 
-"#]],
-    );
+"#]]);
     let without = catalog.replace("diskimage_builder_version: 0.1.1\n", "");
     edge(&without).check().findings(str![[r#"
 error[registry-unknown] edge.yaml:2:3 `ubuntu-jammy-plain-rke2-1.26.9`
@@ -106,9 +103,7 @@ fn two_images_under_one_key_are_reported_by_where_they_are() {
             .filter(|line| line.contains("image-name-collision"))
             .collect()
     });
-    assert_text(
-        &reported,
-        str![[r#"
+    reported.is(str![[r#"
 sylva_diskimagebuilder_version: 1
 sylva_diskimagebuilder_images: {a-1.2: {}, a-1-2: {}}
 
@@ -119,8 +114,7 @@ sylva_diskimagebuilder_images: {a-1.2: {}}
 
     error[image-name-collision]: `os_images` and the builder's list both have the image `a-1-2`
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -141,9 +135,7 @@ sylva_diskimagebuilder_images:
         let served = served.filter(|image| image["served"] == true);
         served.map(|image| image["key"].to_string()).collect()
     });
-    assert_text(
-        &served,
-        str![[r#"
+    served.is(str![[r#"
 
     "both"
     "default"
@@ -153,8 +145,7 @@ os_images: {own: {uri: 'http://h/f'}}
     "named"
     "own"
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -274,9 +265,7 @@ fn facts_are_read_in_every_form_and_have_the_places_where_the_file_spells_them()
         Form("no builds", r#"{"builds": []}"#.into()),
         Form("builds of another shape", r#"{"builds": [1, {"name": 2}, {"custom_data": []}]}"#.into()),
     ];
-    assert_text(
-        &table(forms, |form| read("abc", &form.1)),
-        str![[r#"
+    table(forms, |form| read("abc", &form.1)).is(str![[r#"
 a ConfigMap among other objects
     hardened: false  (info.yaml:15:19)
     k8s-version: 1.31.8+rke2r1  (info.yaml:16:22)
@@ -321,8 +310,7 @@ no builds
 builds of another shape
     error[value-missing] info.yaml:1:1 `` => os-images-info | values.yaml | os_images:
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -335,9 +323,7 @@ fn the_manifests_that_image_builder_leaves_are_read() {
           "ib_version": "v0.1.44", "kubernetes_semver": "v1.34.1", "kubernetes_typed_version": "kube-v1.34.1"}}],
         "last_run_uuid": "u"}"#;
     let facts = read("ubuntu-2404-efi-kube-v1-34-1", ova);
-    assert_text(
-        &facts.join("\n"),
-        str![[r#"
+    facts.join("\n").is(str![[r#"
 arch: amd64  (info.yaml:5:26)
 build-timestamp: 1760000000  (info.yaml:4:105)
 builder: image-builder  (info.yaml:4:67)
@@ -350,8 +336,7 @@ k8s-version: 1.34.1  (info.yaml:6:57)
 os: ubuntu  (info.yaml:5:51)
 os-release: noble  (info.yaml:5:79)
 size: 2067967998  (info.yaml:2:28)
-"#]],
-    );
+"#]]);
     // A cloud's has the image of each region; of several builds the newest counts.
     let build = |id: &str| {
         format!(
@@ -365,9 +350,7 @@ size: 2067967998  (info.yaml:2:28)
     );
     let cloud = format!(r#"{{"builds": [{old}, {new}]}}"#);
     let facts = read("ubuntu-24-04-kube-v1-34-1", &cloud);
-    assert_text(
-        &facts.join("\n"),
-        str![[r#"
+    facts.join("\n").is(str![[r#"
 builder: image-builder  (info.yaml:2:103)
 containerd-version: 2.1.4  (info.yaml:3:83)
 image-format: ami  (info.yaml:2:179)
@@ -375,8 +358,7 @@ k8s-flavor: kubeadm  (info.yaml:3:51)
 k8s-version: 1.34.1  (info.yaml:3:51)
 locations.ami.eu-west-1: ami-2  (info.yaml:2:179)
 locations.ami.us-east-1: ami-3  (info.yaml:2:179)
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -391,16 +373,13 @@ fn a_folder_of_image_files_gives_names_and_digests() {
         .file("images/other.raw", "image")
         .file("images/other.raw.sha256sum", "<html>not found</html>");
     let facts = read_in(&edge, "ubuntu-2404-kube-v1-34-1");
-    assert_text(
-        &facts.join("\n"),
-        str![[r#"
+    facts.join("\n").is(str![[r#"
 compression: none  (the image info file)
 filename: ubuntu-2404-kube-v1.34.1.qcow2  (the image info file)
 image-format: qcow2  (the image info file)
 md5: 0123456789abcdef0123456789abcdef  (the image info file)
 sha256: 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef  (the image info file)
-"#]],
-    );
+"#]]);
     edge.run("images").exit(0).screen(str![[r#"
 IMAGE                     OS      RELEASE  HARDENED  FLAVOR  KUBERNETES  FORMAT  SERVED  FITS  USED BY  REFERENCE
 other                     –       –        –         –       –           raw     no      –     –        –

@@ -2,7 +2,7 @@
 
 use snapbox::str;
 
-use super::support::stage::{Stage, assert_text, project, table};
+use super::support::stage::{Is, Stage, project, table};
 
 /// The chart's values, as Sylva's are made.
 const CHART: &str = "\
@@ -97,9 +97,7 @@ fn a_workload_cluster_has_the_values_of_its_management_cluster_with_their_places
         let state = "cluster: {k8s_version: v1.29.15+rke2r1}\n";
         checked(&edge(values, settings).file("state.yaml", state))
     });
-    assert_text(
-        &results,
-        str![[r#"
+    results.is(str![[r#"
 its version
     edge/control-plane v1.31.8+rke2r1 (chart/values.yaml:8:18): proven, ubuntu-noble-plain-rke2-1-31-8 (edge/release.yaml:13:42) holds 1.31.8+rke2r1 (chart/values.yaml:5:102)
 by need
@@ -116,8 +114,7 @@ a file that is given for the object
     error[no-image-matches] edge/control-plane edge/release.yaml:13:42 `{os: ubuntu}` state.yaml:1:24 `v1.29.15+rke2r1` => ubuntu-noble-plain-rke2-1-31-8 | k8s-version: 1.31.8+rke2r1 | 1.29.15\+rke2r1
     edge/control-plane v1.29.15+rke2r1 (state.yaml:1:24): unknown (no image matches its selector)
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -156,9 +153,7 @@ fn of_two_management_clusters_the_project_names_one() {
             lines
         },
     );
-    assert_text(
-        &findings,
-        str![[r#"
+    findings.is(str![[r#"
 
     error[value-missing] edge edge/release.yaml:13:14 `{` => cluster.k8s_version | ConfigMap/mgmt-cluster-state-values | state: | management: …
     error[no-image-matches] edge/control-plane edge/release.yaml:13:42 `{os: ubuntu}`
@@ -175,8 +170,7 @@ fn of_two_management_clusters_the_project_names_one() {
     error[project-file]: there is no cluster `othr` to be the management cluster
     = help: `ConfigMap/mgmt-cluster-state-values` may hold it, which exists only at run time: give it as a file under `state:`, or name the cluster that provides it: `management: …`
 
-"#]],
-    );
+"#]]);
 }
 
 /// Any ConfigMap may set any value: one that is not known was once passed over, and each pool was called proven.
@@ -198,16 +192,13 @@ fn a_config_map_that_is_not_in_the_repository_is_reported() {
             .filter(|line| line.contains("[value-missing]: `ConfigMap/fleet"));
         lines.map(str::to_owned).collect()
     };
-    assert_text(
-        &table(cases, |entry| missing(&flux(), entry)),
-        str![[r#"
+    table(cases, |entry| missing(&flux(), entry)).is(str![[r#"
 kind: ConfigMap, name: fleet-versions
     warning[value-missing]: `ConfigMap/fleet-versions` is not in the repository, and its values may change what is checked
 kind: ConfigMap, name: fleet-versions, optional: true
 kind: Secret, name: fleet-versions
 
-"#]],
-    );
+"#]]);
     let stage = flux().file("fleet.yaml", "a: 1\n");
     let text = stage.read("metalmark.yaml");
     stage.write(

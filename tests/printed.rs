@@ -12,7 +12,7 @@ use yaml_tree::bytes::BASE64;
 
 use super::git;
 use super::support::registry::{Registry, fault};
-use super::support::stage::{Stage, assert_text, project};
+use super::support::stage::{Is, Stage, project};
 use super::support::{Metalmark, Outcome, repository};
 
 /// In each secret text, and in nothing else.
@@ -529,9 +529,7 @@ fn no_command_prints_a_secret_or_what_somebody_obeys() {
     let found = commands.flat_map(|(_, lines)| faults_of(folder, lines, &host, &mut accounts));
     let found: Vec<String> = found.collect();
     assert!(found.is_empty(), "{}", found.join("\n"));
-    assert_text(
-        &accounts,
-        str![[r#"
+    accounts.is(str![[r#"
 check: 1, stdout: human concise json sarif gitlab junit github markdown
 check --report sarif=sarif.report --report markdown=markdown.report --report junit=junit.report: 1, stdout, junit, markdown, sarif: human markdown
 render: 1, stderr: human
@@ -608,8 +606,7 @@ bundle push manifests oci://HOST/b:1: 1, stderr: human json
 bundle pull oci://HOST/faulty:1 --to pulled: 2, stderr: -
 bundle verify oci://HOST/faulty:1 --key key.pem: 2, stderr: human json
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -672,9 +669,7 @@ fn no_command_that_succeeds_prints_a_secret() {
         found.extend(faults_of(stage.path(), &[line], &host, &mut accounts));
     }
     assert!(found.is_empty(), "{}", found.join("\n"));
-    assert_text(
-        &accounts,
-        str![[r#"
+    accounts.is(str![[r#"
 check: 0, stdout: human concise json sarif gitlab junit github markdown
 impact: 0, stdout, stderr: human json markdown
 images: 0, stdout: human json yaml
@@ -697,8 +692,7 @@ bundle unpack out.tgz --to unpacked: 0, stdout, stderr: human concise json sarif
 bundle push out.tgz oci://HOST/b:1: 0, stdout, stderr: human
 bundle push out.tgz oci://HOST/b:1: 0, stdout: json
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -724,14 +718,11 @@ fn no_summary_of_an_update_is_markup_of_somebody() {
     let lines = lines.each_ref().map(String::as_str);
     let found = faults_of(stage.path(), &lines, "", &mut accounts);
     assert!(found.is_empty(), "{}", found.join("\n"));
-    assert_text(
-        &accounts,
-        str![[r#"
+    accounts.is(str![[r#"
 update 0.4.13 --release-notes notes.md --summary markdown.report --check: 1, stderr, markdown: human concise json sarif gitlab junit github markdown
 update 0.4.13 --release-notes notes.md --summary markdown.report --fix: 1, stdout, stderr, markdown: human markdown
 
-"#]],
-    );
+"#]]);
 }
 
 /// A project of one cluster with these layers, whose last one reads a secret.
@@ -764,9 +755,7 @@ fn a_secrets_file_is_one_behind_a_link_and_in_a_folder() {
             assert_eq!(faults(&printed, "human"), [""; 0], "{layer} {line}");
         }
     }
-    assert_text(
-        &accounts,
-        str![[r#"
+    accounts.is(str![[r#"
 secrets/one.yaml: check: 1, stdout
 secrets/one.yaml: explain one: 0, stdout
 secrets/one.yaml: values one: 0, stdout
@@ -780,8 +769,7 @@ linked/values.yaml: explain one: 0, stdout
 linked/values.yaml: values one: 0, stdout
 linked/values.yaml: values one --raw: 0, stdout
 
-"#]],
-    );
+"#]]);
 }
 
 /// Which of two words is printed would say something of the secret, though everybody knows both.
@@ -808,9 +796,7 @@ fn nothing_that_is_printed_depends_on_a_secret() {
         let printed = outcome.stdout + &outcome.stderr;
         assert_eq!(printed, other.stdout + &other.stderr, "{line}");
     }
-    assert_text(
-        &accounts,
-        str![[r#"
+    accounts.is(str![[r#"
 check: 1, stdout
 explain one: 0, stdout
 explain one --output json: 0, stdout
@@ -818,8 +804,7 @@ explain x: 2, stderr
 images: 0, stdout
 values one cluster: 0, stdout, stderr
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -864,16 +849,13 @@ fn nothing_of_a_file_outside_the_project_is_shown() {
             }
         }
     }
-    assert_text(
-        &said,
-        str![[r#"
+    said.is(str![[r#"
 [FILE]: 2, stderr: error: cannot read `[FILE]`: it is outside the repository
 link.yaml: 2, stderr: error: cannot read `link.yaml`: it is outside the repository
 [BESIDE]: 2, stderr: error: cannot read `[BESIDE]`: it is outside the repository
 own.yaml: 1, stdout: error[yaml-syntax]: the control character U+0000 is not allowed in YAML
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -900,9 +882,7 @@ fn colors_are_the_programs_own() {
             accounts += "    in colors\n";
         }
     }
-    assert_text(
-        &accounts,
-        str![[r#"
+    accounts.is(str![[r#"
 check: 1, stdout
     in colors
 render --check: 1, stderr
@@ -913,8 +893,7 @@ impact: 1, stdout, stderr
 stamp --check: 1, stderr
     in colors
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]

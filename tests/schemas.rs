@@ -7,7 +7,7 @@ use snapbox::str;
 use yaml_tree::engine::Engine;
 use yaml_tree::place::{FileId, Source};
 
-use super::support::stage::assert_text;
+use super::support::stage::Is;
 
 /// A definition of `Widget` in `example.org/v1` with the given schema of `spec`.
 fn widget(spec: &str) -> Schemas {
@@ -133,9 +133,7 @@ const CASES: [(&str, &[&str]); 19] = [
 #[test]
 fn what_fits_no_schema_is_reported_with_its_field() {
     let found = CASES.map(|(schema, specs)| problems(schema, specs));
-    assert_text(
-        &found.concat(),
-        str![[r#"
+    found.concat().is(str![[r#"
 type: object / properties: /   count: {type: integer} /   s: {type: string}
     {count: 1, s: a} =>
     {count: '1'} => spec.count: must be an integer, not a string
@@ -202,8 +200,7 @@ type: object / properties: /   a: {type: string} / allOf: / - properties: /     
     {a: xx} =>
     {a: x} => spec.a: has 1 characters and needs 2 at least
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]

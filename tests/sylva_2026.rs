@@ -165,8 +165,7 @@ error[no-image-matches] rke/control-plane clusters/rke/values.yaml:3:30 `{os: ub
 warning[k8s-version-map] ck8s values.yaml:14:13 `'{{ .Values.cluster.capi_providers.bootstrap_provider | eq "cabpck" | ternary "v1.32.9" "v1.32.9+rke2r1" }}'` values.yaml:10:3 `ubuntu-noble-plain-ck8s-1-32` fix v1.32.10 => _internal.k8s_version_map.1.32: v1.32.10
 warning[k8s-version-map] kadm values.yaml:15:13 `>-` values.yaml:9:3 `ubuntu-noble-plain-kubeadm-1-33` fix v1.33.7 => _internal.k8s_version_map.1.33: v1.33.7
 warning[k8s-version-map] leap values.yaml:15:13 `>-` values.yaml:11:3 `leapmicro-6-0-plain-rke2-1-33` values.yaml:8:3 `ubuntu-noble-hardened-rke2-1-33`
-ck8s/control-plane v1.33.5 (values.yaml:21:16): unknown (no image matches its selector)
-kadm/control-plane v1.33.5 (values.yaml:21:16): unknown (no image matches its selector)
+ck8s/control-plane v1.33.5 (values.yaml:21:16), kadm/control-plane v1.33.5 (values.yaml:21:16): unknown (no image matches its selector)
 leap/control-plane v1.33.5+rke2r1 (values.yaml:21:16): proven, leapmicro-6-0-plain-rke2-1-33 (clusters/leap/values.yaml:3:30) holds 1.33.5+rke2r1 (metalmark.lock:15:18)
 rke/control-plane v1.33.5+rke2r1 (values.yaml:21:16): unknown (no image matches its selector)
 
@@ -244,10 +243,7 @@ error[no-image-matches] rke/control-plane clusters/rke/values.yaml:3:30 `{os: ub
 warning[k8s-version-map] ck8s values.yaml:14:13 `'{{ .Values.cluster.capi_providers.bootstrap_provider | eq "cabpck" | ternary "v1.32.9" "v1.32.9+rke2r1" }}'` values.yaml:10:3 `ubuntu-noble-plain-ck8s-1-32` fix v1.32.10 => _internal.k8s_version_map.1.32: v1.32.10
 warning[k8s-version-map] leap values.yaml:15:13 `>-` values.yaml:11:3 `leapmicro-6-0-plain-rke2-1-33` fix v1.33.7+rke2r3 => _internal.k8s_version_map.1.33: v1.33.7+rke2r3
 warning[k8s-version-map] kadm values.yaml:15:13 `>-` values.yaml:9:3 `ubuntu-noble-plain-kubeadm-1-33` fix v1.33.7 => _internal.k8s_version_map.1.33: v1.33.7
-ck8s/control-plane v1.33.5 (values.yaml:21:16): unknown (no image matches its selector)
-kadm/control-plane v1.33.5 (values.yaml:21:16): unknown (no image matches its selector)
-leap/control-plane v1.33.5+rke2r1 (values.yaml:21:16): unknown (no image matches its selector)
-rke/control-plane v1.33.5+rke2r1 (values.yaml:21:16): unknown (no image matches its selector)
+ck8s/control-plane v1.33.5 (values.yaml:21:16), kadm/control-plane v1.33.5 (values.yaml:21:16), leap/control-plane v1.33.5+rke2r1 (values.yaml:21:16), rke/control-plane v1.33.5+rke2r1 (values.yaml:21:16): unknown (no image matches its selector)
 
 "#]]);
     let before = stage.texts();
@@ -1120,9 +1116,7 @@ os_image_server_additional_selectors.ubuntu-kubeadm-sylva-n-1: {k8s-flavor: 'kub
     );
     stage.check().is(str![[r#"
 warning[image-not-enabled] mgmt values.yaml:11:3 `sylva-n-1--ubuntu-noble-plain-kubeadm-1-32` => os_image_server_additional_selectors.ubuntu-kubeadm-sylva-n-1: {k8s-flavor: 'kubeadm', k8s-version: '1\.32\..*', oci-image-registry-key: 'sylva-n-1', os: 'ubuntu'}
-mgmt/control-plane v1.33.9 (clusters/mgmt/values.yaml:2:16): proven, sylva-n-1--ubuntu-noble-plain-kubeadm-1-33 (values.yaml:16:30) holds 1.33.9 (metalmark.lock:90:18)
-mgmt/md0 v1.33.9 (clusters/mgmt/values.yaml:2:16): proven, sylva-n-1--ubuntu-noble-plain-kubeadm-1-33 (values.yaml:16:30) holds 1.33.9 (metalmark.lock:90:18)
-site-a/control-plane v1.33.9 (clusters/site-a/values.yaml:1:24): proven, sylva-n-1--ubuntu-noble-plain-kubeadm-1-33 (values.yaml:16:30) holds 1.33.9 (metalmark.lock:90:18)
+mgmt/control-plane v1.33.9 (clusters/mgmt/values.yaml:2:16), mgmt/md0 v1.33.9 (clusters/mgmt/values.yaml:2:16), site-a/control-plane v1.33.9 (clusters/site-a/values.yaml:1:24): proven, sylva-n-1--ubuntu-noble-plain-kubeadm-1-33 (values.yaml:16:30) holds 1.33.9 (metalmark.lock:90:18)
 site-b/control-plane v1.32.11 (clusters/site-b/values.yaml:1:24): proven, sylva-n-1--ubuntu-noble-plain-kubeadm-1-32 (values.yaml:16:30) holds 1.32.11 (metalmark.lock:75:18)
 
 "#]]);

@@ -7,7 +7,7 @@ use snapbox::str;
 
 use super::git::git;
 use super::support::copy_into;
-use super::support::stage::{Run, Stage, assert_text, project};
+use super::support::stage::{Is, Run, Stage, assert_text, project};
 
 const WIP: &str = "environment-values/workload-clusters/edge-wip";
 
@@ -46,15 +46,12 @@ fn a_cluster_that_is_new_to_git_is_left_out() {
         return;
     };
     for words in ["--fail-on-change", "--check"] {
-        assert_text(
-            &said(render(&stage, words).exit(0)),
-            str![[r#"
+        said(render(&stage, words).exit(0)).is(str![[r#"
 6 files rendered: 6 unchanged
 warning[project-file]: git does not track `environment-values/workload-clusters/edge-wip`, which this run leaves out
  = help: `git add environment-values/workload-clusters/edge-wip` where it belongs to this commit
 
-"#]],
-        );
+"#]]);
     }
     assert!(!stage.path().join("rendered/clusters/edge-wip").exists());
     // Without the option it is looked at.
@@ -68,31 +65,22 @@ fn rendered_files_that_are_new_to_git_fail_until_they_are_added() {
     };
     let folder = stage.path();
     git(folder, &["add", WIP]);
-    assert_text(
-        &said(render(&stage, "--fail-on-change").exit(1)),
-        str![[r#"
+    said(render(&stage, "--fail-on-change").exit(1)).is(str![[r#"
 created  rendered/clusters/edge-wip/edge-wip.yaml  +69
 7 files rendered: 1 created, 6 unchanged
 rendered files have changed: `git add --all -- rendered/clusters`, then run this again
 
-"#]],
-    );
-    assert_text(
-        &said(render(&stage, "--fail-on-change").exit(1)),
-        str![[r#"
+"#]]);
+    said(render(&stage, "--fail-on-change").exit(1)).is(str![[r#"
 7 files rendered: 7 unchanged
 rendered files are new to git: `git add --all -- rendered/clusters`, then run this again
 
-"#]],
-    );
-    assert_text(
-        &said(render(&stage, "--check").exit(1)),
-        str![[r#"
+"#]]);
+    said(render(&stage, "--check").exit(1)).is(str![[r#"
 7 files rendered: 7 unchanged
 rendered files are new to git: `git add --all -- rendered/clusters`, then run this again
 
-"#]],
-    );
+"#]]);
     git(folder, &["add", "--all", "--", "rendered/clusters"]);
     render(&stage, "--fail-on-change").exit(0);
     git(folder, &["commit", "--quiet", "--message", "Add edge-wip"]);

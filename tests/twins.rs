@@ -2,7 +2,7 @@
 
 use snapbox::str;
 
-use super::support::stage::{assert_text, project, table};
+use super::support::stage::{Is, project, table};
 
 /// What is said of the control plane of a cluster with this way to its image, in a catalog of these images.
 fn pools(provider: &str, choice: &str, images: &[&str]) -> Vec<String> {
@@ -42,9 +42,7 @@ fn two_images_at_one_url_that_differ_are_a_mismatch() {
         let choice = "{machine_image_url: 'https://h.example/a.raw', machine_image_checksum: abc}";
         pools("capm3", choice, &images.split("; ").collect::<Vec<_>>())
     });
-    assert_text(
-        &results,
-        str![[r#"
+    results.is(str![[r#"
 right k8s-version: 1.31.8+rke2r1, uri: 'https://h.example/a.raw'
     edge/control-plane v1.31.8+rke2r1 (edge.yaml:2:16): proven, right (edge.yaml:5:30) holds 1.31.8+rke2r1 (catalog.yaml:2:135)
 right k8s-version: 1.31.8+rke2r1, uri: 'https://h.example/a.raw'; elsewhere k8s-version: 1.30.2+rke2r1, uri: 'https://h.example/b.raw'
@@ -54,8 +52,7 @@ right k8s-version: 1.31.8+rke2r1, uri: 'https://h.example/a.raw'; old k8s-versio
 elsewhere k8s-version: 1.30.2+rke2r1, uri: 'https://h.example/b.raw'
     edge/control-plane v1.31.8+rke2r1 (edge.yaml:2:16): unproven, a.raw (edge.yaml:5:30)
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -84,9 +81,7 @@ fn two_images_of_one_name_in_the_providers_store_mean_none() {
             &images.split("; ").collect::<Vec<_>>(),
         )
     });
-    assert_text(
-        &results,
-        str![[r#"
+    results.is(str![[r#"
 right k8s-version: 1.31.8+rke2r1, uri: 'https://h.example/right.raw', locations.glance.name: same; old k8s-version: 1.30.2+rke2r1, uri: 'https://h.example/old.raw', locations.glance.name: other
     edge/control-plane v1.31.8+rke2r1 (edge.yaml:2:16): proven, right (edge.yaml:5:22) holds 1.31.8+rke2r1 (catalog.yaml:2:135)
 right k8s-version: 1.31.8+rke2r1, uri: 'https://h.example/right.raw', locations.glance.name: same; old k8s-version: 1.30.2+rke2r1, uri: 'https://h.example/old.raw', locations.glance.name: same
@@ -94,8 +89,7 @@ right k8s-version: 1.31.8+rke2r1, uri: 'https://h.example/right.raw', locations.
 same k8s-version: 1.31.8+rke2r1, uri: 'https://h.example/same.raw', locations.glance.name: other
     edge/control-plane v1.31.8+rke2r1 (edge.yaml:2:16): proven, same (edge.yaml:5:22) holds 1.31.8+rke2r1 (catalog.yaml:2:134)
 
-"#]],
-    );
+"#]]);
 }
 
 /// Of a built image of which nothing else is known, the name foretells the annotations; a record is what is known.
@@ -123,14 +117,11 @@ fn in_exact_matching_a_record_comes_before_what_a_name_foretells() {
             .cluster("edge", values);
         stage.check().pools.clone()
     });
-    assert_text(
-        &results,
-        str![[r#"
+    results.is(str![[r#"
 
     edge/control-plane v1.31.8+rke2r1 (edge.yaml:2:16): by_name, ubuntu-noble-plain-rke2-1-31-8 (edge.yaml:5:30) holds 1.31.8 (catalog.yaml:3:33)
 {format: raw}
     edge/control-plane v1.31.8+rke2r1 (edge.yaml:2:16): unknown (no image matches its selector)
 
-"#]],
-    );
+"#]]);
 }

@@ -9,7 +9,7 @@ use super::oracle::typed;
 use super::oracle::{accepted, canonical, cases};
 use super::support::repository;
 use super::support::seen::Seen;
-use super::support::stage::{Run, Stage, assert_text, project, table};
+use super::support::stage::{Is, Run, Stage, project, table};
 
 fn demo() -> Stage {
     project().folder("fixtures/workspaces/sylva-baremetal")
@@ -48,9 +48,7 @@ fn values_are_printed_as_yaml_or_json_raw_or_with_their_origin() {
         "edge-paris cluster.capm3 --origin",
         "edge-paris k8s_version_short --origin --output json",
     ];
-    assert_text(
-        &screens(&demo(), calls),
-        str![[r#"
+    screens(&demo(), calls).is(str![[r#"
 edge-paris cluster.machine_deployments.storage
     capm3:
       hostSelector:
@@ -88,8 +86,7 @@ edge-paris k8s_version_short --origin --output json
       }
     ]
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -99,9 +96,7 @@ fn the_chain_of_expressions_is_reported() {
         "edge-paris --why os_images_oci_registries.sylva.url",
         "edge-paris --why cluster.k8s_version",
     ];
-    assert_text(
-        &screens(&demo(), calls),
-        str![[r#"
+    screens(&demo(), calls).is(str![[r#"
 edge-paris --why os_images_oci_registries.sylva.url
     os_images_oci_registries.sylva.url is a string: oci://registry.example.org/sylva-projects/sylva-elements/diskimage-builder
     set by, the last one wins
@@ -118,8 +113,7 @@ edge-paris --why cluster.k8s_version
         which is v1.31.8+rke2r1
         reads cluster.capi_providers.bootstrap_provider: cabpr  # charts/sylva-units/values.yaml:41:25 (layer 1)
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -139,9 +133,7 @@ fn every_layer_that_sets_a_value_is_reported_in_order() {
         "--why d.e.f",
         "--why map[a-x.b].c",
     ];
-    assert_text(
-        &screens(&stage, calls),
-        str![[r#"
+    screens(&stage, calls).is(str![[r#"
 --why a.b
     a.b is a number: 3
     set by, the last one wins
@@ -172,8 +164,7 @@ fn every_layer_that_sets_a_value_is_reported_in_order() {
     set by, the last one wins
       map."a-{{ .Values.name }}.b".c: 1  # chart.yaml:6:33 (layer 1)
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -185,9 +176,7 @@ fn a_path_that_is_not_there_gets_a_suggestion() {
         "edge-paris --why",
         "edge-paris a..b",
     ];
-    assert_text(
-        &screens(&demo(), calls),
-        str![[r#"
+    screens(&demo(), calls).is(str![[r#"
 edge-paris cluster.k8s_verson
     exit 2
     error: cluster `edge-paris` has no value `cluster.k8s_verson`
@@ -209,17 +198,14 @@ edge-paris a..b
     error: `a..b` is not a path: a key is missing
     help: write keys with dots between them, quote those that hold a dot: `a."b.c"[0]` or `a[b.c][0]`
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
 fn what_fails_is_reported_and_only_where_it_is_requested() {
     let chart = "map: {good: '{{ .Values.x }}', bad: '{{ fail \"no luck\" }}'}\nx: 1\n";
     let calls = ["map.good", "map", "map --raw", "--why map.bad"];
-    assert_text(
-        &screens(&one("", chart, ""), calls),
-        str![[r#"
+    screens(&one("", chart, ""), calls).is(str![[r#"
 map.good
     "1"
 map
@@ -253,8 +239,7 @@ map --raw
     
     1 error in 1 cluster
 
-"#]],
-    );
+"#]]);
 }
 
 /// A program that reads the output takes an empty one for an answer.
@@ -285,9 +270,7 @@ fn values_that_need_each_other_end_in_a_finding() {
             first(by_name, "os_images"),
         ]
     });
-    assert_text(
-        &findings,
-        str![[r#"
+    findings.is(str![[r#"
 lazy
     x: error[expression-error]: the value depends on itself: `x` → `z` → `x`
     z: error[expression-error]: the value depends on itself: `z` → `x` → `z`
@@ -297,8 +280,7 @@ exact
     z: error[expression-error]: the result of the expression is an expression again, 1000 times over
     os_images: error[expression-error]: the result of the expression is an expression again, 1000 times over
 
-"#]],
-    );
+"#]]);
 }
 
 /// Values that are made of a secret in every way there is.
@@ -396,30 +378,24 @@ fn a_secret_is_never_printed_whatever_is_made_of_it() {
 
 #[test]
 fn secrets_of_a_file_and_of_a_folder_that_is_composed_are_not_printed() {
-    assert_text(
-        &screens(&demo(), ["mgmt cluster.baremetal_hosts"]),
-        str![[r#"
+    screens(&demo(), ["mgmt cluster.baremetal_hosts"]).is(str![[r#"
 mgmt cluster.baremetal_hosts
     server-1:
       credentials:
         password: "<secret environment-values/mgmt/secrets.yaml: cluster.baremetal_hosts.server-1.credentials.password>"
         username: "<secret environment-values/mgmt/secrets.yaml: cluster.baremetal_hosts.server-1.credentials.username>"
 
-"#]],
-    );
+"#]]);
     let flux = project().folder("fixtures/workspaces/sylva-flux");
     let clusters = "clusters: [{each: environment-values/workload-clusters/*/}, {each: environment-values/*/}]";
     let calls = ["edge-3 cluster.secret --origin", "lyon cluster.bmc"];
-    assert_text(
-        &screens(&flux.settings(clusters), calls),
-        str![[r#"
+    screens(&flux.settings(clusters), calls).is(str![[r#"
 edge-3 cluster.secret --origin
     cluster.secret: "<secret environment-values/workload-clusters/edge-3/objects.yaml: items.1.data.values.yaml.cluster.secret>"  # environment-values/workload-clusters/edge-3/objects.yaml:15:25 (layer 5)
 lyon cluster.bmc
     password: "<secret environment-values/lyon/secrets.yaml: cluster.bmc.password>"
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use metalmark::model::ownership::{Owner, body};
 use similar::TextDiff;
 use snapbox::{Data, str};
 
-use super::support::stage::{Stage, assert_text, project, table};
+use super::support::stage::{Is, Stage, assert_text, project, table};
 use super::support::{Outcome, repository};
 
 const DEMO: &str = "fixtures/workspaces/sylva-baremetal";
@@ -250,9 +250,7 @@ fn a_secret_is_never_printed() {
         let is_shown = printed.contains("environment-values/mgmt/secrets.yaml");
         vec![format!("{status}, its line is shown: {is_shown}")]
     });
-    assert_text(
-        &table,
-        str![[r#"
+    table.is(str![[r#"
 check
     1, its line is shown: true
 check --output json
@@ -262,8 +260,7 @@ render --stdout
 explain mgmt
     0, its line is shown: false
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]

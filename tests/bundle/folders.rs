@@ -6,7 +6,7 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use snapbox::str;
 
 use super::{NAMESPACE, SETTINGS, WEB, clean, ends, exists, files, refusal, set_mode};
-use crate::support::stage::{assert_text, project};
+use crate::support::stage::{Is, project};
 use crate::support::story::Story;
 use crate::support::tarball::{Tarball, gzip};
 
@@ -311,9 +311,7 @@ fn files_that_are_run_stay_so() {
     refusal(&stage, &unread, "component-contract");
     let more = "--arch amd64 --distro ubuntu:noble --to oci-layout:l:1";
     clean(&stage, &format!("{} {more}", pack("A")));
-    assert_text(
-        &clean(&stage, "inspect oci-layout:l").stdout,
-        str![[r#"
+    clean(&stage, "inspect oci-layout:l").stdout.is(str![[r#"
 kind         components
 digest       sha256:867a05bcc731406702ea493fc2592ce0b03f76fd9ca7836e24279bfa1d6afc24
 content      sha256:a5b4c7577e685faab18ce2f609baa4af72354bfba104eba4ef8ffc8ee487481b
@@ -325,8 +323,7 @@ annotation   dev.metalmark.component.archs: amd64
 annotation   dev.metalmark.component.distros: ubuntu:noble
 annotation   dev.metalmark.component.env: A
 
-"#]],
-    );
+"#]]);
     clean(&stage, "unpack oci-layout:l --to out");
     let is_executable = |path: &str| {
         let file = fs::metadata(stage.path().join(path)).expect("there");

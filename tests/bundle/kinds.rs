@@ -6,7 +6,7 @@ use snapbox::str;
 use super::{NAMESPACE, SETTINGS, WEB, clean, ends, exists, files, manifests, refusal};
 use crate::rules::registry_bundle;
 use crate::support::Metalmark;
-use crate::support::stage::{Stage, assert_text, project};
+use crate::support::stage::{Is, Stage, project};
 
 /// The names of the files below a folder.
 fn names(stage: &Stage, folder: &str) -> Vec<String> {
@@ -109,9 +109,7 @@ fn config_maps_have_the_names_that_rukpak_gives_them() {
         older.stdout,
         image.stdout,
     ];
-    assert_text(
-        &texts.join("---\n"),
-        str![[r#"
+    texts.join("---\n").is(str![[r#"
 configMaps:
 - configMap:
     name: web-f53f9bfcfb06
@@ -170,8 +168,7 @@ spec:
       ref: r.example/web@sha256:d47b4077eb64987e16d352fdde96eec4ff63cc0f31249a1ce2375ef8bcdd0773
     type: image
 
-"#]],
-    );
+"#]]);
     ends(&stage, 2, "pack in --to a.tgz --deployment v1alpha2");
     let large = SETTINGS
         .replace("name: settings", "name: large")

@@ -6,7 +6,7 @@ use std::path::Path;
 use snapbox::str;
 
 use crate::git::{commit, git};
-use crate::support::stage::{Run, Stage, assert_text, project};
+use crate::support::stage::{Is, Run, Stage, project};
 use crate::support::{Metalmark, copy_into, shell};
 
 /// The commands that run git, each in the folder itself and at the top.
@@ -226,20 +226,14 @@ fn a_name_in_a_commit_that_is_not_utf8_is_reported_as_on_disk() {
     let name = std::ffi::OsStr::from_bytes(b"x\xff.yaml");
     std::fs::write(clone.path().join(name), "a: 1\n").expect("written");
     let refused = |run: Run| run.exit(2).outcome.stderr;
-    assert_text(
-        &refused(clone.run("impact --against HEAD")),
-        str![[r#"
+    refused(clone.run("impact --against HEAD")).is(str![[r#"
 error: cannot read ``: the name of `x�.yaml` in it is not UTF-8: rename it
 
-"#]],
-    );
+"#]]);
     commit(clone.path(), "A name");
     std::fs::remove_file(clone.path().join(name)).expect("removed");
-    assert_text(
-        &refused(clone.run("impact --against HEAD")),
-        str![[r#"
+    refused(clone.run("impact --against HEAD")).is(str![[r#"
 error: cannot read `.` at 910829c1b2: the name of `x�.yaml` in it is not UTF-8: rename it
 
-"#]],
-    );
+"#]]);
 }

@@ -11,7 +11,7 @@ use snapbox::str;
 use tempfile::TempDir;
 
 use crate::programs;
-use crate::support::stage::{assert_text, table};
+use crate::support::stage::{Is, table};
 use crate::support::{Metalmark, Outcome, copy_into, repository};
 
 /// What no output may hold.
@@ -287,9 +287,7 @@ fn no_key_of_the_project_file_leads_out() {
         }
         said
     });
-    assert_text(
-        &said,
-        str![[r#"
+    said.is(str![[r#"
 values: ['PATH']
 clusters: [{name: edge-paris, values: [a.yaml]}]
 
@@ -321,8 +319,7 @@ clusters: [{name: edge-paris, values: [a.yaml]}]
 
     error: cannot read `PATH`: it is outside the repository
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -348,9 +345,7 @@ fn files_of_folders_that_are_read_whole_are_no_links_out() {
         let screen = outcome.stdout + &outcome.stderr;
         screen.lines().take(1).map(str::to_owned).collect()
     });
-    assert_text(
-        &said,
-        str![[r#"
+    said.is(str![[r#"
 images: {facts: [folder]}
     error: cannot read `folder/SHA256SUMS`: it is outside the repository
 schemas: folder
@@ -362,8 +357,7 @@ values: [folder]
 manifests: [folder]
     error[nothing-checked]: 0 node pools checked; 1 skipped: no image selected; 1 file not read: a link to what is not read
 
-"#]],
-    );
+"#]]);
 }
 
 /// Its rendered files would be deleted.

@@ -9,7 +9,7 @@ use serde_json::Value;
 use snapbox::str;
 
 use super::{demo, run_as_argocd};
-use crate::support::stage::{Stage, assert_text, project, table};
+use crate::support::stage::{Is, Stage, assert_text, project, table};
 use crate::support::{binary, golden, repository};
 
 const PARIS: (&str, &str) = ("ARGOCD_APP_NAME", "edge-paris");
@@ -128,9 +128,7 @@ fn a_wrong_request_of_an_application_is_refused_with_what_is_right() {
             &[PARIS, parameters("{")],
         ],
     );
-    assert_text(
-        &refused,
-        str![[r#"
+    refused.is(str![[r#"
 [("ARGOCD_APP_NAME", "edge-paris"), ("ARGOCD_ENV_TARGETS", "flux")]
     error: the project has no output for target `flux`, only for: argocd, manifests, configmap
     help: add `- {target: flux, path: rendered}` to `outputs` in metalmark.yaml
@@ -155,8 +153,7 @@ fn a_wrong_request_of_an_application_is_refused_with_what_is_right() {
 [("ARGOCD_APP_NAME", "edge-paris"), ("ARGOCD_APP_PARAMETERS", "{")]
     error: ARGOCD_APP_PARAMETERS is not a JSON list of parameters: invalid type: map, expected a sequence at line 1 column 0
 
-"#]],
-    );
+"#]]);
     let allowed = [
         PARIS,
         ("ARGOCD_ENV_TARGETS", "configmap"),
@@ -305,9 +302,7 @@ fn parameters_are_announced_with_what_holds_without_them() {
         };
         announced.iter().map(line).collect::<String>()
     };
-    assert_text(
-        &announce(&demo()),
-        str![[r#"
+    announce(&demo()).is(str![[r#"
 cluster "edge-paris"
 scope "cluster"
 targets ["configmap","manifests"]
@@ -316,13 +311,10 @@ checksum "literal"
 frozen "true"
 allow-empty "false"
 
-"#]],
-    );
+"#]]);
     // Without a project the form is there all the same.
     let empty = project().variable("ARGOCD_APP_SOURCE_PATH", ".");
-    assert_text(
-        &announce(&empty),
-        str![[r#"
+    announce(&empty).is(str![[r#"
 cluster null
 scope null
 targets null
@@ -331,8 +323,7 @@ checksum null
 frozen null
 allow-empty null
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]

@@ -13,7 +13,7 @@ use yaml_tree::value::Node;
 use super::{Files, demo, documents};
 use crate::programs;
 use crate::support::binary;
-use crate::support::stage::{Stage, assert_text, table};
+use crate::support::stage::{Is, Stage, assert_text, table};
 
 fn read(text: &str) -> Node {
     let read = yaml_tree::read(text, FileId(0), Engine::Kubectl);
@@ -144,9 +144,7 @@ warning[image-unstamped]: no image is named, and no cluster of the project has t
 
 "#]]);
     let output = run.outcome.stdout;
-    assert_text(
-        &changes(&input, strip_results(&output)),
-        str![[r#"
+    changes(&input, strip_results(&output)).is(str![[r#"
 -          checksum: http://old.example.org/image.raw.sha256sum   # a URL
 -          url: 'http://old.example.org/image.raw'
 +          checksum: 6f30bca4668f41d58dd8f5512799a73e9097369259e4dd2bf1a9b2562eb14e3f   # a URL
@@ -158,11 +156,8 @@ warning[image-unstamped]: no image is named, and no cluster of the project has t
 +          diskFormat: raw
 +          url: https://os-images.example.org/ubuntu-noble-plain-rke2-1-31-8-0.4.12.raw
 
-"#]],
-    );
-    assert_text(
-        &results(&output),
-        str![[r#"
+"#]]);
+    results(&output).is(str![[r#"
 info | edge-paris-control-plane | spec.template.spec.image.url | was http://old.example.org/image.raw | is https://os-images.example.org/ubuntu-noble-plain-rke2-1-31-8-0.4.12.raw | clusters/paris.yaml | 1
 info | edge-paris-control-plane | spec.template.spec.image.checksum | was http://old.example.org/image.raw.sha256sum | is 6f30bca4668f41d58dd8f5512799a73e9097369259e4dd2bf1a9b2562eb14e3f | clusters/paris.yaml | 1
 info | edge-paris-control-plane | spec.template.spec.image.checksumType | is sha256 | clusters/paris.yaml | 1
@@ -172,8 +167,7 @@ info | anything | spec.template.spec.image.checksumType | is sha256
 info | anything | spec.template.spec.image.diskFormat | is raw
 warning | stranger | no image is named, and no cluster of the project has this machine template: annotate it with `metalmark.dev/image`, or label it with `cluster.x-k8s.io/cluster-name` | image-unstamped
 
-"#]],
-    );
+"#]]);
     // What is stamped stays as it is.
     let again = demo.feed("fn", &output).outcome.stdout;
     assert_eq!(strip_results(&again), strip_results(&output));
@@ -189,9 +183,7 @@ error: Metal3MachineTemplate is known in v1beta1, v1beta2, not in v1alpha9 (Meta
 
 "#]]);
     let results = run.outcome.stdout.strip_prefix(&*input);
-    assert_text(
-        results.expect("nothing changes"),
-        str![[r#"
+    results.expect("nothing changes").is(str![[r#"
 results:
 - message: "the catalog has no image `ubuntu-noble-plain-rke2-1-31-9`: did you mean `ubuntu-noble-plain-rke2-1-31-8`?"
   resourceRef:
@@ -208,8 +200,7 @@ results:
     namespace: edge-paris
   severity: error
 
-"#]],
-    );
+"#]]);
     let input = list(&format!("{REFUSED}{ITEMS}"), "MetalmarkTransformer");
     let run = demo.feed("fn", &input).exit(1);
     assert_eq!(strip_results(&run.outcome.stdout), input);
@@ -220,9 +211,7 @@ fn the_validator_says_what_would_change_and_changes_nothing() {
     let input = list(ITEMS, "MetalmarkValidator");
     let run = demo().feed("fn", &input).exit(1);
     assert_eq!(strip_results(&run.outcome.stdout), input);
-    assert_text(
-        &results(&run.outcome.stdout),
-        str![[r#"
+    results(&run.outcome.stdout).is(str![[r#"
 warning | image `ubuntu-noble-plain-rke2-1-30-12` holds Kubernetes `1.30.12+rke2r1`, not `v1.31.8+rke2r1` | environment-values/workload-clusters/lab-7/values.yaml | 8 | k8s-version-mismatch
 warning | nothing proves that image `ubuntu-noble-plain-rke2-1-31-8-0.4.12.raw` holds Kubernetes `v1.31.8+rke2r1` | environment-values/workload-clusters/lab-7/values.yaml | 14 | k8s-version-unproven
 error | edge-paris-control-plane | spec.template.spec.image.url | was http://old.example.org/image.raw | is https://os-images.example.org/ubuntu-noble-plain-rke2-1-31-8-0.4.12.raw | clusters/paris.yaml | 1
@@ -234,8 +223,7 @@ error | anything | spec.template.spec.image.checksumType | is sha256
 error | anything | spec.template.spec.image.diskFormat | is raw
 error | stranger | no image is named, and no cluster of the project has this machine template: annotate it with `metalmark.dev/image`, or label it with `cluster.x-k8s.io/cluster-name` | image-unstamped
 
-"#]],
-    );
+"#]]);
     // A machine template that nothing stamps boots what it names, which nothing compares with a version.
     let stderr = &run.outcome.stderr;
     assert!(
@@ -398,9 +386,7 @@ fn the_generator_takes_lists_however_they_are_written() {
         let names: Vec<String> = items(&root, "items").iter().map(name).collect();
         vec![names.join(" ")]
     });
-    assert_text(
-        &names,
-        str![[r#"
+    names.is(str![[r#"
 
     edge-paris-control-plane-235cb023ad edge-paris-md0-59719938be edge-paris-storage-2478bffea6
 items:
@@ -416,8 +402,7 @@ items:
 - {apiVersion: v1, kind: ConfigMap, metadata: {name: own}}  # kept
     own edge-paris-control-plane-235cb023ad edge-paris-md0-59719938be edge-paris-storage-2478bffea6
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -436,9 +421,7 @@ fn what_is_no_list_for_us_is_refused_without_output() {
         let lines = run.outcome.stderr.lines().take(2).map(str::to_owned);
         lines.collect::<Vec<_>>()
     });
-    assert_text(
-        &refused,
-        str![[r#"
+    refused.is(str![[r#"
 a: [
     error: stdin:2:1: expected a value, found the end of the file
 kind: List
@@ -467,8 +450,7 @@ functionConfig: {apiVersion: metalmark.dev/v1, kind: MetalmarkGenerator, metadat
     error: the render yields no file, and a GitOps engine that prunes would delete everything
     help: check `clusters`, or type --allow-empty if that is what you want
 
-"#]],
-    );
+"#]]);
 }
 
 /// Builds the project with the real kustomize: its stdout, or its errors.

@@ -6,7 +6,7 @@ use snapbox::str;
 
 use crate::git::git;
 use crate::support::repository;
-use crate::support::stage::{Stage, assert_text, project};
+use crate::support::stage::{Is, Stage, project};
 
 /// The script of a template: the lines of its one block.
 fn script(template: &str) -> String {
@@ -87,9 +87,7 @@ fn a_job_of_gitlab_opens_the_merge_request_of_the_wave_that_is_due() {
     let Some(stage) = fleet() else { return };
     let script = script("templates/hosts/gitlab/wave.gitlab-ci.yml");
     let script = format!("METALMARK_REMOTE=origin\n{script}");
-    assert_text(
-        &open_requests(&stage, &script),
-        str![[r#"
+    open_requests(&stage, &script).is(str![[r#"
 to 1.31 since 2026-11-20 (0d02799cf3)
 next: wave 1, to 1.31, 3 machines: a
 after wave 1: wave 2, to 1.31, 3 machines: b
@@ -107,8 +105,7 @@ merged 2026-11-21 (5289197586): 1.30.4 → 1.31.4: a
 soaks until 2026-11-22: wave 1, to 1.31, 3 machines: b
 2 clusters: 1 to upgrade in 1 step, 1 at 1.31 or newer, 0 blocked
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -116,9 +113,7 @@ fn a_workflow_of_github_opens_the_pull_request_of_the_wave_that_is_due() {
     let Some(stage) = fleet() else { return };
     let script = script("templates/hosts/github/wave.workflow.yml");
     let script = format!("GITHUB_WORKSPACE=.\ngh() {{ echo \"gh $*\" | head -1; }}\n{script}");
-    assert_text(
-        &open_requests(&stage, &script),
-        str![[r#"
+    open_requests(&stage, &script).is(str![[r#"
 to 1.31 since 2026-11-20 (0d02799cf3)
 next: wave 1, to 1.31, 3 machines: a
 after wave 1: wave 2, to 1.31, 3 machines: b
@@ -137,6 +132,5 @@ merged 2026-11-21 (5289197586): 1.30.4 → 1.31.4: a
 soaks until 2026-11-22: wave 1, to 1.31, 3 machines: b
 2 clusters: 1 to upgrade in 1 step, 1 at 1.31 or newer, 0 blocked
 
-"#]],
-    );
+"#]]);
 }

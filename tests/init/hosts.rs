@@ -9,7 +9,7 @@ use yaml_tree::json::{Html, to_json};
 use yaml_tree::place::FileId;
 
 use super::{init, workspace};
-use crate::support::stage::{Stage, assert_text, project, table};
+use crate::support::stage::{Is, Stage, project, table};
 use crate::support::{copy_into, repository};
 
 const FLUX: &str = "fixtures/workspaces/sylva-flux";
@@ -28,9 +28,7 @@ fn hosts_settings_are_written_where_there_are_none_and_said_where_there_are() {
     let stage = workspace("sylva-flux").file(".pre-commit-config.yaml", own);
     let said = init(&stage, "--pre-commit --renovate");
     let (_, settings) = said.split_once("\nadd under").expect("what to add");
-    assert_text(
-        settings,
-        str![[r#"
+    settings.is(str![[r#"
  `repos:` in `.pre-commit-config.yaml`:
   - repo: local
     hooks:
@@ -48,8 +46,7 @@ found 5 clusters with 6 node pools: Sylva environments
 no findings in 5 clusters; 6 node pools checked: 6 proven
 next: `metalmark render`, then commit what it wrote
 
-"#]],
-    );
+"#]]);
     assert_eq!(stage.read(".pre-commit-config.yaml"), own);
     // The preset, and the usual rules of Renovate.
     let mut preset = read_json(&ours("templates/hosts/renovate/metalmark.json"));
@@ -115,9 +112,7 @@ fn settings_of_a_project_in_a_folder_are_written_at_the_top_as_hosts_read_them()
     let stage = project_in("deploy");
     let line = "init --pre-commit --renovate";
     stage.run_in("deploy", line).exit(0);
-    assert_text(
-        &lines_of(&stage, "deploy"),
-        str![[r#"
+    lines_of(&stage, "deploy").is(str![[r#"
 .gitattributes
     deploy/rendered/clusters/** text eol=lf
 .pre-commit-config.yaml
@@ -125,27 +120,21 @@ fn settings_of_a_project_in_a_folder_are_written_at_the_top_as_hosts_read_them()
 renovate.json
     "commands": ["metalmark -C deploy update --from-renovate"],
 
-"#]],
-    );
+"#]]);
     let names = stage.list("deploy");
     assert!(!names.contains(&"renovate.json".to_owned()), "{names:?}");
     // A later run changes nothing, and says nothing that is done.
     let said = stage.run_in("deploy", line).exit(0).outcome.stdout;
     let (_, said) = said.split_once('\n').expect("lines");
-    assert_text(
-        said,
-        str![[r#"
+    said.is(str![[r#"
 `.gitattributes` has metalmark already
 `.pre-commit-config.yaml` has metalmark already
 `renovate.json` has metalmark already
 
-"#]],
-    );
+"#]]);
     let stage = project_in("my d'ir");
     stage.run_in("my d'ir", line).exit(0);
-    assert_text(
-        &lines_of(&stage, "my d'"),
-        str![[r#"
+    lines_of(&stage, "my d'").is(str![[r#"
 .gitattributes
     "my d'ir/rendered/clusters/**" text eol=lf
 .pre-commit-config.yaml
@@ -153,8 +142,7 @@ renovate.json
 renovate.json
     "commands": ["metalmark -C 'my d'\\''ir' update --from-renovate"],
 
-"#]],
-    );
+"#]]);
 }
 
 /// Renovate reads the first of its files, and no other.
@@ -215,9 +203,7 @@ metadata: {name: w}
 spec: {template: {spec: {customImage: 'kindest/node:v1.33.1'}}}
 ";
     let stage = project().files(&[("edge.yaml", machines), (".git/HEAD", "")]);
-    assert_text(
-        &init(&stage, "--dry-run --pre-commit"),
-        str![[r#"
+    init(&stage, "--dry-run --pre-commit").is(str![[r#"
 # What metalmark stamps: `metalmark stamp --check` shows what would change, `metalmark stamp` writes it.
 # `metalmark schema` prints the schema of this file for editors.
 version: 1
@@ -233,11 +219,8 @@ images:
 stamps:
   - {kind: DockerMachineTemplate, image: node}
 
-"#]],
-    );
-    assert_text(
-        &init(&stage, "--pre-commit"),
-        str![[r#"
+"#]]);
+    init(&stage, "--pre-commit").is(str![[r#"
 wrote metalmark.yaml
 wrote .gitattributes
 wrote .pre-commit-config.yaml
@@ -246,8 +229,7 @@ described 1 image under `images.records`; `stamps` says who boots which
 1 warning in 1 cluster; 1 node pool checked: 1 by name only
 next: commit these files; a hook also needs `pre-commit install`, once
 
-"#]],
-    );
+"#]]);
     let hook = stage.read(".pre-commit-config.yaml");
     let entry = hook
         .lines()
@@ -257,17 +239,14 @@ next: commit these files; a hook also needs `pre-commit install`, once
     stage.run("check").exit(0);
     assert!(!stage.read(".gitattributes").contains("/**"));
     let again = project().file("edge.yaml", machines);
-    assert_text(
-        &init(&again, ""),
-        str![[r#"
+    init(&again, "").is(str![[r#"
 wrote metalmark.yaml
 found 1 cluster with 1 node pool: Cluster API manifests
 described 1 image under `images.records`; `stamps` says who boots which
 1 warning in 1 cluster; 1 node pool checked: 1 by name only
 next: `metalmark init --pre-commit --ci` sets up a hook and a CI job, which check every change
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]

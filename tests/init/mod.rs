@@ -5,7 +5,7 @@ mod records;
 
 use snapbox::str;
 
-use super::support::stage::{Stage, assert_text, project};
+use super::support::stage::{Is, Stage, project};
 
 /// What `init` says; it must end well.
 fn init(stage: &Stage, words: &str) -> String {
@@ -33,19 +33,14 @@ fn project_file(stage: &Stage) -> String {
 #[test]
 fn a_repository_of_sylva_s_shape_becomes_a_project() {
     let flux = workspace("sylva-flux");
-    assert_text(
-        &init(&flux, ""),
-        str![[r#"
+    init(&flux, "").is(str![[r#"
 wrote metalmark.yaml
 found 5 clusters with 6 node pools: Sylva environments
 no findings in 5 clusters; 6 node pools checked: 6 proven
 next: `metalmark render`, then commit what it wrote
 
-"#]],
-    );
-    assert_text(
-        &project_file(&flux),
-        str![[r#"
+"#]]);
+    project_file(&flux).is(str![[r#"
 version: 1
 clusters:
   - {name: lyon, values: [environment-values/lyon]}
@@ -56,12 +51,9 @@ images:
 outputs:
   - {target: flux, path: environment-values/images, patch: sylva-units, chart: charts/sylva-units}
 
-"#]],
-    );
+"#]]);
     let metal = workspace("sylva-baremetal");
-    assert_text(
-        &init(&metal, ""),
-        str![[r#"
+    init(&metal, "").is(str![[r#"
 wrote metalmark.yaml
 found 4 clusters with 9 node pools: Sylva environments
 1 error, 2 warnings in 1 cluster; 9 node pools checked: 7 proven, 1 by name only, 1 mismatched
@@ -69,11 +61,8 @@ found 4 clusters with 9 node pools: Sylva environments
   such as: environment-values/workload-clusters/lab-7/values.yaml:8:16: image `ubuntu-noble-plain-rke2-1-30-12` holds Kubernetes `1.30.12+rke2r1`, not `v1.31.8+rke2r1`
 next: `metalmark check` shows each error at its place, and what to do
 
-"#]],
-    );
-    assert_text(
-        &project_file(&metal),
-        str![[r#"
+"#]]);
+    project_file(&metal).is(str![[r#"
 version: 1
 values:
   - charts/sylva-units/values.yaml
@@ -85,8 +74,7 @@ images:
 outputs:
   - {target: helm-values, path: rendered}
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -118,9 +106,7 @@ help: run it at the top of the repository; `--values` and `--clusters` name valu
 
 "#]]);
     stage.write("template.yaml", TEMPLATE);
-    assert_text(
-        &init(&stage, ""),
-        str![[r#"
+    init(&stage, "").is(str![[r#"
 wrote metalmark.yaml
 found 0 clusters with 0 node pools: Cluster API manifests
 1 error
@@ -128,8 +114,7 @@ found 0 clusters with 0 node pools: Cluster API manifests
   such as: template.yaml:3:18: Metal3MachineTemplate `a` is no node pool yet: nothing makes machines of it
 next: describe the images under `images.records`, and who boots them under `stamps`; then `metalmark stamp --check`
 
-"#]],
-    );
+"#]]);
     let stderr = stage.run("stamp").exit(0).outcome.stderr;
     assert!(stderr.contains("nothing says which image"), "{stderr}");
 }
@@ -183,24 +168,18 @@ spec: {template: /dc/vm/ubuntu-v1.31.6-eks-d-1-31-12-eks-a-0.22.0-amd64, osFamil
 ",
     );
     let before = stage.run("check").exit(0).outcome.stdout;
-    assert_text(
-        &init(&stage, ""),
-        str![[r#"
+    init(&stage, "").is(str![[r#"
 wrote metalmark.yaml
 found 1 cluster with 1 node pool: Cluster API manifests
 no findings in 1 cluster; 1 node pool checked: 1 by name only
 next: `metalmark init --pre-commit --ci` sets up a hook and a CI job, which check every change
 
-"#]],
-    );
-    assert_text(
-        &project_file(&stage),
-        str![[r#"
+"#]]);
+    project_file(&stage).is(str![[r#"
 version: 1
 manifests: ['.']
 
-"#]],
-    );
+"#]]);
     assert_eq!(stage.run("check").exit(0).outcome.stdout, before);
 }
 
@@ -215,15 +194,12 @@ fn a_cluster_stack_has_a_pair_and_is_checked() {
         ("providers/scs/cluster-class/values.yaml", images),
     ]);
     init(&stage, "");
-    assert_text(
-        &project_file(&stage),
-        str![[r#"
+    project_file(&stage).is(str![[r#"
 version: 1
 pairs:
   - {version: '**/csctl.yaml#config.kubernetesVersion', image: 'cluster-class/values.yaml#images.**.name'}
 
-"#]],
-    );
+"#]]);
     stage.check().pools(str![[r#"
 providers/scs/csctl.yaml/images.worker.name v1.32.5 (providers/scs/csctl.yaml:1:29): mismatched, ubuntu-capi-image-v1.32.4 (providers/scs/cluster-class/values.yaml:1:25) holds 1.32.4
 
@@ -250,14 +226,11 @@ fn clusters(paths: &[&str]) -> String {
 fn values_files_anywhere_become_clusters_named_by_what_differs() {
     let names = ["sites/paris/prod", "sites/paris/test", "sites/lyon/prod"];
     let paths = names.map(|name| format!("{name}/values.yaml"));
-    assert_text(
-        &clusters(&paths.each_ref().map(String::as_str)),
-        str![[r#"
+    clusters(&paths.each_ref().map(String::as_str)).is(str![[r#"
   - each: 'sites/*/*/values.yaml'    # one cluster a match
     name: "{{ path.segments[1] }}-{{ path.segments[2] }}"
 
-"#]],
-    );
+"#]]);
     let anywhere = [
         "fleet/eu/paris.yaml",
         "fleet/eu/lyon.yaml",
@@ -265,21 +238,15 @@ fn values_files_anywhere_become_clusters_named_by_what_differs() {
         "fleet/us/boston.yaml",
         "other/special/cluster.yaml",
     ];
-    assert_text(
-        &clusters(&anywhere),
-        str![[r#"
+    clusters(&anywhere).is(str![[r#"
   - {name: special, values: [other/special/cluster.yaml]}
   - each: 'fleet/*/*.yaml'    # one cluster a match, named by its file
 
-"#]],
-    );
-    assert_text(
-        &clusters(&["a/one/values.yaml", "a/two/values.yaml"]),
-        str![[r#"
+"#]]);
+    clusters(&["a/one/values.yaml", "a/two/values.yaml"]).is(str![[r#"
   - each: 'a/*/values.yaml'    # one cluster a match, named by its folder
 
-"#]],
-    );
+"#]]);
     // What YAML would read as something else is quoted.
     let odd = [
         "x/yes/values.yaml",
@@ -287,16 +254,13 @@ fn values_files_anywhere_become_clusters_named_by_what_differs() {
         "z/a b/b.yaml",
         "it's/c.yaml",
     ];
-    assert_text(
-        &clusters(&odd),
-        str![[r#"
+    clusters(&odd).is(str![[r#"
   - {name: 'it''s', values: ['it''s/c.yaml']}
   - {name: '1.30', values: [y/1.30/a.yaml]}
   - {name: 'a b', values: ['z/a b/b.yaml']}
   - {name: 'yes', values: [x/yes/values.yaml]}
 
-"#]],
-    );
+"#]]);
     // A pattern that found another file too would make a cluster of it.
     let files = anywhere.map(|path| (path, VALUES));
     let stage = project()
@@ -329,9 +293,7 @@ fn manifests_beside_values_stay_checked() {
     let stage = project()
         .folder("fixtures/tutorials/sylva")
         .folder("fixtures/tutorials/manifests");
-    assert_text(
-        &init(&stage, ""),
-        str![[r#"
+    init(&stage, "").is(str![[r#"
 wrote metalmark.yaml
 found 5 clusters with 9 node pools: Sylva environments and Cluster API manifests
 8 errors, 2 warnings in 4 clusters; 9 node pools checked: 5 by name only, 4 mismatched
@@ -340,11 +302,8 @@ found 5 clusters with 9 node pools: Sylva environments and Cluster API manifests
 next: supply the images' facts: run `metalmark lock`, or export them and name the file under `images.facts`:
   kubectl -n sylva-system get configmap os-images-info -o yaml > os-images-info.yaml
 
-"#]],
-    );
-    assert_text(
-        &project_file(&stage),
-        str![[r#"
+"#]]);
+    project_file(&stage).is(str![[r#"
 version: 1
 clusters:
   - {name: mgmt, values: [environment-values/mgmt]}
@@ -354,8 +313,7 @@ images:
 outputs:
   - {target: flux, path: environment-values/images, patch: sylva-units, chart: charts/sylva-units}
 
-"#]],
-    );
+"#]]);
     let mismatched = stage.check().of_rule("k8s-version-mismatch").len();
     assert_eq!(mismatched, 2);
     let stage = project().folder("fixtures/tutorials/sylva").files(&[

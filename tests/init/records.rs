@@ -3,7 +3,7 @@
 use snapbox::str;
 
 use super::init;
-use crate::support::stage::{Stage, assert_text, project, table};
+use crate::support::stage::{Is, Stage, project, table};
 
 /// A machine template with this spec.
 fn template(kind: &str, version: &str, name: &str, spec: &str) -> String {
@@ -69,9 +69,7 @@ fn images_of_each_provider_become_records_that_change_nothing() {
         assert!(said.contains("described 1 image under"), "{said}");
         records(&stage)
     });
-    assert_text(
-        &records,
-        str![[r#"
+    records.is(str![[r#"
 AWSMachineTemplate v1beta2 {imageLookupFormat: capa-ami-ubuntu-22.04-v1.30.2-1}
     capa-ami-ubuntu-22-04-v1-30-2-1:
     locations: {ami: {name: capa-ami-ubuntu-22.04-v1.30.2-1}}
@@ -127,8 +125,7 @@ VSphereMachineTemplate v1beta1 {template: /dc/vm/ubuntu-2204-kube-v1.31.8}
     stamps:
     - {kind: VSphereMachineTemplate, image: ubuntu-2204-kube-v1-31-8}
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -147,9 +144,7 @@ fn what_a_record_cannot_say_is_left_out() {
         ("clusters/a/t.yaml", &one),
         ("clusters/b/t.yaml", &other),
     ]);
-    assert_text(
-        &describe(&stage),
-        str![[r#"
+    describe(&stage).is(str![[r#"
 wrote metalmark.yaml
 found 0 clusters with 0 node pools: Cluster API manifests
 described 1 image under `images.records`; `stamps` says who boots which; left out 3 machine templates, whose image is a variable, differs under one name or cannot be described
@@ -158,17 +153,13 @@ described 1 image under `images.records`; `stamps` says who boots which; left ou
   such as: clusters/a/t.yaml:3:18: OpenStackMachineTemplate `twice` is no node pool yet: nothing makes machines of it
 next: describe the images under `images.records`, and who boots them under `stamps`; then `metalmark stamp --check`
 
-"#]],
-    );
-    assert_text(
-        &records(&stage).join("\n"),
-        str![[r#"
+"#]]);
+    records(&stage).join("\n").is(str![[r#"
 ubuntu-2204-kube-v1-31-8:
 locations: {glance: {name: ubuntu-2204-kube-v1.31.8}}
 stamps:
 - {kind: OpenStackMachineTemplate, name: edge-md, image: ubuntu-2204-kube-v1-31-8}
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -180,28 +171,21 @@ fn what_check_finds_it_still_finds_with_the_records() {
         .file("edge.yaml", wrong)
         .file("west.yaml", right.replace("edge", "west"));
     stage.check().pools(str![[r#"
-edge/control-plane v1.30.2 (edge.yaml:12:12): mismatched, ubuntu-2204-kube-v1.31.8 (edge.yaml:29:49) holds 1.31.8
-edge/edge-md v1.30.2 (edge.yaml:23:16): mismatched, ubuntu-2204-kube-v1.31.8 (edge.yaml:29:49) holds 1.31.8
-west/control-plane v1.32.4 (west.yaml:12:12): by_name, ubuntu-2204-kube-v1.32.4 (west.yaml:29:49) holds 1.32.4
-west/west-md v1.32.4 (west.yaml:23:16): by_name, ubuntu-2204-kube-v1.32.4 (west.yaml:29:49) holds 1.32.4
+edge/control-plane v1.30.2 (edge.yaml:12:12), edge/edge-md v1.30.2 (edge.yaml:23:16): mismatched, ubuntu-2204-kube-v1.31.8 (edge.yaml:29:49) holds 1.31.8
+west/control-plane v1.32.4 (west.yaml:12:12), west/west-md v1.32.4 (west.yaml:23:16): by_name, ubuntu-2204-kube-v1.32.4 (west.yaml:29:49) holds 1.32.4
 
 "#]]);
     // The image that does not match gets no record, and is no reason to leave out the others: `stamp` runs.
     describe(&stage);
-    assert_text(
-        &records(&stage).join("\n"),
-        str![[r#"
+    records(&stage).join("\n").is(str![[r#"
 ubuntu-2204-kube-v1-32-4:
 locations: {glance: {name: ubuntu-2204-kube-v1.32.4}}
 stamps:
 - {kind: OpenStackMachineTemplate, name: west, image: ubuntu-2204-kube-v1-32-4}
-"#]],
-    );
+"#]]);
     stage.check().pools(str![[r#"
-edge/control-plane v1.30.2 (edge.yaml:12:12): mismatched, ubuntu-2204-kube-v1.31.8 (edge.yaml:29:49) holds 1.31.8
-edge/edge-md v1.30.2 (edge.yaml:23:16): mismatched, ubuntu-2204-kube-v1.31.8 (edge.yaml:29:49) holds 1.31.8
-west/control-plane v1.32.4 (west.yaml:12:12): by_name, ubuntu-2204-kube-v1-32-4 (west.yaml:29:49) holds 1.32.4 (metalmark.yaml:9:7)
-west/west-md v1.32.4 (west.yaml:23:16): by_name, ubuntu-2204-kube-v1-32-4 (west.yaml:29:49) holds 1.32.4 (metalmark.yaml:9:7)
+edge/control-plane v1.30.2 (edge.yaml:12:12), edge/edge-md v1.30.2 (edge.yaml:23:16): mismatched, ubuntu-2204-kube-v1.31.8 (edge.yaml:29:49) holds 1.31.8
+west/control-plane v1.32.4 (west.yaml:12:12), west/west-md v1.32.4 (west.yaml:23:16): by_name, ubuntu-2204-kube-v1-32-4 (west.yaml:29:49) holds 1.32.4 (metalmark.yaml:9:7)
 
 "#]]);
 }

@@ -7,7 +7,7 @@ use snapbox::str;
 
 use super::{JAMMY, NOBLE, lock_of, locked_site, prepend_values, registry, site, story};
 use super::{remove_registry, write_registry, write_values};
-use crate::support::stage::{Stage, assert_text, table};
+use crate::support::stage::{Is, Stage, assert_cases, table};
 
 /// A project whose one image has these annotations and layers of these lengths, locked.
 fn locked(annotations: &[(&str, &str)], layers: &[u64]) -> Stage {
@@ -129,29 +129,7 @@ warning[lock-tampered]: `sha256` of `NOBLE` is `00000000000000000000000000000000
 /// Layers hold the archive compressed once more: a tenth less is possible, more is not.
 #[test]
 fn layers_may_be_a_tenth_smaller_than_the_archive_that_they_hold() {
-    let cases = [
-        "1000 in 1000",
-        "1000 in 900",
-        "1000 in 899",
-        "1000 in 450 450",
-        "1000 in 450 449",
-        "1009 in 909",
-        "1009 in 908",
-        "9 in 9",
-        "9 in 8",
-        "0 in",
-        "1000 in",
-        "1000 in 18446744073709551615 1",
-        "1 kB in 1",
-    ];
-    let table = table(cases, |case| {
-        let (archive, layers) = case.split_once(" in").expect("two sides");
-        let layers = layers.split_whitespace().map(|size| size.parse());
-        let layers: Vec<u64> = layers.map(|size| size.expect("bytes")).collect();
-        conflicts(&locked(&[("archive-size", archive)], &layers))
-    });
-    assert_text(
-        &table,
+    assert_cases(
         str![[r#"
 1000 in 1000
 1000 in 900
@@ -173,6 +151,12 @@ fn layers_may_be_a_tenth_smaller_than_the_archive_that_they_hold() {
 1 kB in 1
 
 "#]],
+        |case| {
+            let (archive, layers) = case.split_once(" in").expect("two sides");
+            let layers = layers.split_whitespace().map(|size| size.parse());
+            let layers: Vec<u64> = layers.map(|size| size.expect("bytes")).collect();
+            conflicts(&locked(&[("archive-size", archive)], &layers))
+        },
     );
 }
 
@@ -191,9 +175,7 @@ fn a_checksum_that_is_empty_in_the_lock_is_none() {
             })
             .to_vec()
     });
-    assert_text(
-        &table,
-        str![[r#"
+    table.is(str![[r#"
 
     check --frozen: 1, missing: true
     render --frozen --stdout: 1, missing: true
@@ -201,8 +183,7 @@ aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
     check --frozen: 0, missing: false
     render --frozen --stdout: 0, missing: false
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use snapbox::str;
 
 use super::{JAMMY, NOBLE, site, write_registry};
-use crate::support::stage::assert_text;
+use crate::support::stage::Is;
 
 /// The finding of each fault, by the line that it is shown at.
 fn faults(lock: &str) -> String {
@@ -80,9 +80,7 @@ fn every_fault_of_an_entry_is_reported() {
         found += format!("{entry} => {faults}").trim_end();
         found += "\n";
     }
-    assert_text(
-        &found,
-        str![[r#"
+    found.is(str![[r#"
 key: K, reference: 'oci://r/a:1', digest: 'DIGEST' =>
 key: K, reference: 'oci://r/a:1@DIGEST', digest: 'DIGEST' =>
 key: K, reference: 'https://r.example/a.raw', digest: 'DIGEST' =>
@@ -112,8 +110,7 @@ key: K, reference: 'oci://r/a:1', digest: 'DIGEST', verified: {form: tag, key: '
 key: K, reference: 'oci://r/a:1', digest: 'DIGEST', verify: {} => 3: an image of a lock has no `verify`
 text => 3: an image is a string where a map is needed
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -122,13 +119,10 @@ fn every_fault_of_a_lock_is_reported_at_its_line() {
     let other = once.replace("e3b0", "e3b1");
     let lock = format!("version: 1\nimages:\n{once}- text\n{once}- {{}}\n{other}");
     let found = faults(&lock).replace("; ", "\n");
-    assert_text(
-        &(found + "\n"),
-        str![[r#"
+    (found + "\n").is(str![[r#"
 4: an image is a string where a map is needed5: `K` is locked twice for one reference6: `digest` is missing6: `key` is missing6: `reference` is missing7: `K` is locked twice for one reference, and not the same
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -166,9 +160,7 @@ fn every_fault_of_the_file_is_reported_and_such_a_lock_is_left_as_it_is() {
         assert_eq!(stage.read("metalmark.lock"), text);
         found += &format!("{case} => {}\n", faults(&text));
     }
-    assert_text(
-        &found,
-        str![[r#"
+    found.is(str![[r#"
 # nothing but a comment => 2: a lock is a map, and this is null
 --- / version: 1 / images: [] / --- / {} => 1: a lock is one YAML document
 [] => 1: a lock is a map, and this is a list
@@ -182,6 +174,5 @@ version: 1 / images: [] / image: [] => 3: a lock has no `image`
 version: 1 / version: 1 / images: [] => 2: `version` occurs twice in one map
 version: 1 / images: [] / <<<<<<< ours => 3: git left a conflict here
 
-"#]],
-    );
+"#]]);
 }

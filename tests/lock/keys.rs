@@ -6,7 +6,7 @@ use snapbox::str;
 use super::{NOBLE, append_settings, lock_of, prepend_values, push, registry, sign, site, story};
 use super::{write_signed, write_values};
 use crate::support::cosign::Key;
-use crate::support::stage::{Stage, assert_text, table};
+use crate::support::stage::{Is, Stage, assert_cases, table};
 
 /// The signers of a lock by image key: their fingerprints.
 fn signers(stage: &Stage) -> Vec<(String, Option<String>)> {
@@ -93,27 +93,7 @@ fn said(stage: &Stage) -> Vec<String> {
 
 #[test]
 fn signatures_are_skipped_by_true_and_by_nothing_else() {
-    let cases = [
-        "true",
-        "'true'",
-        "'{{ eq 1 1 }}'",
-        "false",
-        "'false'",
-        "''",
-        "null",
-        "5",
-        "'yes'",
-    ];
-    let table = table(cases, |skip| {
-        let stage = site();
-        write_signed(&stage, &[("a", &[])]);
-        stage.write("a.pub", Key::new().pem());
-        let more = format!("{KEY}security: {{os_images: {{skip_signing_check: {skip}}}}}\n");
-        write_values(&stage, "0.4.12", &["a"], &more);
-        said(&stage)
-    });
-    assert_text(
-        &table,
+    assert_cases(
         str![[r#"
 true
     ends with 0, 1 locked
@@ -143,6 +123,14 @@ null
     error[value-type]: `security.os_images.skip_signing_check` is a string, not a boolean
 
 "#]],
+        |skip| {
+            let stage = site();
+            write_signed(&stage, &[("a", &[])]);
+            stage.write("a.pub", Key::new().pem());
+            let more = format!("{KEY}security: {{os_images: {{skip_signing_check: {skip}}}}}\n");
+            write_values(&stage, "0.4.12", &["a"], &more);
+            said(&stage)
+        },
     );
 }
 
@@ -162,9 +150,7 @@ fn where_signatures_are_skipped_no_key_has_to_be_right() {
         );
         said(&stage)
     });
-    assert_text(
-        &table,
-        str![[r#"
+    table.is(str![[r#"
 true
     ends with 0, 2 locked
 false
@@ -173,8 +159,7 @@ false
     error[signature-invalid]: the key that images of registry `sylva` are signed with cannot be used: its value cannot be evaluated
     error[value-missing]: cannot read `.key` of nil
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]

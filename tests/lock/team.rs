@@ -9,7 +9,7 @@ use snapbox::str;
 
 use super::{push, registry};
 use crate::git::{commit, git};
-use crate::support::stage::{Stage, assert_text, project};
+use crate::support::stage::{Is, Stage, project};
 
 const PROJECT: &str = "version: 1
 values: [catalog-a.yaml, catalog-b.yaml, release.yaml]
@@ -376,9 +376,7 @@ fn a_team_of_twenty_days_meets_in_nothing_that_metalmark_writes() {
         }
         writeln!(days, "{day}: {}", team.day()).expect("written");
     }
-    assert_text(
-        &days,
-        str![[r#"
+    days.is(str![[r#"
 1: Rename("o-1") by Pick; Add("z-6") by Rebase; green
 2: Add("v-8") by Rebase; Policy by Squash; green
 3: Rename("k-4") by Squash; Catalog('a') by Pick; green
@@ -400,6 +398,5 @@ fn a_team_of_twenty_days_meets_in_nothing_that_metalmark_writes() {
 19: Scale("r-15") by Squash; Image("p-12") by Squash; green
 20: Image("r-15") by Pick; Delete("o-10") by Pick; green
 
-"#]],
-    );
+"#]]);
 }

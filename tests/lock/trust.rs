@@ -7,7 +7,7 @@ use super::{
 };
 use super::{remove_registry, sign, site, write_registry, write_signed, write_values};
 use crate::support::cosign::Key;
-use crate::support::stage::{Stage, assert_text, table};
+use crate::support::stage::{Is, Stage, table};
 
 const GATES: [&str; 5] = [
     "check",
@@ -411,9 +411,7 @@ fn a_file_of_a_web_server_is_required_to_be_signed_below_the_prefixes_alone() {
         );
         stage.check().findings
     });
-    assert_text(
-        &table,
-        str![[r#"
+    table.is(str![[r#"
 files.example.org
     error[signature-unchecked] edge-1 values.yaml:1:13 `ubuntu-noble-plain-rke2-1-31-8` => cosign sign | oci://…
 https://files.example.org/os
@@ -421,8 +419,7 @@ https://files.example.org/os
 files.example.org/o
 registry.example.org
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -442,9 +439,7 @@ fn signatures_are_required_below_a_registry() {
         let lines = lines.filter(|it| it.starts_with("error[") || it.starts_with("metalmark.lock"));
         lines.map(str::to_owned).collect()
     });
-    assert_text(
-        &table,
-        str![[r#"
+    table.is(str![[r#"
 registry.example.org/os
     error[signature-unchecked]: `policy.signatures` requires signatures, and the values name no key for images of registry `sylva`
     metalmark.lock: 0 kept, 0 added, 0 updated, 0 dropped; unchanged
@@ -454,8 +449,7 @@ oci://registry.example.org
 registry.example.org/o
     metalmark.lock: 0 kept, 2 added, 0 updated, 0 dropped; written
 
-"#]],
-    );
+"#]]);
     // Where there is a lock, what it lacks is reported of it.
     let (stage, _) = signed();
     append_settings(&stage, &required("registry.example.org/os"));
@@ -540,9 +534,7 @@ fn an_images_own_key_that_cannot_be_evaluated_locks_nothing() {
         let lines = reported.lines().filter(|line| line.starts_with("error["));
         lines.map(str::to_owned).collect()
     });
-    assert_text(
-        &table,
-        str![[r#"
+    table.is(str![[r#"
 '{{ .Values.keys.gone.pub }}'
     error[signature-invalid]: the key that images of image `ubuntu-noble-plain-rke2-1-31-8` are signed with cannot be used: its value cannot be evaluated
     error[value-missing]: cannot read `.gone` of nil
@@ -551,8 +543,7 @@ fn an_images_own_key_that_cannot_be_evaluated_locks_nothing() {
 {a: b}
     error[signature-invalid]: the key that images of image `ubuntu-noble-plain-rke2-1-31-8` are signed with cannot be used: its value cannot be evaluated
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]

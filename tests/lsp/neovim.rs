@@ -6,7 +6,7 @@ use snapbox::str;
 
 use super::{PARIS, sylva};
 use crate::programs;
-use crate::support::stage::{assert_text, project};
+use crate::support::stage::{Is, project};
 use crate::support::{binary, repository};
 
 #[test]
@@ -29,9 +29,7 @@ fn neovim_hovers_jumps_finds_and_fixes() {
         .expect("it starts");
     let made = home.list("");
     assert!(made.contains(&"log".to_owned()), "{made:?} {status:?}");
-    assert_text(
-        &home.read("log"),
-        str![[r#"
+    home.read("log").is(str![[r#"
 hover: edge-paris/storage boots image `opensuse-15-6-hardened-rke2-1-31-8`
 definition: sylva-units/values.yaml:30
 found: k8s-version-mismatch in line 23
@@ -40,6 +38,5 @@ left: 0
 line:         image_key: ubuntu-noble-hardened-rke2-1-31-8
 ended: well
 
-"#]],
-    );
+"#]]);
 }

@@ -7,7 +7,7 @@ use snapbox::str;
 
 use super::{Data, json, manifests, page, values};
 use crate::support::manifests::{cluster, repository};
-use crate::support::stage::{assert_text, project};
+use crate::support::stage::{Is, project};
 
 /// The states of pools by their numbers in the page.
 const STATES: [&str; 5] = ["proven", "by_name", "unproven", "mismatched", "skipped"];
@@ -246,9 +246,7 @@ fn the_successor_of_an_image_is_the_newest_of_its_line() {
             .map_or("-", |index| data.text(&images[index]["key"]));
         format!("{} -> {next}\n", data.text(&row["key"]))
     });
-    assert_text(
-        &String::from_iter(successors),
-        str![[r#"
+    String::from_iter(successors).is(str![[r#"
 opensuse-15-6-plain-rke2-1-31-8 -> -
 ubuntu-noble-hardened-rke2-1-31-12 -> -
 ubuntu-noble-plain-rke2-1-31-11 -> -
@@ -256,8 +254,7 @@ ubuntu-noble-plain-rke2-1-31-8 -> ubuntu-noble-plain-rke2-1-31-11
 ubuntu-noble-plain-rke2-1-31-9 -> ubuntu-noble-plain-rke2-1-31-11
 ubuntu-noble-plain-rke2-1-32-6 -> -
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use snapbox::str;
 
 use super::super::support::registry::{INDEX, Lock, MANIFEST, Registry};
-use super::super::support::stage::{Stage, assert_text, project};
+use super::super::support::stage::{Is, Stage, project};
 use super::super::support::story::Story;
 
 /// A project whose file lets that registry be asked.
@@ -36,9 +36,7 @@ fn the_tags_of_a_repository_are_listed_without_those_of_signatures() {
         let run = stage.run(&format!("registry ls {of}")).exit(0);
         run.outcome.stdout
     });
-    assert_text(
-        &lists.join("---\n"),
-        str![[r#"
+    lists.join("---\n").is(str![[r#"
 0.4.12
 0.5.0
 ---
@@ -49,8 +47,7 @@ fn the_tags_of_a_repository_are_listed_without_those_of_signatures() {
   "group/one"
 ]
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -75,9 +72,7 @@ fn the_facts_of_an_image_are_printed() {
         let run = stage.run(&format!("registry facts {of}")).exit(0);
         run.outcome.stdout.replace(&host, "HOST")
     });
-    assert_text(
-        &texts.concat(),
-        str![[r#"
+    texts.concat().is(str![[r#"
 FACT         VALUE
 reference    oci://HOST/one:1
 digest       sha256:335c7f4a347a6d65ef9ef627f3a1194849a7cee86e6a6742b8574bad00bf1f1d
@@ -93,8 +88,7 @@ os           ubuntu
   }
 }
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -105,14 +99,11 @@ fn what_cannot_be_had_is_reported_and_ends_with_status_2() {
     let facts = format!("registry facts {}/one:1.31.9", registry.host());
     let run = stage.run(&facts).exit(2);
     let reported = run.outcome.stderr.replace(&registry.host(), "HOST");
-    assert_text(
-        &reported,
-        str![[r#"
+    reported.is(str![[r#"
 error: oci://HOST/one:1.31.9: `HOST` answered 404 (not found)
   help: check the names of the repository and the tag; some registries answer this to users without read permission
 
-"#]],
-    );
+"#]]);
     let ls = stage.run_args(&["registry", "ls", "not a reference"]);
     let _ = ls.exit(2).screen(str![[r#"
 error: `not a reference` is not an OCI reference: the registry must be followed by `/` and a repository
@@ -185,9 +176,7 @@ fn credential_helpers_are_queried() {
         let said: Vec<String> = helpers.iter().map(|helper| run(&config, helper)).collect();
         said.join("---\n")
     });
-    assert_text(
-        &said,
-        str![[r#"
+    said.is(str![[r#"
 1
 ---
 error: oci://HOST/one: `HOST` answered 401 (authentication required) to a request for one without credentials
@@ -199,7 +188,6 @@ error: oci://HOST/one: `HOST` answered 401 (authentication required) to a reques
 error: oci://HOST/one: `HOST` answered 401 (authentication required) to a request for one without credentials
   help: log in with `docker login` or `podman login`: no credentials for `HOST` in `[FOLDER]/config.json` (cannot run `docker-credential-nobody`: entity not found)
 
-"#]],
-    );
+"#]]);
     assert_eq!(same, said);
 }

@@ -4,7 +4,7 @@ use oci_artifacts::{Content, Descriptor, Digest, FailureKind, MANIFEST_LIMIT, St
 use snapbox::str;
 
 use super::super::support::registry::{INDEX, MANIFEST, Registry, Reply, Way, fault, image};
-use super::super::support::stage::assert_text;
+use super::super::support::stage::Is;
 use super::{client, failure, one, said};
 
 #[test]
@@ -82,16 +82,13 @@ fn all_failures_of_a_batch_are_reported_in_order() {
         .iter()
         .map(|answer| answer.as_ref().expect_err("a failure"));
     let texts: String = failures.map(|failure| said(failure, &registry)).collect();
-    assert_text(
-        &texts,
-        str![[r#"
+    texts.is(str![[r#"
 oci://HOST/a:1.31.9: `HOST` answered 404 (not found)
   help: check the names of the repository and the tag; some registries answer this to users without read permission
 oci://HOST/b:1: `HOST` answered 404 (not found)
   help: check the names of the repository and the tag; some registries answer this to users without read permission
 
-"#]],
-    );
+"#]]);
     assert_eq!(
         answers[1].as_ref().map_err(|failure| failure.kind).err(),
         Some(FailureKind::NotFound)

@@ -10,7 +10,7 @@ use snapbox::str;
 use super::super::support::distribution::name;
 use super::super::support::distribution::plain_http;
 use super::super::support::registry::{Authority, Lock, Registry, Reply, fault};
-use super::super::support::stage::{assert_text, project, table};
+use super::super::support::stage::{Is, assert_cases, project};
 use super::{client, client_with, failure, files, one, options, options_with, plain};
 
 /// `bob:hunter2` in base64, as logins write it.
@@ -70,14 +70,11 @@ fn a_wrong_password_is_reported_with_its_user_and_file_and_tried_once() {
     let is_denied = |failure: &Failure| failure.kind == FailureKind::Denied;
     assert!(failures.iter().all(is_denied));
     assert!(failures.iter().all(|it| *it == failures[0]));
-    assert_text(
-        &said(&failures[0], &registry),
-        str![[r#"
+    said(&failures[0], &registry).is(str![[r#"
 oci://HOST/a:1: `HOST` answered 401 (authentication required) to user `bob` from `auth.json`, key `HOST`, on a request for a
   help: check that this user may read the repository, or log in again: `docker login` or `podman login`
 
-"#]],
-    );
+"#]]);
     assert_eq!(registry.count(), 2);
 }
 
@@ -91,14 +88,11 @@ fn without_credentials_the_searched_files_are_reported() {
     let mut options = options(plain(&registry));
     options.environment = files(&stage, &["one.json", "two.json", "three.json"]);
     let reported = failure(&Registries::new(options), registry.reference("a:1"));
-    assert_text(
-        &said(&reported, &registry),
-        str![[r#"
+    said(&reported, &registry).is(str![[r#"
 oci://HOST/a:1: `HOST` answered 401 (authentication required) to a request for a without credentials
   help: log in with `docker login` or `podman login`: no credentials for `HOST` in `one.json` (nothing for `HOST`), `two.json` (is not what logins write, at line 1), `three.json` (no such file)
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -111,14 +105,11 @@ fn what_is_forbidden_is_reported() {
     let (client, _stage) = client_with(&registry, &auth(&registry.host()));
     let reported = failure(&client, registry.reference("a:1"));
     assert_eq!(reported.kind, FailureKind::Denied);
-    assert_text(
-        &said(&reported, &registry),
-        str![[r#"
+    said(&reported, &registry).is(str![[r#"
 oci://HOST/a:1: `HOST` answered 403 to user `bob` from `auth.json`, key `HOST`, on a request for a
   help: check that this user may read the repository, or log in again: `docker login` or `podman login`
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -156,14 +147,11 @@ fn a_token_is_bought_with_a_password() {
     registry.forget_tokens();
     let reported = failure(&client, registry.reference("a:1"));
     assert_eq!(reported.kind, FailureKind::Denied);
-    assert_text(
-        &said(&reported, &registry),
-        str![[r#"
+    said(&reported, &registry).is(str![[r#"
 oci://HOST/a:1: `HOST` answered 401 (incorrect user or password) to user `bob` from `auth.json`, key `HOST`, on a request for a token
   help: check that this user may read the repository, or log in again: `docker login` or `podman login`
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -182,14 +170,11 @@ fn a_token_is_bought_with_an_identity_token() {
     one(&good, registry.reference("a:1")).expect("a manifest");
     let (bad, _stage) = client_with(&registry, &text.replace("refresh-me", "hunter2"));
     let reported = failure(&bad, registry.reference("a:1"));
-    assert_text(
-        &said(&reported, &registry),
-        str![[r#"
+    said(&reported, &registry).is(str![[r#"
 oci://HOST/a:1: `HOST` answered 401 (incorrect user or password) to an identity token from `auth.json`, key `HOST`, on a request for a token
   help: check that this user may read the repository, or log in again: `docker login` or `podman login`
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -219,14 +204,11 @@ fn a_token_server_on_another_host_receives_nothing_without_tls() {
     let (client, _stage) = client_with(&registry, &auth(&registry.host()));
     let reported = failure(&client, registry.reference("a:1"));
     let said = said(&reported, &registry).replace(&host, "THIEF");
-    assert_text(
-        &said,
-        str![[r#"
+    said.is(str![[r#"
 oci://HOST/a:1: `HOST` requires its credentials to be sent to `THIEF`, without TLS or without a verified identity; they were not sent
   help: use TLS with a trusted certificate for both (`ca` below `registries: hosts:`)
 
-"#]],
-    );
+"#]]);
     assert_eq!(thief.count(), 0);
 }
 
@@ -248,14 +230,11 @@ fn a_redirect_takes_no_credentials_to_another_host() {
     options.settings = plain(&registry);
     let reported = failure(&Registries::new(options), registry.reference("a:1"));
     let said = said(&reported, &registry).replace(&other.host(), "OTHER");
-    assert_text(
-        &said,
-        str![[r#"
+    said.is(str![[r#"
 oci://HOST/a:1: `OTHER` would be queried without TLS, which no setting allows
   help: to allow it, write in the project file: `registries: {hosts: {"OTHER": {plain-http: true}}}`
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -302,14 +281,11 @@ fn plain_http_is_never_used_unless_allowed() {
     let registry = Registry::plain();
     let client = Registries::new(options(RegistrySettings::default()));
     let reported = failure(&client, registry.reference("a:1"));
-    assert_text(
-        &said(&reported, &registry),
-        str![[r#"
+    said(&reported, &registry).is(str![[r#"
 oci://HOST/a:1: `HOST` does not support TLS on that port
   help: if it is to be queried without TLS, write in the project file: `registries: {hosts: {"HOST": {plain-http: true}}}`
 
-"#]],
-    );
+"#]]);
     let seen = registry.seen();
     assert!(!seen.iter().any(|request| request.path.starts_with("/v2")));
 }
@@ -358,26 +334,7 @@ fn an_authority_of_ones_own_is_trusted_when_it_is_named() {
         ca: Some(ca.clone()),
         ..Host::default()
     };
-    let cases = [
-        "nothing is said",
-        "its authority",
-        "another authority",
-        "skip-verify",
-    ];
-    let table = table(cases, |case| {
-        let host = match *case {
-            "its authority" => named(&own),
-            "another authority" => named(&others),
-            "skip-verify" => Host {
-                skip_verify: true,
-                ..Host::default()
-            },
-            _ => Host::default(),
-        };
-        query(&registry, host)
-    });
-    assert_text(
-        &table,
+    assert_cases(
         str![[r#"
 nothing is said
     oci://HOST/a:1: the certificate of `HOST` is signed by an authority that is not trusted here (TLS)
@@ -391,6 +348,18 @@ skip-verify
     a manifest
 
 "#]],
+        |case| {
+            let host = match case {
+                "its authority" => named(&own),
+                "another authority" => named(&others),
+                "skip-verify" => Host {
+                    skip_verify: true,
+                    ..Host::default()
+                },
+                _ => Host::default(),
+            };
+            query(&registry, host)
+        },
     );
     let plain = query(
         &registry,

@@ -6,7 +6,7 @@ use snapbox::str;
 use yaml_tree::engine::Engine;
 use yaml_tree::place::FileId;
 
-use crate::support::stage::{self, Run, Stage, assert_text, project, table};
+use crate::support::stage::{self, Is, Run, Stage, assert_cases, assert_text, project, table};
 
 /// The findings of a run, without the lines that they quote: what is wrong, and below it where, whose, and what helps.
 fn findings(run: Run) -> Vec<String> {
@@ -38,9 +38,7 @@ fn stamp(stage: &Stage) -> Vec<String> {
 #[test]
 fn what_cannot_be_edited_is_reported_at_its_place() {
     let stage = project().folder("fixtures/stamp/refused");
-    assert_text(
-        &(stamp(&stage).join("\n") + "\n"),
-        str![[r#"
+    (stamp(&stage).join("\n") + "\n").is(str![[r#"
 error[image-unstamped] Metal3MachineTemplate `listed-${CLUSTER_NAME}` is not stamped: `spec.template.spec.image.url` holds the expression `${IMAGE_RAW_URL}` and `spec.template.spec.image.checksum` holds the expression `{{ .Values.checksum }}`, which is not replaced: delete it first
   clusters/expressions.yaml:4:9 metalmark.yaml:13:5
 error[image-unstamped] the marker stamps nothing: no field, or not one alone, is beside it, and its object has no image of its own
@@ -73,8 +71,7 @@ error[image-unstamped] no Cluster or ClusterClass of this entry gives the variab
   metalmark.yaml:14:5
   help: write the variable with any value, or take it out of the entry
 
-"#]],
-    );
+"#]]);
 }
 
 /// A project whose images are named after what they are made for.
@@ -153,24 +150,7 @@ fn runner(kind: &str, version: &str) -> String {
 
 #[test]
 fn the_version_and_the_flavor_of_what_runs_a_template_are_compared_with_its_image() {
-    let cases = [
-        "noble-kubeadm KubeadmControlPlane v1.34.0",
-        "noble-rke2 RKE2ControlPlane v1.31.9+rke2r2",
-        "noble-k3s KThreesControlPlane v1.33.5+k3s2",
-        "noble-kubeadm MachineSet v1.33.1",
-        "noble-kubeadm MachinePool v1.33.2",
-        "noble-unknown KubeadmControlPlane v1.34.1",
-        "noble-kubeadm RKE2ControlPlane v1.34.1",
-        "noble-rke2 MachineDeployment v1.31.9+rke2r1",
-        "noble-rke2 Cluster v1.31.9+rke2r1",
-    ];
-    let screens = table(cases, |case| {
-        let words: Vec<&str> = case.split(' ').collect();
-        let text = template(words[0]) + &runner(words[1], words[2]);
-        stamp(&images().file("a.yaml", text))
-    });
-    assert_text(
-        &screens,
+    assert_cases(
         str![[r#"
 noble-kubeadm KubeadmControlPlane v1.34.0
     error[k8s-version-mismatch] image `noble-kubeadm` holds Kubernetes `1.34.1`, not `v1.34.0`
@@ -220,6 +200,11 @@ noble-rke2 Cluster v1.31.9+rke2r1
       cluster: x, pool control-plane
 
 "#]],
+        |case| {
+            let words: Vec<&str> = case.split(' ').collect();
+            let text = template(words[0]) + &runner(words[1], words[2]);
+            stamp(&images().file("a.yaml", text))
+        },
     );
     // A version that is not known yet is compared with nothing.
     let text = template("noble-kubeadm") + &runner("MachineDeployment", "${KUBERNETES_VERSION}");
@@ -300,9 +285,7 @@ fn formats_references_skew_and_variables_are_reported() {
                 .run("stamp"),
         )
     });
-    assert_text(
-        &screens,
-        str![[r#"
+    screens.is(str![[r#"
 a disk of another hypervisor
     warning[format-unsupported] `capm3` does not boot images of format `vmdk`
       a.yaml:1:1
@@ -342,8 +325,7 @@ a variable
       cluster: c, pool control-plane
       help: run `metalmark stamp --rotate --set-version`, which moves the version with the image
 
-"#]],
-    );
+"#]]);
 }
 #[test]
 fn an_image_is_stamped_where_enough_is_known_of_it_and_its_machines_boot_it() {

@@ -2,7 +2,7 @@
 
 use snapbox::str;
 
-use crate::support::stage::{Stage, assert_text, project, table};
+use crate::support::stage::{Is, Stage, project, table};
 
 /// A machine template behind that marker, and the machine deployment that names its version. Each image is a key with facts.
 pub(super) fn edge(marker: &str, version: &str, images: &[&str]) -> Stage {
@@ -71,9 +71,7 @@ fn an_image_whose_version_is_proven_comes_before_those_whose_name_suggests_it() 
         let images: Vec<&str> = case.split("; ").collect();
         written(&edge("selector={os: ubuntu}", "v1.31.8", &images), "")
     });
-    assert_text(
-        &results,
-        str![[r#"
+    results.is(str![[r#"
 proven k8s-flavor: kubeadm, k8s-version: 1.31.8
     proven.raw v1.31.8
 ubuntu-noble-plain-kubeadm-1-31-8; proven k8s-flavor: kubeadm, k8s-version: 1.31.8
@@ -85,8 +83,7 @@ ubuntu-noble-plain-kubeadm-1-31-8; ubuntu-jammy-plain-kubeadm-1-31-8
 proven k8s-flavor: kubeadm, k8s-version: 1.31.8; second k8s-flavor: kubeadm, k8s-version: 1.31.8
     error[several-images-match]: 2 images match: proven, second
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -96,9 +93,7 @@ fn of_several_proven_images_that_of_the_running_version_is_meant() {
         let marker = "selector={os: ubuntu, k8s-version: 1.31.*}";
         written(&edge(marker, version, &[PROVEN, other, NAMED]), "")
     });
-    assert_text(
-        &results,
-        str![[r#"
+    results.is(str![[r#"
 v1.31.8
     proven.raw v1.31.8
 v1.31.9
@@ -106,6 +101,5 @@ v1.31.9
 v1.31.7
     error[several-images-match]: 3 images match: other, proven, ubuntu-noble-plain-kubeadm-1-31-8
 
-"#]],
-    );
+"#]]);
 }

@@ -4,7 +4,7 @@ use snapbox::str;
 
 use super::noble;
 use crate::git::commit_all;
-use crate::support::stage::{Stage, assert_text, project};
+use crate::support::stage::{Is, Stage, project};
 
 const TEMPLATES: &str = "\
 apiVersion: infrastructure.cluster.x-k8s.io/v1beta2
@@ -74,9 +74,7 @@ fn a_manual_edit_is_reported_and_neither_a_new_name_nor_a_kept_copy() {
     stage
         .edit("a.yaml", "nodeReuse: true", "nodeReuse: false")
         .edit("a.yaml", "[a]", "[a, b]");
-    assert_text(
-        &edits(&stage, ""),
-        str![[r#"
+    edits(&stage, "").is(str![[r#"
 error[template-edited-in-place]: AWSMachineTemplate `refused` changes under the same name, and its webhook refuses changes below `spec.template.spec`
   `spec.template.spec.instanceType` changes
 error[template-edited-in-place]: Metal3MachineTemplate `ignored` changes under the same name, and no machine that runs is replaced
@@ -84,8 +82,7 @@ error[template-edited-in-place]: Metal3MachineTemplate `ignored` changes under t
 error[template-edited-in-place]: KubeadmConfigTemplate `bootstrap` changes under the same name, and no machine that runs is replaced
   `spec.template.spec.preKubeadmCommands` changes
 
-"#]],
-    );
+"#]]);
     for name in ["refused} #", "ignored}", "bootstrap}"] {
         stage.edit(
             "a.yaml",
@@ -104,14 +101,11 @@ fn what_was_committed_is_compared_with_the_named_commit() {
     stage.edit("a.yaml", "nodeReuse: true", "nodeReuse: false");
     commit_all(stage.path(), "second");
     assert_eq!(edits(&stage, ""), "");
-    assert_text(
-        &edits(&stage, "--against HEAD~1"),
-        str![[r#"
+    edits(&stage, "--against HEAD~1").is(str![[r#"
 error[template-edited-in-place]: Metal3MachineTemplate `ignored` changes under the same name, and no machine that runs is replaced
   `spec.template.spec.nodeReuse` changes
 
-"#]],
-    );
+"#]]);
     stage.run("stamp --check --against nowhere").exit(2);
 }
 
@@ -126,13 +120,10 @@ fn a_stamp_of_what_is_not_committed_yet_edits_nothing_in_place() {
     );
     assert_eq!(edits(&stage, ""), "");
     commit_all(stage.path(), "second");
-    assert_text(
-        &edits(&stage, ""),
-        str![[r#"
+    edits(&stage, "").is(str![[r#"
 error[template-edited-in-place]: Metal3MachineTemplate `ignored` gets another image, and no machine that runs is replaced
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -152,13 +143,10 @@ fn each_file_is_compared_with_its_own_text() {
     stage
         .edit("b.yaml", "nodeReuse: true", "nodeReuse: false")
         .edit("b.yaml", "{a: b}", "{a: c}");
-    assert_text(
-        &edits(&stage, ""),
-        str![[r#"
+    edits(&stage, "").is(str![[r#"
 error[template-edited-in-place]: Metal3MachineTemplate `ignored` gets another image, and no machine that runs is replaced
 error[template-edited-in-place]: Metal3MachineTemplate `b-ignored` changes under the same name, and no machine that runs is replaced
   `spec.template.spec.nodeReuse` changes
 
-"#]],
-    );
+"#]]);
 }

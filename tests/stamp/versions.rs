@@ -6,7 +6,7 @@ use snapbox::str;
 use super::model::version_of;
 use super::names::{ROTATED, stamped, template, user};
 use super::selectors::{edge, written};
-use crate::support::stage::{assert_text, table};
+use crate::support::stage::{Is, table};
 
 const SET: Options = Options {
     rotate: false,
@@ -57,9 +57,7 @@ fn a_version_is_never_lowered_and_skips_no_minor() {
             .filter(|line| line.starts_with("  version: "));
         lines.map(|line| line.trim().to_owned()).collect()
     });
-    assert_text(
-        &results,
-        str![[r#"
+    results.is(str![[r#"
 v1.29.1
     version: v1.30.0
 v1.30.0
@@ -75,8 +73,7 @@ v1.29.1+k3s1
 v1.30.0-rc.1
     version: v1.30.0
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -87,16 +84,13 @@ fn a_version_that_only_a_name_states_is_never_written() {
         let marker = format!("image={}", image.split(' ').next().expect("a key"));
         written(&edge(&marker, "v1.31.7", &[image]), "--set-version")
     });
-    assert_text(
-        &results,
-        str![[r#"
+    results.is(str![[r#"
 noble k8s-flavor: kubeadm, k8s-version: 1.31.8
     noble.raw v1.31.8
 ubuntu-noble-plain-kubeadm-1-31-8
     error[k8s-version-mismatch]: image `ubuntu-noble-plain-kubeadm-1-31-8` holds Kubernetes `1.31.8`, not `v1.31.7`
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -111,9 +105,7 @@ fn a_version_with_a_marker_of_its_own_is_left_to_it() {
     let results = table(versions, |version| {
         written(&edge("image=b", version, &images), "--set-version")
     });
-    assert_text(
-        &results,
-        str![[r#"
+    results.is(str![[r#"
 v1.31.7
     b.raw v1.31.9
 v1.31.7 # metalmark: image=a field=k8s-version
@@ -121,8 +113,7 @@ v1.31.7 # metalmark: image=a field=k8s-version
 v1.31.8 # metalmark: image=a field=k8s-version
     b.raw v1.31.8 # metalmark: image=a field=k8s-version
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]

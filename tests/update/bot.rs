@@ -8,7 +8,7 @@ use snapbox::str;
 use super::{fixture, raise};
 use crate::git::git;
 use crate::support::repository;
-use crate::support::stage::{Run, Stage, assert_text, table};
+use crate::support::stage::{Is, Run, Stage, table};
 
 /// What Renovate runs after an upgrade, as the preset has it.
 fn tasks() -> Value {
@@ -116,9 +116,7 @@ fn the_bot_says_which_version_came_before() {
         );
         vec![title(&run(&stage, Some(&data(upgrades))))]
     });
-    assert_text(
-        &titles,
-        str![[r#"
+    titles.is(str![[r#"
 one
     OS images: 0.4.10 → 0.4.13
 two that lead to other versions
@@ -128,8 +126,7 @@ nobody knows
 two that come from other versions
     OS images: 0.4.13
 
-"#]],
-    );
+"#]]);
 }
 
 /// Of which builder an update was meant is not known, and all of them would be.
@@ -203,17 +200,14 @@ metalmark.lock: 0 kept, 4 added, 0 updated, 3 dropped; written
 changed values.yaml
 
 "#]]);
-    assert_text(
-        &git(stage.path(), &["status", "--porcelain"]),
-        str![[r#"
+    git(stage.path(), &["status", "--porcelain"]).is(str![[r#"
  M before/clusters/edge-a.yaml
  M before/metalmark.evidence
  M before/metalmark.lock
  M before/rendered/edge-a/edge-a.yaml
  M before/rendered/edge-b/edge-b.yaml
  M before/values.yaml
-"#]],
-    );
+"#]]);
     // Once more, and with the file gone: nothing is left to do, and nothing is written.
     let once = stage.texts();
     for data in [Some(&*data), None] {
@@ -257,9 +251,7 @@ fn a_merge_request_shows_the_errors_first() {
         .stdout("");
     // One cluster's error keeps everything as the bot left it.
     assert_eq!(stage.texts(), before);
-    assert_text(
-        &text_without_images(&run),
-        str![[r#"
+    text_without_images(&run).is(str![[r#"
 a Kubernetes version stays: `k8s_version_map.1.32` is missing, and there are images of Kubernetes 1.32 for `rke2`; add `k8s_version_map.1.32`, which is `v1.32.5+rke2r1` for `rke2`
 clusters/edge-a.yaml:6:16: error[unknown-image]: image `ubuntu-jammy-plain-rke2-1-31-8` is not in the catalog
   help: `ubuntu-noble-plain-rke2-1-31-9` is near
@@ -292,8 +284,7 @@ what was written is undone, because of the errors above
 help: correct them and run this again
 help: `metalmark render CLUSTER…` renders clusters alone, without the update
 
-"#]],
-    );
+"#]]);
 }
 
 /// What a run says, without the line of each image that is locked or dropped.

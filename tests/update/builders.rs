@@ -4,7 +4,7 @@ use snapbox::str;
 
 use super::sylva::{DIB, KIWI, Sylva};
 use super::{bot, of_values, written};
-use crate::support::stage::{assert_text, project, table};
+use crate::support::stage::{Is, assert_cases, assert_text, project, table};
 use crate::sylva_2026::serve;
 
 const HARDENED: &str = "ubuntu-noble-hardened-rke2-1-33";
@@ -19,9 +19,7 @@ fn both_builders_raised_together_take_the_map_with_them() {
     sylva.release(DIB, "0.7.6", &[(HARDENED, "1.33.7+rke2r3")]);
     sylva.release(KIWI, "0.4.2", &[(LEAP, "1.33.7+rke2r3")]);
     let run = sylva.run_bot().exit(0).stdout("");
-    assert_text(
-        &sylva.said(&run),
-        str![[r#"
+    sylva.said(&run).is(str![[r#"
 the catalog lists what 0.7.6 and 0.4.2 offer
 OS images: sylva 0.7.4 → 0.7.6, kiwi 0.4.1 → 0.4.2
 3 node pools in 3 clusters will be re-provisioned, compared with the last commit.
@@ -38,8 +36,7 @@ Node pools whose machines will be re-provisioned
 fixed values.yaml:22:88: `_internal.k8s_version_map.1.33: v1.33.7+rke2r3`
 changed values.yaml
 
-"#]],
-    );
+"#]]);
     let values = sylva.stage.read("values.yaml");
     assert!(
         values.contains("\"v1.33.7+rke2r3\"") && values.contains("\"v1.33.5\""),
@@ -55,9 +52,7 @@ fn one_builder_alone_fails_with_the_reason_first() {
     sylva.release(DIB, "0.7.6", &[(HARDENED, "1.33.7+rke2r3")]);
     let before = sylva.stage.texts();
     let run = sylva.run_bot().exit(1).stdout("");
-    assert_text(
-        &sylva.said(&run),
-        str![[r#"
+    sylva.said(&run).is(str![[r#"
 a Kubernetes version stays: images of Kubernetes 1.33 for `rke2` hold `1.33.5+rke2r1` (kiwi) and `1.33.7+rke2r3` (sylva), and `_internal.k8s_version_map.1.33` is `v1.33.5+rke2r1`; raise the versions of the builders together, to releases with one version of Kubernetes
 rke.yaml:4:30: error[no-image-matches]: no image matches the selector
   help: `ubuntu-noble-hardened-rke2-1-33` is near: it has `k8s-version: 1.33.7+rke2r3`, not `1.33.5\+rke2r1`
@@ -76,17 +71,14 @@ what was written is undone, because of the errors above
 help: correct them and run this again
 help: `metalmark render CLUSTER…` renders clusters alone, without the update
 
-"#]],
-    );
+"#]]);
     assert_eq!(sylva.stage.texts(), before);
     // For a merge request, the reason is in the summary.
     let _ = sylva
         .stage
         .run("update --k8s-versions --summary summary.md")
         .exit(1);
-    assert_text(
-        &sylva.stage.read("summary.md"),
-        str![[r#"
+    sylva.stage.read("summary.md").is(str![[r#"
 ## OS images: sylva 0.7.4 → 0.7.6, kiwi 0.4.1
 
 Nothing is written, because of errors. It would do this:
@@ -103,8 +95,7 @@ Nothing is written, because of errors. It would do this:
 
 - rke/control-plane: `ubuntu-noble-hardened-rke2-1-33:0.7.4` → no image
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -138,25 +129,7 @@ fn a_builder_is_named_by_its_registry_or_its_value() {
         let lines = values.lines().filter(|line| line.contains("_version: "));
         lines.take(2).map(str::to_owned).collect()
     };
-    let cases = [
-        "update kiwi=0.4.1 sylva=0.7.4",
-        "update acme_kiwi_version=0.4.2",
-        "update 0.7.6",
-        "update dib=1",
-        "update kiwi=0.4.2 acme_kiwi_version=0.4.3",
-        "update kiwi=",
-        "plan --to-builder 0.7.6",
-        "plan --to-builder sylva=0.7.6",
-    ];
-    let results = table(cases, |words| {
-        let outcome = stage.run(words).outcome;
-        match outcome.status {
-            0 => versions(),
-            _ => outcome.stderr.lines().map(str::to_owned).collect(),
-        }
-    });
-    assert_text(
-        &results,
+    assert_cases(
         str![[r#"
 update kiwi=0.4.1 sylva=0.7.4
     sylva_diskimagebuilder_version: 0.7.4 # sylva
@@ -183,6 +156,13 @@ plan --to-builder sylva=0.7.6
     acme_kiwi_version: 0.4.2 # kiwi
 
 "#]],
+        |words| {
+            let outcome = stage.run(words).outcome;
+            match outcome.status {
+                0 => versions(),
+                _ => outcome.stderr.lines().map(str::to_owned).collect(),
+            }
+        },
     );
 }
 
@@ -210,9 +190,7 @@ fn an_older_generation_is_raised_by_its_name_alone() {
         let text = written(&stage, words);
         text.lines().map(str::to_owned).collect()
     });
-    assert_text(
-        &results,
-        str![[r#"
+    results.is(str![[r#"
 0.11.14
     values.yaml:1
     -sylva_diskimagebuilder_version: 0.11.13
@@ -222,8 +200,7 @@ sylva-n-1=0.7.15
     -  sylva-n-1: {url: 'oci://registry.example.org/dib', tag: 0.7.14}
     +  sylva-n-1: {url: 'oci://registry.example.org/dib', tag: 0.7.15}
 
-"#]],
-    );
+"#]]);
     let alone = GENERATIONS
         .replace("sylva_diskimagebuilder_version: 0.11.13", "")
         .replace("'{{ .Values.sylva_diskimagebuilder_version }}'", "0.7.14");
@@ -249,9 +226,7 @@ fn a_builder_without_a_registry_has_a_name() {
             text.lines().map(str::to_owned).collect()
         },
     );
-    assert_text(
-        &results,
-        str![[r#"
+    results.is(str![[r#"
 0.4.13
     error: `0.4.13` may be a version of several builders
     help: name one by its registry or its value: `NAME=0.4.13`; there are images of sylva_diskimagebuilder_version; kiwi
@@ -260,48 +235,22 @@ sylva_diskimagebuilder_version=0.4.13
     -sylva_diskimagebuilder_version: 0.4.12
     +sylva_diskimagebuilder_version: 0.4.13
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
 fn a_project_without_a_builder_lists_none() {
     let stage = of_values("os_images: {}\n", &[]);
-    assert_text(
-        &written(&stage, "kiwi=0.4.13"),
-        str![[r#"
+    written(&stage, "kiwi=0.4.13").is(str![[r#"
 error: the catalog has no images of a builder `kiwi`
 help: no value is the version of a builder: list images that name a registry in `sylva_diskimagebuilder_images`
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
 fn a_version_is_raised_where_it_is_written_or_not_at_all() {
-    let cases = [
-        "{{ .Values.version }}",
-        "{{ .Values.passed }}",
-        "{{ printf \"%s\" .Values.version }}",
-        "{{ .Values.minor }}.1",
-        "{{ printf \"%s.%s\" .Values.minor .Values.patch }}",
-        "{{ \"0.4.1\" }}{{/* .Values.circle */}}",
-        "0.4.1",
-    ];
-    let results = table(cases, |tag| {
-        let stage = of_values(
-            &format!(
-                "version: 0.4.1\npassed: '{{{{ .Values.version }}}}'\nminor: '0.4'\npatch: '1'\ncircle: '{{{{ .Values.circle }}}}'\n\
-                 os_images_oci_registries: {{kiwi: {{url: 'oci://registry.example.org/kiwi', tag: '{tag}'}}}}\n\
-                 sylva_diskimagebuilder_images: {{leapmicro-6-0-plain-rke2-1-33: {{os_images_oci_registry: kiwi}}}}\n"
-            ),
-            &["leapmicro-6-0-plain-rke2-1-33"],
-        );
-        let text = written(&stage, "kiwi=0.4.2");
-        text.lines().map(str::to_owned).collect()
-    });
-    assert_text(
-        &results,
+    assert_cases(
         str![[r#"
 {{ .Values.version }}
     values.yaml:1
@@ -330,6 +279,18 @@ fn a_version_is_raised_where_it_is_written_or_not_at_all() {
     +os_images_oci_registries: {kiwi: {url: 'oci://registry.example.org/kiwi', tag: '0.4.2'}}
 
 "#]],
+        |tag| {
+            let stage = of_values(
+                &format!(
+                    "version: 0.4.1\npassed: '{{{{ .Values.version }}}}'\nminor: '0.4'\npatch: '1'\ncircle: '{{{{ .Values.circle }}}}'\n\
+                 os_images_oci_registries: {{kiwi: {{url: 'oci://registry.example.org/kiwi', tag: '{tag}'}}}}\n\
+                 sylva_diskimagebuilder_images: {{leapmicro-6-0-plain-rke2-1-33: {{os_images_oci_registry: kiwi}}}}\n"
+                ),
+                &["leapmicro-6-0-plain-rke2-1-33"],
+            );
+            let text = written(&stage, "kiwi=0.4.2");
+            text.lines().map(str::to_owned).collect()
+        },
     );
 }
 
@@ -347,15 +308,12 @@ fn an_image_that_is_not_the_one_of_the_release_is_refused() {
     // The host is a part of what the fixture hashes.
     let hashed = said.rfind("says `").expect("a checksum") + 6;
     said.replace_range(hashed..hashed + 64, "HASH");
-    assert_text(
-        &said,
-        str![[r#"
+    said.is(str![[r#"
 error: the release says sha256 `0000000000000000000000000000000000000000000000000000000000000000` of `oci://HOST/sylva/ubuntu-noble-hardened-rke2-1-32:0.7.5`, and its artifact says `HASH`
   help: it was built again or replaced: check the release; `--images FILE` says what is offered without checksums
 what was written is undone, because of the errors above
 
-"#]],
-    );
+"#]]);
     // A second look at the artifacts finds those of the release.
     sylva.edit_notes(DIB, |notes| notes.replace(&"0".repeat(64), "00"));
     sylva.merge();

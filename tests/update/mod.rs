@@ -13,7 +13,7 @@ use snapbox::str;
 
 use crate::git::{commit_all, git};
 use crate::programs;
-use crate::support::stage::{Run, Stage, Texts, assert_text, changes, project, table};
+use crate::support::stage::{Is, Run, Stage, Texts, changes, project, table};
 
 /// A project in the folder `before`, and beside it what it refers to.
 fn fixture(name: &str) -> Stage {
@@ -82,9 +82,7 @@ fn a_platform_gets_new_images_and_a_summary_and_what_is_left_is_reported() {
     let stage = lenient(fixture("sylva"));
     let words = "0.4.13 --release-notes notes.md --fix --k8s-versions --summary summary.md";
     let (said, changes) = results(&stage, words);
-    assert_text(
-        &said,
-        str![[r#"
+    said.is(str![[r#"
 exit 0
 warning[checksum-missing]: the sha256 of image `ubuntu-noble-plain-rke2-1-31-9` is not known
 warning[format-missing]: the format of image `ubuntu-noble-plain-rke2-1-31-9` is not known
@@ -126,11 +124,8 @@ Node pools left without an image
 changed clusters/by-key.yaml
 changed values.yaml
 
-"#]],
-    );
-    assert_text(
-        &changes,
-        str![[r#"
+"#]]);
+    changes.is(str![[r#"
 before/clusters/by-key.yaml:5
 -    image_key: 'ubuntu-noble-plain-rke2-1-31-8' # chosen in spring\r
 +    image_key: 'ubuntu-noble-plain-rke2-1-31-9' # chosen in spring\r
@@ -181,8 +176,7 @@ summary.md:1
 +
 +- by-key/md0: `ubuntu-noble-plain-rke2-1-29-15:0.4.12` → no image
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -190,9 +184,7 @@ fn a_locked_platform_is_locked_and_rendered_again() {
     let stage = fixture("locked");
     let before = stage.texts();
     let (said, _) = results(&stage, "0.4.13 --fix --k8s-versions");
-    assert_text(
-        &said,
-        str![[r#"
+    said.is(str![[r#"
 exit 0
 deleted  rendered/.metalmark-owned  (each rendered file says in its first line whose it is)
 updated  rendered/edge-a/edge-a.yaml
@@ -232,16 +224,13 @@ Node pools whose machines will be re-provisioned
 changed clusters/edge-a.yaml
 changed values.yaml
 
-"#]],
-    );
+"#]]);
     // What people wrote; the lock and the manifests are what these commands make of it.
     let own = |texts: Texts| -> Texts {
         let is_own = |path: &str| path.contains("/clusters/") || path.ends_with("/values.yaml");
         texts.into_iter().filter(|(path, _)| is_own(path)).collect()
     };
-    assert_text(
-        &changes(&own(before), &own(stage.texts())),
-        str![[r#"
+    changes(&own(before), &own(stage.texts())).is(str![[r#"
 before/clusters/edge-a.yaml:6
 -    image_key: ubuntu-noble-plain-rke2-1-31-8 # chosen in spring
 +    image_key: ubuntu-noble-plain-rke2-1-31-9 # chosen in spring
@@ -257,8 +246,7 @@ before/values.yaml:25
 -  "1.31": v1.31.8+rke2r1
 +  "1.31": v1.31.9+rke2r1
 
-"#]],
-    );
+"#]]);
     stage.run("-C before lock --check").exit(0).stderr(str![]);
     stage
         .run("-C before render --check --frozen")
@@ -268,8 +256,7 @@ before/values.yaml:25
 
 "#]]);
     stage.check_with("-C before").pools(str![[r#"
-edge-a/control-plane v1.31.9+rke2r1 (clusters/edge-a.yaml:3:16): proven, ubuntu-noble-plain-rke2-1-31-9 (clusters/edge-a.yaml:6:16) holds 1.31.9+rke2r1 (metalmark.lock:56:18)
-edge-a/md0 v1.31.9+rke2r1 (clusters/edge-a.yaml:3:16): proven, ubuntu-noble-plain-rke2-1-31-9 (clusters/edge-a.yaml:6:16) holds 1.31.9+rke2r1 (metalmark.lock:56:18)
+edge-a/control-plane v1.31.9+rke2r1 (clusters/edge-a.yaml:3:16), edge-a/md0 v1.31.9+rke2r1 (clusters/edge-a.yaml:3:16): proven, ubuntu-noble-plain-rke2-1-31-9 (clusters/edge-a.yaml:6:16) holds 1.31.9+rke2r1 (metalmark.lock:56:18)
 edge-b/control-plane v1.30.12+rke2r1 (clusters/edge-b.yaml:4:16): proven, ubuntu-noble-hardened-rke2-1-30-12 (clusters/edge-b.yaml:7:24) holds 1.30.12+rke2r1 (metalmark.lock:36:18)
 edge-b/md0 v1.30.12+rke2r1 (clusters/edge-b.yaml:4:16): proven, opensuse-15-6-plain-rke2-1-30-12 (clusters/edge-b.yaml:11:34) holds 1.30.12+rke2r1 (metalmark.lock:16:18)
 
@@ -315,9 +302,7 @@ cluster:
     let words = "0.4.13 --images before/offered.txt --fix --k8s-versions";
     let stage = lenient(stage);
     let (said, changes) = results(&stage, words);
-    assert_text(
-        &said,
-        str![[r#"
+    said.is(str![[r#"
 exit 0
 warning[checksum-missing]: the sha256 of image `ubuntu-noble-hardened-rke2-1-31-9` is not known
 warning[format-missing]: the format of image `ubuntu-noble-hardened-rke2-1-31-9` is not known
@@ -345,11 +330,8 @@ Node pools whose machines will be re-provisioned
 changed edge.yaml
 changed values.yaml
 
-"#]],
-    );
-    assert_text(
-        &changes,
-        str![[r#"
+"#]]);
+    changes.is(str![[r#"
 before/edge.yaml:2
 -  control_plane: {capm3: {image_key: ubuntu-noble-hardened-rke2-1-31-8}}
 -  machine_deployments: {md0: {capm3: {image_key: ubuntu-noble-hardened-rke2-1-31-8}}}
@@ -370,8 +352,7 @@ before/values.yaml:9
 -    image_key: ubuntu-noble-plain-rke2-1-31-8 # of pools without a key of their own: none yet
 +    image_key: ubuntu-noble-plain-rke2-1-31-9 # of pools without a key of their own: none yet
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -398,9 +379,7 @@ cluster:
         );
     let stage = lenient(stage);
     let (said, changes) = results(&stage, "--images before/offered.txt");
-    assert_text(
-        &said,
-        str![[r#"
+    said.is(str![[r#"
 exit 0
 warning[unknown-image]: image `ubuntu-jammy-plain-rke2-1-28-8` is not in the catalog
 OS images: 0.4.13
@@ -419,17 +398,13 @@ Node pools left without an image
 - edge/control-plane: ubuntu-jammy-plain-rke2-1-28-8:0.4.13 → no image
 changed values.yaml
 
-"#]],
-    );
-    assert_text(
-        &changes,
-        str![[r#"
+"#]]);
+    changes.is(str![[r#"
 before/values.yaml:2
 -diskimage_builder_os_images: {ubuntu-jammy-plain-rke2-1-28-8: {enabled: true}, opensuse-15-5-plain-rke2-1-28-8: {}}
 +diskimage_builder_os_images: {ubuntu-jammy-plain-rke2-1-28-9: {enabled: true}, opensuse-15-5-plain-rke2-1-28-8: {}, opensuse-15-5-hardened-rke2-1-28-9: {}}
 
-"#]],
-    );
+"#]]);
     stage.check_with("-C before").findings(str![[r#"
 warning[unknown-image] edge/control-plane edge.yaml:1:42 `` fix ubuntu-jammy-plain-rke2-1-28-9 => cluster.capm3.image_key: ubuntu-jammy-plain-rke2-1-28-9
 warning[nothing-checked] => cluster.capm3.image_key: … | --allow-empty
@@ -443,9 +418,7 @@ fn check_says_what_it_would_do_and_does_nothing() {
     let stages = [fixture("sylva"), fixture("locked")];
     let before = stages.each_ref().map(Stage::texts);
     let run = update(&stages[0], "0.4.13 --images notes.md --check").exit(1);
-    assert_text(
-        &lines(&run, &words),
-        str![[r#"
+    lines(&run, &words).is(str![[r#"
 OS images: 0.4.12 → 0.4.13
 - ubuntu-noble-hardened-rke2-1-31-8 → ubuntu-noble-hardened-rke2-1-31-9
 - ubuntu-noble-plain-rke2-1-31-8 → ubuntu-noble-plain-rke2-1-31-9
@@ -457,22 +430,16 @@ OS images: 0.4.12 → 0.4.13
 would set values.yaml:15:33: version 0.4.12 → 0.4.13
 would change values.yaml
 
-"#]],
-    );
+"#]]);
     let run = update(&stages[0], "0.4.12 --images before/values.yaml --check").exit(0);
-    assert_text(
-        &lines(&run, &words),
-        str![[r#"
+    lines(&run, &words).is(str![[r#"
 the catalog lists what 0.4.12 offers
 OS images: 0.4.12
 values.yaml:15:33: version 0.4.12
 
-"#]],
-    );
+"#]]);
     let run = update(&stages[1], "0.4.13 --check --fix --k8s-versions").exit(1);
-    assert_text(
-        &lines(&run, &words),
-        str![[r#"
+    lines(&run, &words).is(str![[r#"
 would fix clusters/edge-a.yaml:6:16: `cluster.capm3.image_key: ubuntu-noble-plain-rke2-1-31-9`
 OS images: 0.4.12 → 0.4.13
 - ubuntu-noble-plain-rke2-1-31-8 → ubuntu-noble-plain-rke2-1-31-9
@@ -487,8 +454,7 @@ would change values.yaml
 would change clusters/edge-a.yaml
 would lock 4 images
 
-"#]],
-    );
+"#]]);
     assert_eq!(stages.each_ref().map(Stage::texts), before);
 }
 
@@ -524,9 +490,7 @@ fn only_a_catalog_that_lists_what_is_offered_is_said_to() {
         let first = outcome.stderr.lines().next().unwrap_or_default().to_owned();
         vec![format!("exit {}: {first}", outcome.status)]
     });
-    assert_text(
-        &results,
-        str![[r#"
+    results.is(str![[r#"
 the same
     exit 0: the catalog lists what 0.4.12 offers
 one more
@@ -536,8 +500,7 @@ one less
 another patch
     exit 1: OS images: 0.4.12
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -553,14 +516,11 @@ fn an_update_that_would_render_nothing_is_refused() {
     stage.remove("before/clusters/edge-b.yaml");
     let before = stage.texts();
     let run = update(&stage, "0.4.13").exit(1);
-    assert_text(
-        &lines(&run, &["error[", "what was"]),
-        str![[r#"
+    lines(&run, &["error[", "what was"]).is(str![[r#"
 error[nothing-checked]: 0 node pools checked; 1 skipped: no image selected
 what was written is undone, because of the errors above
 
-"#]],
-    );
+"#]]);
     assert_eq!(stage.texts(), before);
 }
 
@@ -574,9 +534,7 @@ fn a_catalog_without_clusters_is_raised() {
     stage.write("before/names", "ubuntu-noble-plain-rke2-1-31-8");
     let before = stage.texts();
     update(&stage, "0.4.13 --images before/names").exit(0);
-    assert_text(
-        &changes(&before, &stage.texts()),
-        str![[r#"
+    changes(&before, &stage.texts()).is(str![[r#"
 before/values.yaml:15
 -sylva_diskimagebuilder_version: 0.4.12   # raised by the bot
 +sylva_diskimagebuilder_version: 0.4.13   # raised by the bot
@@ -591,8 +549,7 @@ before/values.yaml:21
 -  # the last one with 1.29, for ubuntu-noble-plain-rke2-1-29-15 alone
 -  ubuntu-noble-plain-rke2-1-29-15:
 
-"#]],
-    );
+"#]]);
 }
 
 /// The locked platform, raised as a bot does, and nothing else.
@@ -617,9 +574,7 @@ fn the_lock_or_git_shows_what_a_raised_version_rolls() {
     let stage = fixture("locked");
     raise(&stage);
     // The same bytes under both tags of `edge-b/md0`: nothing is stamped anew.
-    assert_text(
-        &rolled(&stage),
-        str![[r#"
+    rolled(&stage).is(str![[r#"
 OS images: 0.4.12 → 0.4.13
 4 node pools in 2 clusters will be re-provisioned.
 Node pools whose machines will be re-provisioned
@@ -628,29 +583,23 @@ Node pools whose machines will be re-provisioned
 - edge-b/control-plane: ubuntu-noble-hardened-rke2-1-30-12:0.4.12 → ubuntu-noble-hardened-rke2-1-30-12:0.4.13
 - edge-b/md0: opensuse-15-6-plain-rke2-1-30-12:0.4.12 → opensuse-15-6-plain-rke2-1-30-12:0.4.13
 
-"#]],
-    );
+"#]]);
     stage.remove("before/metalmark.lock");
-    assert_text(
-        &rolled(&stage),
-        str![[r#"
+    rolled(&stage).is(str![[r#"
 OS images: 0.4.13
 2 node pools in 1 cluster will be re-provisioned; whether others are is unknown: the values name 0.4.13 already, and neither git nor a lock shows the version before.
 Node pools whose machines will be re-provisioned
 - edge-a/control-plane: ubuntu-noble-plain-rke2-1-31-8:0.4.13 → ubuntu-noble-plain-rke2-1-31-9:0.4.13
 - edge-a/md0: ubuntu-noble-plain-rke2-1-31-8:0.4.13 → ubuntu-noble-plain-rke2-1-31-9:0.4.13
 
-"#]],
-    );
+"#]]);
     let stage = fixture("locked");
     stage.remove("before/metalmark.lock");
     let Some(stage) = stage.commit("Before") else {
         return;
     };
     raise(&stage);
-    assert_text(
-        &rolled(&stage),
-        str![[r#"
+    rolled(&stage).is(str![[r#"
 OS images: 0.4.12 → 0.4.13
 4 node pools in 2 clusters will be re-provisioned, compared with the last commit.
 Node pools whose machines will be re-provisioned
@@ -659,14 +608,11 @@ Node pools whose machines will be re-provisioned
 - edge-b/control-plane: ubuntu-noble-hardened-rke2-1-30-12:0.4.12 → ubuntu-noble-hardened-rke2-1-30-12:0.4.13
 - edge-b/md0: opensuse-15-6-plain-rke2-1-30-12:0.4.12 → opensuse-15-6-plain-rke2-1-30-12:0.4.13
 
-"#]],
-    );
+"#]]);
     // Committed on a branch, as a bot does it: the branch's base tells.
     git(stage.path(), &["switch", "--quiet", "-c", "bot"]);
     commit_all(stage.path(), "Raise the builder");
-    assert_text(
-        &rolled(&stage),
-        str![[r#"
+    rolled(&stage).is(str![[r#"
 OS images: 0.4.12 → 0.4.13
 4 node pools in 2 clusters will be re-provisioned, compared with the merge base with main.
 Node pools whose machines will be re-provisioned
@@ -675,8 +621,7 @@ Node pools whose machines will be re-provisioned
 - edge-b/control-plane: ubuntu-noble-hardened-rke2-1-30-12:0.4.12 → ubuntu-noble-hardened-rke2-1-30-12:0.4.13
 - edge-b/md0: opensuse-15-6-plain-rke2-1-30-12:0.4.12 → opensuse-15-6-plain-rke2-1-30-12:0.4.13
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -690,17 +635,14 @@ fn a_commit_without_a_catalog_shows_nothing() {
     };
     stage.write("before/values.yaml", values);
     raise(&stage);
-    assert_text(
-        &rolled(&stage),
-        str![[r#"
+    rolled(&stage).is(str![[r#"
 OS images: 0.4.13
 2 node pools in 1 cluster will be re-provisioned; whether others are is unknown: the values name 0.4.13 already, and neither git nor a lock shows the version before.
 Node pools whose machines will be re-provisioned
 - edge-a/control-plane: ubuntu-noble-plain-rke2-1-31-8:0.4.13 → ubuntu-noble-plain-rke2-1-31-9:0.4.13
 - edge-a/md0: ubuntu-noble-plain-rke2-1-31-8:0.4.13 → ubuntu-noble-plain-rke2-1-31-9:0.4.13
 
-"#]],
-    );
+"#]]);
 }
 
 /// A project of one cluster, with these values and this list of offered images.
@@ -742,9 +684,7 @@ fn an_empty_catalog_is_filled_and_none_is_made_up() {
         };
         text.lines().map(str::to_owned).collect()
     });
-    assert_text(
-        &results,
-        str![[r#"
+    results.is(str![[r#"
 sylva_diskimagebuilder_images: {}
     sylva_diskimagebuilder_version: 0.4.13
     sylva_diskimagebuilder_images:
@@ -773,8 +713,7 @@ diskimage_builder_os_images: {}
     error: the values have no catalog to list images in
     help: add `sylva_diskimagebuilder_images: {}` beside the version
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -861,25 +800,20 @@ fn an_entry_of_two_catalogs_is_renamed_and_reported_once() {
         &["ubuntu-noble-plain-rke2-1-31-9"],
     )
     .settings(LENIENT);
-    assert_text(
-        &written(&stage, "0.4.13"),
-        str![[r#"
+    written(&stage, "0.4.13").is(str![[r#"
 values.yaml:1
 -sylva_diskimagebuilder_version: 0.4.12
 -sylva_diskimagebuilder_images: {ubuntu-noble-plain-rke2-1-31-8: {}}
 +sylva_diskimagebuilder_version: 0.4.13
 +sylva_diskimagebuilder_images: {ubuntu-noble-plain-rke2-1-31-9: {}}
 
-"#]],
-    );
+"#]]);
     let stage = two_catalogs(
         "key: ubuntu-noble-plain-rke2-1-31-8\nsylva_diskimagebuilder_version: 0.4.12\n\
          sylva_diskimagebuilder_images: {'{{ .Values.key }}': {}}\n",
         &["ubuntu-noble-plain-rke2-1-31-9"],
     );
-    assert_text(
-        &written(&stage, "0.4.13"),
-        str![[r#"
+    written(&stage, "0.4.13").is(str![[r#"
 values.yaml:3:33: an expression names the entry `ubuntu-noble-plain-rke2-1-31-8`, and it is left as it is
 OS images: 0.4.12 → 0.4.13
 Nothing is written, because of errors. It would do this:
@@ -891,8 +825,7 @@ what was written is undone, because of the errors above
 help: correct them and run this again; `--fix` moves selections to the new images, `--k8s-versions` moves Kubernetes versions with them
 help: `metalmark render CLUSTER…` renders clusters alone, without the update
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -904,15 +837,12 @@ fn an_entry_that_an_expression_names_by_the_version_is_not_added_beside_it() {
         ),
         &["ubuntu-noble-plain-rke2-1-31-3"],
     );
-    assert_text(
-        &written(&stage, "0.4.13"),
-        str![[r#"
+    written(&stage, "0.4.13").is(str![[r#"
 values.yaml:1
 -sylva_diskimagebuilder_version: 0.4.12
 +sylva_diskimagebuilder_version: 0.4.13
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -923,14 +853,11 @@ fn an_update_does_not_write_over_files_of_others() {
         .write("before/rendered/edge-a/edge-a.yaml", "mine");
     let before = stage.texts();
     let run = update(&stage, "0.4.13 --fix --k8s-versions").exit(1);
-    assert_text(
-        &lines(&run, &["error[", "what was"]),
-        str![[r#"
+    lines(&run, &["error[", "what was"]).is(str![[r#"
 error[file-not-owned]: `rendered/edge-a/edge-a.yaml` would be overwritten, and its first line does not say that metalmark rendered it
 error[file-not-owned]: `rendered/edge-b/edge-b.yaml` would be overwritten, and its first line does not say that metalmark rendered it
 what was written is undone, because of the errors above
 
-"#]],
-    );
+"#]]);
     assert_eq!(stage.texts(), before);
 }

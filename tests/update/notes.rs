@@ -2,7 +2,7 @@
 
 use snapbox::str;
 
-use crate::support::stage::{Stage, assert_text, changes, project, table};
+use crate::support::stage::{Is, Stage, changes, project, table};
 
 fn stage() -> Stage {
     project().folder("fixtures/sylva-2026/release-notes")
@@ -35,9 +35,7 @@ fn an_image_stays_where_any_tag_of_its_line_is_the_version() {
         "kiwi=0.6.1 --release-notes notes-dib-0.6.1.md",
     ];
     let results = table(cases, |words| result(&stage(), words));
-    assert_text(
-        &results,
-        str![[r#"
+    results.is(str![[r#"
 sylva=0.6.1 --release-notes notes-dib-0.6.1.md
     values.yaml:2
     -sylva_diskimagebuilder_version: 0.6.0
@@ -72,8 +70,7 @@ kiwi=0.6.1 --release-notes notes-dib-0.6.1.md
     exit 2: error: `notes-dib-0.6.1.md` names no image of version `0.6.1`
     help: it is to hold lines such as `oci://REGISTRY/…/NAME:VERSION`, or names
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -86,9 +83,7 @@ fn notes_of_several_builders_are_read_from_one_text() {
     stage
         .feed("update sylva=0.6.1 kiwi=0.4.1 --release-notes -", &notes)
         .exit(0);
-    assert_text(
-        &changes(&before, &stage.texts()),
-        str![[r#"
+    changes(&before, &stage.texts()).is(str![[r#"
 values.yaml:2
 -sylva_diskimagebuilder_version: 0.6.0
 -acme_kiwi_version: 0.3.1
@@ -97,8 +92,7 @@ values.yaml:2
 values.yaml:11
 -  ubuntu-noble-plain-kubeadm-1-32: {os_images_oci_registry: sylva}
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -114,9 +108,7 @@ fn a_line_that_cannot_be_read_stops_the_update() {
         stage.write("notes.md", format!("{good}{line}\n"));
         result(&stage, "sylva=0.6.1 --release-notes notes.md")
     });
-    assert_text(
-        &results,
-        str![[r#"
+    results.is(str![[r#"
 oci://registry.example.org/acme/builders/dib/opensuse-15-6-plain-rke2-1-32:latest
     exit 2: error: `notes.md` names `oci://registry.example.org/acme/builders/dib/opensuse-15-6-plain-rke2-1-32:latest`, and not whether that is an image of version `0.6.1`
     help: say what the version offers with `--images FILE`; in names are lower-case letters, digits, `-` and `.`
@@ -133,6 +125,5 @@ oci://registry.example.org/acme/tools/cosign:latest and oci://registry.example.o
     -  ubuntu-noble-plain-kubeadm-1-32: {os_images_oci_registry: sylva}
     -  opensuse-15-6-plain-rke2-1-32: {os_images_oci_registry: sylva}
 
-"#]],
-    );
+"#]]);
 }

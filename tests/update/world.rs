@@ -3,7 +3,7 @@
 use snapbox::str;
 
 use crate::support::registry::{Registry, Reply};
-use crate::support::stage::{Run, Stage, assert_text, project, table};
+use crate::support::stage::{Is, Run, Stage, assert_text, project, table};
 
 const BEFORE: &[&str] = &[
     "ubuntu-noble-plain-rke2-1-31-8",
@@ -109,9 +109,7 @@ fn a_registry_that_lists_itself_is_queried_page_by_page() {
     let stage = project_of(&registry, "", BEFORE);
     let run = assert_raised(&stage, &registry, "", AFTER);
     // No node pool changes, and the catalog's changes are reported all the same.
-    assert_text(
-        &said(&run, &registry),
-        str![[r#"
+    said(&run, &registry).is(str![[r#"
 1 repository left out, because its name is not read as an image's: `cache`
 OS images: 0.4.12 → 0.4.13
 No machine is re-provisioned.
@@ -121,8 +119,7 @@ Changed
 - ubuntu-noble-plain-rke2-1-31-8 → ubuntu-noble-plain-rke2-1-31-9
 changed values.yaml
 
-"#]],
-    );
+"#]]);
     let asked: Vec<String> = registry
         .seen()
         .into_iter()
@@ -164,9 +161,7 @@ fn a_registry_without_a_list_leads_to_the_other_ways() {
         );
         said(&run, &registry).lines().map(str::to_owned).collect()
     });
-    assert_text(
-        &statuses,
-        str![[r#"
+    statuses.is(str![[r#"
 404
     error: oci://HOST: `HOST` offers no list of its repositories
       help: say what the version offers: `--releases URL`, `--release-notes FILE` or `--images FILE`
@@ -174,8 +169,7 @@ fn a_registry_without_a_list_leads_to_the_other_ways() {
     error: oci://HOST: `HOST` answered 401 to a request for its list of repositories without credentials
       help: say what the version offers: `--releases URL`, `--release-notes FILE` or `--images FILE`
 
-"#]],
-    );
+"#]]);
 }
 
 #[test]
@@ -391,9 +385,7 @@ fn an_image_of_any_system_is_kept() {
         registry.image(&format!("sylva/builder/{name}"), "0.4.13", &[]);
     }
     let run = assert_raised(&project_of(&registry, "", &before), &registry, "", &after);
-    assert_text(
-        &said(&run, &registry),
-        str![[r#"
+    said(&run, &registry).is(str![[r#"
 1 repository left out, because its name is not read as an image's: `ubuntu2404-plain-kubeadm-1.28.1`
 OS images: 0.4.12 → 0.4.13
 No machine is re-provisioned.
@@ -406,6 +398,5 @@ Changed
 - sle-micro-6-0-hardened-rke2-1-31-8 → sle-micro-6-0-hardened-rke2-1-31-9
 changed values.yaml
 
-"#]],
-    );
+"#]]);
 }
