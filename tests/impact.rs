@@ -362,6 +362,52 @@ another image
 }
 
 #[test]
+fn a_number_of_machines_that_comes_or_goes_is_not_known_of_values_either() {
+    let pool = |replicas: &str| {
+        values("edge", NEW, "noble-31")
+            + &format!("  machine_deployments: {{md0: {{{replicas}}}}}\n")
+    };
+    let plane = pool("replicas: 2");
+    let without = plane.replace("  control_plane_replicas: 3\n", "");
+    let mut all = String::new();
+    for (name, before, after) in [
+        ("a number goes", pool("replicas: 3"), pool("")),
+        ("a number comes", pool(""), pool("replicas: 3")),
+        ("the control plane's goes", plane, without),
+    ] {
+        let Some(stage) = images().cluster("edge", &before).commit("before") else {
+            return;
+        };
+        stage.write("edge.yaml", after);
+        let shown = stage.run("impact --against HEAD").outcome.stdout;
+        let lines = shown.lines().skip(2).filter(|line| !line.is_empty());
+        let lines: Vec<&str> = lines.collect();
+        all += &table([name], |_| lines.clone());
+    }
+    assert_text(
+        &all,
+        str![[r#"
+a number goes
+    edge
+      md0  not known whether machines are re-provisioned
+             replicas    3 → none
+    not known of 1 pool, 0 clusters as before
+a number comes
+    edge
+      md0  not known whether machines are re-provisioned
+             replicas    none → 3
+    not known of 1 pool, 0 clusters as before
+the control plane's goes
+    edge
+      control-plane  not known whether machines are re-provisioned
+                       replicas    3 → none
+    not known of 1 pool, 0 clusters as before
+
+"#]],
+    );
+}
+
+#[test]
 fn another_choice_of_an_image_that_nobody_knows_is_not_denied() {
     let pools = |[plane, workers]: [&str; 2]| {
         values("edge", NEW, "''")

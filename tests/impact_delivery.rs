@@ -956,34 +956,48 @@ a folder
 #[test]
 fn what_is_forced_is_refused_by_no_webhook() {
     let mut shown = String::new();
-    for (name, fields, annotation) in [
-        ("refused", "prune: true", "a: b"),
+    for (name, fields, mark) in [
+        ("refused", "prune: true", "labels: {a: b}"),
         (
             "forced by what deploys it",
             "prune: true, force: true",
-            "a: b",
+            "labels: {a: b}",
         ),
         (
             "forced under Flux",
             "prune: true",
-            "kustomize.toolkit.fluxcd.io/force: enabled",
+            "labels: {kustomize.toolkit.fluxcd.io/force: Enabled}",
         ),
         (
             "forced under Argo CD",
             "prune: true",
-            "argocd.argoproj.io/sync-options: 'Force=true,Replace=true'",
+            "annotations: {argocd.argoproj.io/sync-options: Force=true}",
+        ),
+        (
+            "replaced by force under Argo CD",
+            "prune: true",
+            "annotations: {argocd.argoproj.io/sync-options: 'Force=true,Replace=true'}",
         ),
     ] {
         let before = || {
             let stage = fleet(fields);
-            let template = "OpenStackMachineTemplate\nmetadata: {name: edge}";
-            let annotated = template.replace('}', &format!(", annotations: {{{annotation}}}}}"));
-            stage.edit("apps/edge.yaml", template, &annotated);
+            for object in [
+                "OpenStackMachineTemplate\nmetadata: {name: edge",
+                "MachineDeployment\nmetadata: {name: edge-md",
+            ] {
+                stage.edit("apps/edge.yaml", object, &format!("{object}, {mark}"));
+            }
             stage
         };
+        let change = |stage: &Stage| {
+            stage.edit("apps/edge.yaml", "spec: {image", "spec: {flavor: b, image");
+        };
         let changes: Changes<'_> = &[
-            (name, &|stage: &Stage| {
-                stage.edit("apps/edge.yaml", "spec: {image", "spec: {flavor: b, image");
+            (name, &change),
+            ("no longer", &|stage: &Stage| {
+                change(stage);
+                let text = stage.read("apps/edge.yaml");
+                stage.write("apps/edge.yaml", text.replace(&format!(", {mark}"), ""));
             }),
             ("what is not refused", &|stage| {
                 stage.edit(
@@ -998,8 +1012,8 @@ fn what_is_forced_is_refused_by_no_webhook() {
         };
         shown += &lines;
     }
-    // Findings say more.
-    let is_row = |line: &&str| !line.contains(['|', '=', '[', '>']);
+    // Of findings the first line does.
+    let is_row = |line: &&str| line.contains("error[") || !line.contains(['|', '=', '[', '>']);
     let rows: String = shown
         .lines()
         .filter(is_row)

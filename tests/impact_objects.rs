@@ -322,16 +322,24 @@ fn machines_of_an_object_that_stays_are_not_deleted() {
                 "  controlPlaneRef: {apiVersion: controlplane.cluster.x-k8s.io/v1beta1, kind: KubeadmControlPlane, name: edge-cp}\n",
                 "  paused: false\n",
             ),
+            (
+                "a control plane without a template",
+                "  machineTemplate:\n    infrastructureRef: {apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: OpenStackMachineTemplate, name: edge}\n",
+                "",
+            ),
         ],
     );
+    let without = changes[2].1.clone();
     let renamed = before.replace(
         "kind: Cluster\nmetadata: {name: edge}",
         "kind: Cluster\nmetadata: {name: other}",
     );
     let renamed = renamed.replace("clusterName: edge", "clusterName: other");
     changes.push(("a cluster under another name", renamed));
+    let again = [("a control plane with a template", before.clone())];
+    let shown = impacts(&before, &changes).zip(impacts(&without, &again));
     assert_text(
-        &impacts(&before, &changes).unwrap_or_default(),
+        &shown.map_or(String::new(), |(gone, come)| gone + &come),
         str![[r#"
 a pool in another cluster
     edge
@@ -354,6 +362,14 @@ a control plane of no cluster
       control-plane  not known whether machines are re-provisioned
                        KubeadmControlPlane/edge-cp  edge → edge-cp
     not known of 2 pools, not known of 1 whole cluster, 1 cluster new, 0 clusters as before
+a control plane without a template
+    edge
+      control-plane  not known whether machines are re-provisioned
+                       KubeadmControlPlane/edge-cp spec.machineTemplate.infrastructureRef.apiVersion  infrastructure.cluster.x-k8s.io/v1beta1 → none
+                       KubeadmControlPlane/edge-cp spec.machineTemplate.infrastructureRef.kind  OpenStackMachineTemplate → none
+                       KubeadmControlPlane/edge-cp spec.machineTemplate.infrastructureRef.name  edge → none
+                       OpenStackMachineTemplate/edge  an object → none
+    not known of 1 pool, 0 clusters as before
 a cluster under another name
     other (new)
       control-plane  3 machines provisioned
@@ -370,6 +386,14 @@ a cluster under another name
                        image       ubuntu-2204-kube-v1.31.8 → none
                        kubernetes  v1.31.8 → none
     3 machines and one whole pool deleted, 3 machines and one whole pool provisioned, 1 cluster new, 1 cluster gone, 0 clusters as before
+a control plane with a template
+    edge
+      control-plane  not known whether machines are re-provisioned
+                       KubeadmControlPlane/edge-cp spec.machineTemplate.infrastructureRef.apiVersion  none → infrastructure.cluster.x-k8s.io/v1beta1
+                       KubeadmControlPlane/edge-cp spec.machineTemplate.infrastructureRef.kind  none → OpenStackMachineTemplate
+                       KubeadmControlPlane/edge-cp spec.machineTemplate.infrastructureRef.name  none → edge
+                       OpenStackMachineTemplate/edge  none → an object
+    not known of 1 pool, 0 clusters as before
 
 "#]],
     );

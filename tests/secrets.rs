@@ -235,9 +235,10 @@ fn a_fact_in_a_file_that_is_named_after_secrets_is_not_printed() {
         "check",
         "plan --to 1.33",
         "plan --to 1.33 --output json",
-        "page --plan --to page.report",
+        "page --plan 1.33 --to page.report",
     ];
     printed(&stage, &lines);
+    assert!(!stage.read("page.report").contains("SEKRET"));
 }
 
 /// The catalog may hold what the selector takes, and nobody knows.
@@ -710,6 +711,27 @@ fn the_query_of_a_url_is_not_printed() {
         shown.contains("https://images.example.org/a.raw?…"),
         "{shown}"
     );
+}
+
+/// A part of a reference has no scheme any more, so that nobody would know it for a part of a URL.
+#[test]
+fn the_query_of_a_reference_is_not_printed() {
+    let stage = |values: &str| {
+        let cluster = "cluster: {k8s_version: v1.31.8+rke2r1, capm3: {image_key: a}}\n";
+        project().cluster("edge", &(cluster.to_owned() + values))
+    };
+    let facts = "image-format: raw, k8s-flavor: rke2, k8s-version: 1.31.8+rke2r1";
+    let one = stage(&format!(
+        "os_images: {{a: {{uri: 'oci://h.example/x:1.31.8?sig=SEKRET', {facts}}}}}\n"
+    ));
+    printed(&one, &["check", "images", "page --to page.report"]);
+    assert!(!one.read("page.report").contains("SEKRET"));
+    let all = stage(
+        "sylva_diskimagebuilder_version: 0.4.12\nsylva_diskimagebuilder_images: {a: {os_images_oci_registry: sylva}}\n\
+         os_images_oci_registries: {sylva: {url: 'oci://u:SEKRET@h.example/a:1?x=SEKRET', tag: 1}}\n",
+    );
+    let shown = printed(&all, &["check", "lock"]);
+    assert!(shown.contains("is not an OCI reference"), "{shown}");
 }
 
 /// What it is for is what people forget: the scheme.

@@ -25,7 +25,11 @@ pub fn run() -> ExitCode {
             Err(_) => FAILED,
         });
     }
-    let (arguments, name) = Arguments::parse_named();
+    let (arguments, name) = match Arguments::parse_named() {
+        Ok(parsed) => parsed,
+        Err(error) if error.use_stderr() => return refuse(&error),
+        Err(help) => help.exit(),
+    };
     let (limits, watched) = arguments.budget();
     let mut terminal = terminal::open(arguments.color);
     let outcome = watchdog::start(limits, watched, name)
@@ -45,4 +49,13 @@ pub fn run() -> ExitCode {
     // There is nowhere to report that stderr itself is gone.
     let _ = terminal.err.flush();
     ExitCode::from(status)
+}
+
+/// Prints what is wrong with a command line. It quotes what was typed, which may hold a password or what a terminal obeys.
+fn refuse(error: &clap::Error) -> ExitCode {
+    let mut terminal = terminal::open(terminal::ColorMode::Never);
+    // There is nowhere to report that stderr itself is gone.
+    let _ = write!(terminal.err, "{}", error.render());
+    let _ = terminal.err.flush();
+    ExitCode::from(FAILED)
 }

@@ -88,10 +88,6 @@ pub fn object_changes<'a>(before: &'a Cluster, after: &'a Cluster) -> Vec<Object
                 }
                 // Fields have other names in another version.
                 effect if is_versioned && is_spec && effect != Effect::NoEffect => Effect::NotKnown,
-                // Without a number a webhook writes one, or what scales it has.
-                Effect::NoEffect if is_new_number(&path, [found.from, found.to]) => {
-                    Effect::NotKnown
-                }
                 Effect::NoEffect if is_of_other_group(&path, [found.from, found.to]) => {
                     Effect::NotKnown
                 }
@@ -208,11 +204,6 @@ fn is_of_other_group(path: &[&str], values: Values<'_>) -> bool {
         text.split_once('/').map(|(group, _)| group)
     });
     path.last() == Some(&"apiVersion") && from != to
-}
-
-/// Whether a number of replicas comes or goes.
-fn is_new_number(path: &[&str], values: Values<'_>) -> bool {
-    path.last() == Some(&"replicas") && values.iter().any(Option::is_none)
 }
 
 /// Whether a value is one text of two files, which no other file fills in, so that both are the same though nobody shows it.

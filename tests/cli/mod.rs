@@ -612,3 +612,33 @@ next: `metalmark check` shows each finding at its place; `metalmark help` lists 
     let stderr = project().run("").exit(2).outcome.stderr;
     assert!(stderr.contains("Usage: metalmark"), "{stderr}");
 }
+
+/// It quotes what was typed.
+#[test]
+fn an_error_of_usage_prints_no_password_and_no_command_of_a_ci_runner() {
+    let stage = project();
+    for (words, shown) in [
+        (
+            &[
+                "bundle",
+                "pull",
+                "oci://u:SEKRET@h.example/a?x=SEKRET",
+                "x",
+                "y",
+            ][..],
+            "error: ",
+        ),
+        (
+            &["bundle", "pull", "oci://u:SEKRET@h.example/a?x=SEKRET"],
+            "error: ",
+        ),
+        (&["check", "--matching", "x\n::add-mask::SEKRET"], "x"),
+    ] {
+        let outcome = stage.run_args(words).outcome;
+        assert_eq!(outcome.status, 2, "{words:?}");
+        let text = outcome.stdout + &outcome.stderr;
+        assert!(text.contains(shown), "{text}");
+        assert!(!text.contains("oci://u:SEKRET"), "{text}");
+        assert!(!text.contains("\n::add"), "{text}");
+    }
+}

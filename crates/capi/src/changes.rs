@@ -82,7 +82,7 @@ macro_rules! rows {
 }
 
 fn add_rows(rows: &mut Vec<Row>, effect: Effect, parent: &str, fields: &str) {
-    rows.extend(fields.split(' ').map(|field| Row {
+    rows.extend(fields.split_whitespace().map(|field| Row {
         path: join(parent, field),
         effect,
     }));

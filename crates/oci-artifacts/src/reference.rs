@@ -55,7 +55,9 @@ impl Reference {
         let rest = strip_scheme(text);
         let (rest, digest) = match rest.split_once('@') {
             Some((rest, digest)) => {
-                let digest = Digest::parse(digest).map_err(|fault| error(&fault.to_string()))?;
+                // What is no digest may be a host and a query: of the whole text the printer knows what to hide.
+                let digest = Digest::parse(digest)
+                    .map_err(|_| error("a digest is `sha256:` and 64 lower-case hex digits"))?;
                 (rest, Some(digest))
             }
             None => (rest, None),

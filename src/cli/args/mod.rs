@@ -202,20 +202,22 @@ impl Arguments {
     }
 
     /// What was typed, and the command's name.
-    pub(super) fn parse_named() -> (Self, String) {
+    ///
+    /// # Errors
+    /// It is no command line, or it is `--help` or `--version`.
+    pub(super) fn parse_named() -> Result<(Self, String), clap::Error> {
         let called = std::env::args_os().next().unwrap_or_default();
         let mut command = Self::command();
         // So kubectl finds its plugins, and what is typed is another command.
         if Path::new(&called).file_stem() == Some(OsStr::new("kubectl-metalmark")) {
             command = plugin_command(command).bin_name("kubectl metalmark");
         }
-        let matches = command.get_matches();
+        let matches = command.try_get_matches()?;
         let name = match matches.subcommand_name() {
             Some(name) => format!("`metalmark {name}`"),
             None => "`metalmark`".to_owned(),
         };
-        let arguments = Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
-        (arguments, name)
+        Ok((Self::from_arg_matches(&matches)?, name))
     }
 
     /// What the run may take. Only the command line raises it: a repository cannot.

@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use parking_lot::Mutex;
 
 use crate::error::Error;
-use crate::model::cluster::ClusterOrigin;
+use crate::model::cluster::{Cluster, ClusterOrigin};
 use crate::model::cluster_view::ClusterView;
 use crate::model::date::Date;
 use crate::model::finding::Finding;
@@ -14,7 +15,7 @@ use crate::pipeline::check;
 use crate::pipeline::fleet::Fleet;
 use crate::read::{ClusterEntry, Workspace};
 use crate::render::Renderer;
-use crate::report::impact::{self, ClusterChange, FieldChange, ImpactKind, Served};
+use crate::report::impact::{self, ClusterChange, FieldChange, ImpactKind, Owner, Owners, Served};
 use crate::rules::{ChangeInput, Side};
 
 use super::delivery::{Delivered, Deliveries};
@@ -79,6 +80,8 @@ pub(super) struct Comparison<'a> {
     pub(super) renderers: (Renderer<'a>, Renderer<'a>),
     pub(super) commit: &'a str,
     pub(super) served: Mutex<(Served, Served)>,
+    /// What owns machines: of clusters that stay, and of the later side.
+    pub(super) owners: Mutex<(Owners, Owners)>,
     /// The clusters of the later side, by name.
     pub(super) entries: BTreeMap<&'a str, &'a ClusterEntry>,
 }
@@ -101,6 +104,12 @@ impl Comparison<'_> {
             api_version: self.after.api_version.as_deref(),
         };
         self.serve(None, Some(view));
+        let owners = |cluster: &Cluster| -> Owners {
+            let name = &view.cluster.name;
+            let owners = Owner::all(cluster).map(|owner| (owner, Arc::clone(name)));
+            owners.collect()
+        };
+        self.owners.lock().1.extend(owners(&view.cluster));
         let before = old.map(|entry| self.before.fleet.view(entry));
         let old_view = match before {
             Some(Ok(old_view)) => old_view,
@@ -169,7 +178,7 @@ impl Comparison<'_> {
             }
             None => Vec::new(),
         };
-        let (mut kept, mut forced) = (BTreeSet::new(), BTreeSet::new());
+        let (mut kept, mut forced) = (BTreeSet::new(), BTreeMap::new());
         if let Some((old, new)) = entries {
             let was = Delivered {
                 entry: old,
@@ -198,10 +207,13 @@ impl Comparison<'_> {
         }
         let mut change = impact::cluster(&input, is_in_place, fields, &kept);
         let pools = change.iter_mut().flat_map(|change| &mut change.pools);
-        pools.for_each(|pool| pool.doubt_refusals(&forced));
+        pools.for_each(|pool| pool.doubt_forced(&forced));
         let is_same = change
             .as_ref()
             .is_none_or(|change| change.change != ImpactKind::Replaced);
+        if is_same {
+            self.owners.lock().0.extend(owners(&old_view.cluster));
+        }
         let is_built = sides
             .iter()
             .all(|view| view.cluster.unbuilt(None).is_none());

@@ -7,13 +7,14 @@ use std::sync::Arc;
 use capi::changes::{self, Effect};
 use capi::objects::ManifestObject;
 use parking_lot::Mutex;
+use yaml_tree::value::Entry;
 
 use crate::decide::object_changes::differences;
 use crate::error::Error;
 use crate::model::cluster::{ClusterObject, PoolName};
 use crate::model::cluster_view::ClusterView;
 use crate::read::{ClusterEntry, Deliverer, Delivery, is_held};
-use crate::report::impact::{FieldChange, Rollout};
+use crate::report::impact::{FieldChange, Force, Rollout};
 
 /// What deploys the files of both sides.
 pub(super) struct Deliveries {
@@ -44,8 +45,8 @@ pub(super) struct DeliveryChange {
     pub(super) changes: Vec<FieldChange>,
     /// The pools whose objects are not there any more, and stay.
     pub(super) kept: BTreeSet<PoolName>,
-    /// The objects, as `Kind/name`, that are deleted and made again where their change is refused.
-    pub(super) forced: BTreeSet<String>,
+    /// The objects, as `Kind/name`, that are deleted and made again, and by which changes.
+    pub(super) forced: BTreeMap<String, Force>,
 }
 
 /// What deploys one thing, before and after.
@@ -110,8 +111,9 @@ impl Deliveries {
                 before: self.before.find_for_object(old),
                 after: self.after.find_for_object(new),
             };
-            if is_forced(new, &both.after) {
-                found.forced.insert(format!("{}/{}", new.kind, new.name));
+            if let Some(force) = find_force([old, new], &both.after) {
+                let title = format!("{}/{}", new.kind, new.name);
+                found.forced.insert(title, force);
             }
             let is_left = old.text.is_build() && !new.text.is_build();
             self.compare_deliverers(&both, is_left, is_kept(old), &mut found);
@@ -287,7 +289,7 @@ struct Found {
     is_kept: bool,
     /// The pools whose objects are not there any more, and stay.
     kept: BTreeSet<PoolName>,
-    forced: BTreeSet<String>,
+    forced: BTreeMap<String, Force>,
 }
 
 impl Found {
@@ -345,25 +347,43 @@ fn add_fields(title: &str, both: [&ManifestObject; 2], found: &mut Found) {
     }
 }
 
-/// Whether a change of an object that is refused deletes it, and makes it again
-/// (<https://fluxcd.io/flux/components/kustomize/kustomizations/#force>,
-/// <https://argo-cd.readthedocs.io/en/stable/user-guide/sync-options/#force-sync>).
-fn is_forced(object: &ManifestObject, deliverers: &[&Deliverer]) -> bool {
-    let annotation = |name: &str| object.node.text(&["metadata", "annotations", name]);
-    annotation("kustomize.toolkit.fluxcd.io/force") == Some("enabled")
-        || annotation("argocd.argoproj.io/sync-options")
-            .is_some_and(|options| options.contains("Force=true"))
-        || { deliverers.iter() }.any(|one| one.object.node.flag(&["spec", "force"]))
+/// Which changes delete an object and make it again. Flux finds its mark in any case, on the object as it is in the cluster too
+/// (<https://fluxcd.io/flux/components/kustomize/kustomizations/#force>); Argo CD replaces by deleting where both options are there
+/// (<https://argo-cd.readthedocs.io/en/stable/user-guide/sync-options/#force-sync>).
+fn find_force(both: [&ManifestObject; 2], deliverers: &[&Deliverer]) -> Option<Force> {
+    let marks = both.into_iter().flat_map(marks).filter_map(|mark| {
+        let text = mark.node.text(&[]).unwrap_or_default();
+        match &*mark.key {
+            "kustomize.toolkit.fluxcd.io/force" if text.eq_ignore_ascii_case("enabled") => {
+                Some(Force::WhatIsRefused)
+            }
+            "argocd.argoproj.io/sync-options" if text.contains("Force=true") => {
+                Some(if text.contains("Replace=true") {
+                    Force::EachChange
+                } else {
+                    Force::WhatIsRefused
+                })
+            }
+            _ => None,
+        }
+    });
+    let mut deliverers = deliverers.iter();
+    let is_of_all = deliverers.any(|one| one.object.node.flag(&["spec", "force"]));
+    marks.max().max(is_of_all.then_some(Force::WhatIsRefused))
+}
+
+/// The labels and annotations of an object.
+fn marks(object: &ManifestObject) -> impl Iterator<Item = &Entry> {
+    let fields = ["labels", "annotations"].into_iter();
+    fields.flat_map(|field| object.node.entries(&["metadata", field]))
 }
 
 /// Whether an object says that it is not deleted.
 fn is_kept(object: &ManifestObject) -> bool {
-    let marks = ["labels", "annotations"];
-    let mut marks = { marks.iter() }.flat_map(|field| object.node.entries(&["metadata", field]));
-    marks.any(|mark| {
+    marks(object).any(|mark| {
         let text = mark.node.text(&[]).unwrap_or_default();
         match &*mark.key {
-            "kustomize.toolkit.fluxcd.io/prune" => text == "disabled",
+            "kustomize.toolkit.fluxcd.io/prune" => text.eq_ignore_ascii_case("disabled"),
             "argocd.argoproj.io/sync-options" => {
                 text.contains("Prune=") || text.contains("Delete=")
             }

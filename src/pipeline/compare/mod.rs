@@ -75,6 +75,7 @@ pub(crate) fn sides<T: Send>(
         after: &after,
         commit: &commit,
         served: Mutex::default(),
+        owners: Mutex::default(),
         entries: { after.fleet.workspace.clusters.iter() }
             .map(|entry| (&*entry.name, entry))
             .collect(),
@@ -106,7 +107,8 @@ pub(crate) fn sides<T: Send>(
         clusters.extend(compared.change);
         notes.extend(compared.note);
     }
-    impact::keep_moved(&mut clusters);
+    let (owners_before, owners_after) = comparison.owners.into_inner();
+    impact::keep_moved(&mut clusters, &owners_before, &owners_after);
     let served = comparison.served.into_inner();
     let differences = unread.0.compare(&unread.1);
     let unread = UnreadChange {

@@ -327,7 +327,7 @@ fn compositions(
 }
 
 impl Composition {
-    /// One that failed, without values.
+    /// One without a chart and without values yet; that is all of one that failed.
     fn empty(name: String, place: Place) -> Self {
         Self {
             name,

@@ -27,7 +27,7 @@ use crate::printer::Printer;
 use crate::rules::ChangeInput;
 
 pub use field::{FieldChange, Rollout};
-pub use pool::{Booted, Cause, Edit, Machines, PoolChange, WHOLE};
+pub use pool::{Booted, Cause, Edit, Force, Machines, Owner, PoolChange, WHOLE};
 
 pub(in crate::report) mod words;
 
@@ -165,30 +165,29 @@ pub fn whole(side: &crate::rules::Side<'_>, change: ImpactKind) -> ClusterChange
     }
 }
 
-/// Of a pool whose object stays in another cluster, nobody knows what becomes of it: no machines are deleted, and none made.
-pub fn keep_moved(clusters: &mut [ClusterChange]) {
-    let find = |kind: ImpactKind| -> BTreeMap<[String; 2], Arc<str>> {
-        // With a cluster, its machines go.
-        let stays = |cluster: &&ClusterChange| {
-            kind == ImpactKind::Added
-                || matches!(cluster.change, ImpactKind::Changed | ImpactKind::Renamed)
-        };
-        let clusters = clusters.iter().filter(stays);
-        let pools = clusters.flat_map(|cluster| {
-            let pools = cluster.pools.iter().filter(|pool| pool.change == kind);
-            pools.filter_map(|pool| Some((pool.owner.clone()?, Arc::clone(&cluster.cluster))))
-        });
-        pools.collect()
-    };
-    let (from, to) = (find(ImpactKind::Removed), find(ImpactKind::Added));
-    for pool in clusters.iter_mut().flat_map(|cluster| &mut cluster.pools) {
-        let Some(owner) = &pool.owner else { continue };
-        if let Some((from, to)) = from.get(owner).zip(to.get(owner)) {
-            let moved = FieldChange::not_known(&owner[0], from, to);
-            *pool = PoolChange {
-                pool: pool.pool.clone(),
-                ..pool::whole_cluster(vec![moved])
+/// The objects that own machines, with the clusters that these are in.
+pub type Owners = BTreeMap<Owner, Arc<str>>;
+
+/// Of a pool whose object is in another cluster on the other side, nobody knows what becomes of it: no machines are deleted, and none
+/// made. `before` has no cluster that goes, for its machines go with it.
+pub fn keep_moved(clusters: &mut [ClusterChange], before: &Owners, after: &Owners) {
+    for cluster in clusters {
+        let is_gone = matches!(cluster.change, ImpactKind::Removed | ImpactKind::Replaced);
+        for pool in &mut cluster.pools {
+            let Some(owner) = &pool.owner else { continue };
+            let both = match pool.change {
+                ImpactKind::Added => before.get(owner).map(|from| (from, &cluster.cluster)),
+                _ if is_gone => None,
+                _ => after.get(owner).map(|to| (&cluster.cluster, to)),
             };
+            if let Some((from, to)) = both {
+                let moved = FieldChange::not_known(&owner.title, from, to);
+                *pool = PoolChange {
+                    pool: pool.pool.clone(),
+                    judgment: pool.judgment,
+                    ..pool::whole_cluster(vec![moved])
+                };
+            }
         }
     }
 }

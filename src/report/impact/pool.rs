@@ -1,10 +1,11 @@
 //! Computes the impact of a change on the machines of one node pool.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use capi::changes::{Effect, is_hosted};
 use capi::image::{Image, fact};
+use capi::objects::ManifestObject;
 use capi::providers::{self, Kind, NamedBy, Stamp, Template, image_fields};
 use capi::unknown::Unknown;
 use serde::Serialize;
@@ -21,6 +22,39 @@ use crate::model::cluster_view::ClusterView;
 use crate::model::judgment::Grade;
 use crate::model::version::Version;
 use crate::rules::{ChangeInput, Side};
+
+/// An object whose machines are those of a pool.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Owner {
+    /// `Kind/name`.
+    pub(super) title: String,
+    namespace: Arc<str>,
+}
+
+impl Owner {
+    fn new(object: &ManifestObject) -> Self {
+        Self {
+            title: format!("{}/{}", object.kind, object.name),
+            namespace: Arc::clone(&object.namespace),
+        }
+    }
+
+    /// Those of a cluster.
+    pub fn all(cluster: &Cluster) -> impl Iterator<Item = Self> {
+        let objects = { cluster.objects.iter() }.filter(|one| one.pool.is_some());
+        let owners = objects.filter(|one| one.owns_machines());
+        owners.map(|one| Self::new(&one.object))
+    }
+}
+
+/// Which changes of an object delete it, and make it again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Force {
+    /// Those that a webhook refuses.
+    WhatIsRefused,
+    /// Each one.
+    EachChange,
+}
 
 /// What happens to one node pool.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -58,9 +92,9 @@ pub struct PoolChange {
     /// The fields of its objects that change.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<FieldChange>,
-    /// Of a pool that comes or goes, the object whose machines these are, as `Kind/name`, and its namespace.
+    /// Of a pool that comes or goes, the object whose machines these are.
     #[serde(skip)]
-    pub(super) owner: Option<[String; 2]>,
+    pub(super) owner: Option<Owner>,
 }
 
 /// The name instead of a node pool's where a change concerns all of them, or none alone.
@@ -85,11 +119,16 @@ impl PoolChange {
         }
     }
 
-    /// Where these objects are deleted and made again as their change is refused, nobody knows what becomes of their machines.
-    pub fn doubt_refusals(&mut self, forced: &BTreeSet<String>) {
+    /// Where objects, as `Kind/name`, are deleted and made again, nobody knows what becomes of their machines.
+    pub fn doubt_forced(&mut self, forced: &BTreeMap<String, Force>) {
         for field in &mut self.changes {
-            if field.rollout == Some(Rollout::Refused) && forced.contains(&field.object) {
-                field.rollout = Some(Rollout::Unknown);
+            let is_remade = match forced.get(&field.object) {
+                Some(Force::EachChange) => true,
+                Some(Force::WhatIsRefused) => field.rollout == Some(Rollout::Refused),
+                None => false,
+            };
+            if is_remade {
+                field.rollout = field.rollout.max(Some(Rollout::Unknown));
                 self.rollout = self.rollout.max(field.rollout);
             }
         }
@@ -278,7 +317,10 @@ pub(super) fn changes(
                 let own: Vec<&ObjectChange<'_>> = own.collect();
                 changes.extend(pool_change(old, new, in_place, &own));
             }
-            None => changes.push(one_sided_change(new, ImpactKind::Added)),
+            None => changes.push(
+                staying_change(new, before, &of_objects)
+                    .unwrap_or_else(|| one_sided_change(new, ImpactKind::Added)),
+            ),
         }
     }
     for old in pools(before) {
@@ -291,7 +333,10 @@ pub(super) fn changes(
         let hidden = is.map(|_| Some(FieldChange::from_files(was, is)));
         match unbuilt_change(input, name).or(hidden) {
             Some(change) => rest.extend(change),
-            None => changes.push(one_sided_change(old, ImpactKind::Removed)),
+            None => changes.push(
+                staying_change(old, after, &of_objects)
+                    .unwrap_or_else(|| one_sided_change(old, ImpactKind::Removed)),
+            ),
         }
     }
     let all_roll = { changes.iter() }.filter(|pool| pool.machines_to_roll().is_some());
@@ -344,6 +389,27 @@ fn unbuilt_change(input: &ChangeInput<'_>, pool: &PoolName) -> Option<Option<Fie
     let [was, is] = sides.map(|side| side.view.cluster.unbuilt(Some(pool)));
     was.or(is)?;
     Some((was != is).then(|| FieldChange::from_files(was, is)))
+}
+
+/// Of a pool that is on one side only, and whose object is on the other side too, nobody knows what becomes of its machines.
+fn staying_change(
+    pool: PoolSide<'_>,
+    other: &Side<'_>,
+    of_objects: &[ObjectChange<'_>],
+) -> Option<PoolChange> {
+    let owner = pool.owner()?;
+    let mut objects = other.view.cluster.objects.iter();
+    objects.find(|one| Owner::new(&one.object) == owner)?;
+    let name = &pool.pool().name;
+    let own = { of_objects.iter() }.filter(|change| change.pool.as_ref() == Some(name));
+    let own = own.map(|change| FieldChange {
+        rollout: Some(Rollout::Unknown),
+        ..FieldChange::from_object(change)
+    });
+    Some(PoolChange {
+        pool: name.to_string(),
+        ..whole_cluster(own.collect())
+    })
 }
 
 /// What changes of a cluster that no single pool has.
@@ -449,8 +515,14 @@ fn pool_change(
     if because.is_empty() && fields.is_empty() && replicas.from == replicas.to {
         return None;
     }
+    // Without a number a webhook writes one, or an autoscaler has.
+    let scaled = if replicas.from.is_some() == replicas.to.is_some() {
+        Effect::NoEffect
+    } else {
+        Effect::NotKnown
+    };
     let effects = fields.iter().map(|field| field.answer.effect);
-    let rollout = match effects.fold(made, Effect::max) {
+    let rollout = match effects.fold(made.max(scaled), Effect::max) {
         Effect::NoEffect if is_open => Some(Rollout::Unknown),
         Effect::InPlace if is_open => Some(Rollout::Roll),
         effect => Rollout::from_effect(effect),
@@ -560,14 +632,12 @@ impl<'a> PoolSide<'a> {
         self.side.view.judgments[self.index].grade()
     }
 
-    /// The object whose machines these are, as `Kind/name`, and its namespace.
-    fn owner(self) -> Option<[String; 2]> {
+    /// The object whose machines these are.
+    fn owner(self) -> Option<Owner> {
         let pool = Some(&self.pool().name);
         let mut objects = self.side.view.cluster.objects.iter();
         let owner = objects.find(|one| one.pool.as_ref() == pool && one.owns_machines())?;
-        let object = &owner.object;
-        let title = format!("{}/{}", object.kind, object.name);
-        Some([title, object.namespace.to_string()])
+        Some(Owner::new(&owner.object))
     }
 
     fn replicas(self) -> Option<u32> {

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use capi::image::{Image, ImageKey, fact};
+use oci_artifacts::Reference;
 use parking_lot::Mutex;
 use serde::Serialize;
 
@@ -111,13 +112,10 @@ pub(super) fn part_from_name(booted: &BootedImage<'_>) -> ImagePart {
     }
 }
 
-/// The tag of a reference: of its last part, for a password may be before the registry.
+/// The tag of a reference; none where the text, which may hold a password or a query, is no reference.
 fn tag(uri: &str) -> Option<String> {
-    let name = uri.split_once("://").map_or(uri, |(_, name)| name);
-    let (_, path) = name.split_once('/')?;
-    let last = path.rsplit('/').next()?.split('@').next()?;
-    let (_, tag) = last.split_once(':')?;
-    Some(tag.to_owned())
+    let tag = Reference::parse(uri).ok()?.tag?;
+    Some(tag.to_string())
 }
 
 /// An image as a row of numbers.
@@ -218,14 +216,13 @@ mod tests {
     use super::tag;
 
     #[test]
-    fn a_tag_is_no_password_and_no_port() {
+    fn a_tag_is_no_password_no_query_and_no_port() {
         for (uri, expected) in [
             ("oci://r.example:5000/os/noble:1.2", Some("1.2")),
-            ("oci://r.example/noble:1@sha256:0", Some("1")),
-            ("oci://user:secret@r.example/noble:1", Some("1")),
-            ("oci://user:secret@r.example/noble", None),
+            ("oci://r.example/noble:1.31.8?sig=secret", None),
+            ("oci://user:secret@r.example/noble:1", None),
             ("oci://user:secret@r.example", None),
-            ("oci://r.example:5000/noble@sha256:0", None),
+            ("https://r.example:5000/noble:secret?a", None),
         ] {
             assert_eq!(tag(uri).as_deref(), expected, "{uri}");
         }
