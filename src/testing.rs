@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use capi::image::{Fact, Facts, Image, ImageKey, Images, Origin};
+use capi::labels::LabelSelector;
 use oci_artifacts::Address;
 use yaml_tree::place::{FileId, Located, Place, Source, Sources};
 
@@ -148,6 +149,14 @@ impl Given {
         };
         let found = self.view.cluster.endpoint.as_mut();
         found.expect("an endpoint first").hosts.push(host);
+    }
+
+    /// The control plane's hosts are those, behind the endpoint.
+    pub(crate) fn select_hosts(&mut self, selector: &str) {
+        let read = yaml_tree::read(selector, FileId(0), yaml_tree::engine::Engine::Kubectl);
+        let node = read.expect("YAML").documents.remove(0);
+        let found = self.view.cluster.endpoint.as_mut();
+        found.expect("an endpoint first").selector = LabelSelector::read(&node);
     }
 
     /// The project has an output that writes endpoints.

@@ -1029,6 +1029,19 @@ refused
       edge-md        refused by its webhook: nothing changes, and the sync fails
                        OpenStackMachineTemplate/edge spec.template.spec.flavor  none → b
     no machine is re-provisioned, refused by webhooks in 2 pools, 1 cluster as before
+    error[template-edited-in-place]: OpenStackMachineTemplate `edge` changes under the same name, and its webhook refuses changes below `spec.template.spec`
+    1 error in 1 cluster
+no longer
+    edge
+      control-plane  refused by its webhook: nothing changes, and the sync fails
+                       OpenStackMachineTemplate/edge spec.template.spec.flavor  none → b
+                       OpenStackMachineTemplate/edge metadata.labels.a  b → none
+      edge-md        refused by its webhook: nothing changes, and the sync fails
+                       OpenStackMachineTemplate/edge spec.template.spec.flavor  none → b
+                       MachineDeployment/edge-md metadata.labels.a  b → none
+                       OpenStackMachineTemplate/edge metadata.labels.a  b → none
+    no machine is re-provisioned, refused by webhooks in 2 pools, 1 cluster as before
+    error[template-edited-in-place]: OpenStackMachineTemplate `edge` changes under the same name, and its webhook refuses changes below `spec.template.spec`
     1 error in 1 cluster
 what is not refused
     edge
@@ -1042,6 +1055,19 @@ forced by what deploys it
       edge-md        not known whether machines are re-provisioned
                        OpenStackMachineTemplate/edge spec.template.spec.flavor  none → b
     not known of 2 pools, 1 cluster as before
+    error[template-edited-in-place]: OpenStackMachineTemplate `edge` changes under the same name, and its webhook refuses changes below `spec.template.spec`
+    1 error in 1 cluster
+no longer
+    edge
+      control-plane  not known whether machines are re-provisioned
+                       OpenStackMachineTemplate/edge spec.template.spec.flavor  none → b
+                       OpenStackMachineTemplate/edge metadata.labels.a  b → none
+      edge-md        not known whether machines are re-provisioned
+                       OpenStackMachineTemplate/edge spec.template.spec.flavor  none → b
+                       MachineDeployment/edge-md metadata.labels.a  b → none
+                       OpenStackMachineTemplate/edge metadata.labels.a  b → none
+    not known of 2 pools, 1 cluster as before
+    error[template-edited-in-place]: OpenStackMachineTemplate `edge` changes under the same name, and its webhook refuses changes below `spec.template.spec`
     1 error in 1 cluster
 what is not refused
     edge
@@ -1055,6 +1081,19 @@ forced under Flux
       edge-md        not known whether machines are re-provisioned
                        OpenStackMachineTemplate/edge spec.template.spec.flavor  none → b
     not known of 2 pools, 1 cluster as before
+    error[template-edited-in-place]: OpenStackMachineTemplate `edge` changes under the same name, and its webhook refuses changes below `spec.template.spec`
+    1 error in 1 cluster
+no longer
+    edge
+      control-plane  not known whether machines are re-provisioned
+                       OpenStackMachineTemplate/edge spec.template.spec.flavor  none → b
+                       OpenStackMachineTemplate/edge metadata.labels.kustomize.toolkit.fluxcd.io/force  Enabled → none
+      edge-md        not known whether machines are re-provisioned
+                       OpenStackMachineTemplate/edge spec.template.spec.flavor  none → b
+                       MachineDeployment/edge-md metadata.labels.kustomize.toolkit.fluxcd.io/force  Enabled → none
+                       OpenStackMachineTemplate/edge metadata.labels.kustomize.toolkit.fluxcd.io/force  Enabled → none
+    not known of 2 pools, 1 cluster as before
+    error[template-edited-in-place]: OpenStackMachineTemplate `edge` changes under the same name, and its webhook refuses changes below `spec.template.spec`
     1 error in 1 cluster
 what is not refused
     edge
@@ -1068,12 +1107,45 @@ forced under Argo CD
       edge-md        not known whether machines are re-provisioned
                        OpenStackMachineTemplate/edge spec.template.spec.flavor  none → b
     not known of 2 pools, 1 cluster as before
+    error[template-edited-in-place]: OpenStackMachineTemplate `edge` changes under the same name, and its webhook refuses changes below `spec.template.spec`
+    1 error in 1 cluster
+no longer
+    edge
+      control-plane  not known whether machines are re-provisioned
+                       OpenStackMachineTemplate/edge spec.template.spec.flavor  none → b
+      edge-md        not known whether machines are re-provisioned
+                       OpenStackMachineTemplate/edge spec.template.spec.flavor  none → b
+    not known of 2 pools, 1 cluster as before
+    error[template-edited-in-place]: OpenStackMachineTemplate `edge` changes under the same name, and its webhook refuses changes below `spec.template.spec`
     1 error in 1 cluster
 what is not refused
     edge
       edge-md  in place: existing machines get the change and are not replaced
                  MachineDeployment/edge-md spec.minReadySeconds  none → 1
     no machine is re-provisioned, 1 cluster as before
+replaced by force under Argo CD
+    edge
+      control-plane  not known whether machines are re-provisioned
+                       OpenStackMachineTemplate/edge spec.template.spec.flavor  none → b
+      edge-md        not known whether machines are re-provisioned
+                       OpenStackMachineTemplate/edge spec.template.spec.flavor  none → b
+    not known of 2 pools, 1 cluster as before
+    error[template-edited-in-place]: OpenStackMachineTemplate `edge` changes under the same name, and its webhook refuses changes below `spec.template.spec`
+    1 error in 1 cluster
+no longer
+    edge
+      control-plane  not known whether machines are re-provisioned
+                       OpenStackMachineTemplate/edge spec.template.spec.flavor  none → b
+      edge-md        not known whether machines are re-provisioned
+                       OpenStackMachineTemplate/edge spec.template.spec.flavor  none → b
+    not known of 2 pools, 1 cluster as before
+    error[template-edited-in-place]: OpenStackMachineTemplate `edge` changes under the same name, and its webhook refuses changes below `spec.template.spec`
+    1 error in 1 cluster
+what is not refused
+    edge
+      edge-md  not known whether machines are re-provisioned
+                 MachineDeployment/edge-md spec.minReadySeconds  none → 1
+    not known of 1 pool, 1 cluster as before
 
 "#]],
     );

@@ -62,15 +62,15 @@ pub fn contract(files: &[File], mut declared: Declared) -> io::Result<Contract> 
         breach(format!("`{INSTALLER}` is not executable"), help);
     }
     let (program, text) = beginning(file)?;
-    if program.as_ref().is_some_and(|it| it.ends_with('\r')) {
+    if let Some(program) = program.as_ref().and_then(|it| it.strip_suffix('\r')) {
         let help = "write it with the line ends of Unix; in git: `install.sh text eol=lf` in `.gitattributes`";
         let message =
-            format!("`{INSTALLER}` has the line ends of Windows: no host has its program");
+            format!("`{INSTALLER}` has the line ends of Windows: no host has `{program}\\r`");
         breach(message, help.to_owned());
     }
     if program.is_none() && text.is_some() {
         let help = "start it with `#!/bin/sh`, or the program that runs it".to_owned();
-        breach(format!("`{INSTALLER}` says not what runs it"), help);
+        breach(format!("`{INSTALLER}` does not say what runs it"), help);
     }
     let is_unread = |name: &&Arc<str>| text.as_ref().is_some_and(|text| !mentions(text, name));
     let unread: Vec<Arc<str>> = names.filter(is_unread).cloned().collect();
@@ -130,7 +130,7 @@ fn beginning(file: &File) -> io::Result<(Option<String>, Option<String>)> {
         .split('\n')
         .next()
         .and_then(|line| line.strip_prefix("#!"));
-    let program = program.map(|program| program.trim_matches(' ').to_owned());
+    let program = program.map(|program| program.trim_matches([' ', '\t']).to_owned());
     Ok((program, (file.size <= SEARCHED).then_some(text)))
 }
 
@@ -192,6 +192,14 @@ mod tests {
     }
 
     #[test]
+    fn blanks_around_the_program_are_no_part_of_it() {
+        let script = installer("install.sh", true, "#!\t /bin/sh -e \t\necho\n");
+        let found = contract(&[script], declared(&[])).expect("memory");
+        let program = found.installer.and_then(|it| it.program);
+        assert_eq!(program.as_deref(), Some("/bin/sh -e"));
+    }
+
+    #[test]
     fn each_breach_is_reported() {
         for (file, names, word) in [
             (
@@ -208,7 +216,7 @@ mod tests {
             (
                 installer("install.sh", true, "#!/bin/sh\r\necho\r\n"),
                 &[],
-                "line ends of Windows",
+                "no host has `/bin/sh\\r`",
             ),
             (
                 installer("install.sh", true, "#!/bin/sh\nA-B"),

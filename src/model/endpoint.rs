@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use ipnet::IpNet;
 
-use capi::labels::Labels;
+use capi::labels::{LabelSelector, Labels};
 use yaml_tree::place::{Located, Place};
 use yaml_tree::value::{Map, Node};
 
@@ -26,6 +26,8 @@ pub struct ControlPlaneEndpoint {
     pub certificate_names: Option<Located<Vec<Arc<str>>>>,
     /// The inventory, sorted by name.
     pub hosts: Vec<Host>,
+    /// What selects the control plane's hosts, where it is said.
+    pub selector: Option<LabelSelector>,
     /// Where control plane hosts have their addresses.
     pub subnets: Vec<Located<IpNet>>,
     /// The networks of pods and services.
@@ -45,6 +47,7 @@ impl ControlPlaneEndpoint {
             statements: Vec::new(),
             certificate_names: None,
             hosts: Vec::new(),
+            selector: None,
             subnets: Vec::new(),
             ranges: Vec::new(),
             kube_vip: None,
@@ -59,11 +62,12 @@ impl ControlPlaneEndpoint {
         path: &'static str,
         host: Option<Located<Arc<str>>>,
         port: Option<Located<u16>>,
-        default: u16,
+        default: Option<u16>,
     ) {
         match (&self.endpoint, host) {
             (None, Some(host)) => {
-                let port = port.map_or(default, |port| port.value);
+                let port = port.map(|port| port.value).or(default);
+                let port = port.unwrap_or(DEFAULT_PORT);
                 self.endpoint = Some(Endpoint { way, host, port });
             }
             (Some(_), host) => self.state(path, host, port),

@@ -1,6 +1,7 @@
 //! An image would be stamped without a checksum.
 
 use capi::image::{Image, fact};
+use capi::providers::is_searched_by_md5;
 use oci_artifacts::is_oci;
 
 use crate::model::cluster::Pool;
@@ -59,8 +60,7 @@ fn lacks(input: &ClusterInput<'_>, image: &Image, needed: &str) -> bool {
         fact::SHA256 => {
             input.settings.images.checksum == ChecksumStyle::Literal && !input.is_pulled(image)
         }
-        // An image that Glance has under an id or a name of its own is not searched by its md5.
-        _ => !image.built && !has_location(image, "locations.glance."),
+        _ => !image.built && is_searched_by_md5(&image.facts),
     };
     let known = match needed {
         fact::SHA256 => &fact::CHECKSUMS[..],
@@ -73,11 +73,6 @@ fn lacks(input: &ClusterInput<'_>, image: &Image, needed: &str) -> bool {
             .is_some_and(|digest| !digest.is_empty())
     };
     stamped && !known.iter().any(is_known)
-}
-
-/// Whether a provider has the image in a place of its own.
-fn has_location(image: &Image, prefix: &str) -> bool {
-    image.facts.iter().any(|(name, _)| name.starts_with(prefix))
 }
 
 fn missing_checksum(input: &ClusterInput<'_>, pool: &Pool, image: &Image, needed: &str) -> Finding {
@@ -151,13 +146,30 @@ mod tests {
     }
 
     #[test]
-    fn openstack_needs_the_md5_of_declared_images() {
-        let mut given = Given::new();
-        given.view.cluster.infra_provider = Some(given.line("infra_provider", "capo"));
-        given.declared("noble-a", &[("sha256", "00")]);
-        given.boots("noble-a");
-        assert!(given.found(ID).contains("help: `os_images.noble-a.md5: …`"));
-        given.declared("noble-a", &[("locations.glance.id", "8f1b2c3d")]);
-        assert_eq!(given.found(ID), "");
+    fn openstack_needs_the_md5_of_declared_images_that_are_searched_by_it() {
+        for (fact, is_needed) in [
+            ("sha256", true),
+            ("md5", false),
+            ("locations.glance.id", false),
+            ("openstack_glance_uuid", false),
+            ("locations.glance.name", false),
+            ("locations.glance.image-ref", false),
+            ("locations.glance.tags", false),
+            ("locations.glance.other", true),
+            ("locations.glance.id!", true),
+        ] {
+            let mut given = Given::new();
+            given.view.cluster.infra_provider = Some(given.line("infra_provider", "capo"));
+            let value = if fact.ends_with('!') { "" } else { "8f1b2c3d" };
+            given.declared("noble-a", &[(fact.trim_end_matches('!'), value)]);
+            given.boots("noble-a");
+            let found = given.found(ID);
+            let is_reported = found.contains("help: `os_images.noble-a.md5: …`");
+            assert_eq!(
+                (is_reported, found.is_empty()),
+                (is_needed, !is_needed),
+                "{fact}: {found}"
+            );
+        }
     }
 }

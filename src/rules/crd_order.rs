@@ -7,7 +7,7 @@ use capi::objects::bundled::{Bundle, Bundled, Order};
 use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
 
-/// Looks at bundles whose objects are not applied by their kinds. Of the objects that want one other, the first is reported.
+/// Looks at bundles whose objects are not applied by their kinds. Of the objects that want the same one, the first is reported.
 pub(super) fn bundle(input: &Bundle<'_>, findings: &mut Vec<Finding>) {
     let place = |object: &Bundled| (object.file, object.named.start);
     let namespaces: BTreeMap<&str, &Bundled> = { input.objects.iter().rev() }
@@ -16,33 +16,32 @@ pub(super) fn bundle(input: &Bundle<'_>, findings: &mut Vec<Finding>) {
         .collect();
     let mut reported = BTreeSet::new();
     for object in input.objects {
-        let definition = input.definition(object);
         let is_late = |wanted: &&Bundled| place(object) < place(wanted);
-        let namespace = || {
-            let is_in_one = !input.is_cluster_scoped(object);
-            let namespace = namespaces.get(&*object.namespace).copied();
-            namespace.filter(|_| is_in_one).filter(is_late)
-        };
+        let definition = input.definition(object);
+        let namespace = { namespaces.get(&*object.namespace).copied() }
+            .filter(|_| !input.is_cluster_scoped(object));
         let (wanted, label) = match input.order {
-            Order::Together => (definition, "of this kind"),
+            Order::Together => ([definition, None], "of this kind"),
             Order::Names => (
-                definition.filter(is_late).or_else(namespace),
+                [definition, namespace].map(|wanted| wanted.filter(is_late)),
                 "applied first",
             ),
             Order::Kind => continue,
         };
-        let Some(wanted) = wanted.filter(|wanted| reported.insert(place(wanted))) else {
-            continue;
-        };
-        let finding = match input.order {
-            Order::Together => report_unknown_kind(object, wanted),
-            _ => report_early_object(object, wanted),
-        };
-        findings.push(
-            finding
-                .with_label(input.spot(object), label)
-                .with_label(input.spot(wanted), "defined here"),
-        );
+        for wanted in wanted.into_iter().flatten() {
+            if !reported.insert(place(wanted)) {
+                continue;
+            }
+            let finding = match input.order {
+                Order::Together => report_unknown_kind(object, wanted),
+                _ => report_early_object(object, wanted),
+            };
+            findings.push(
+                finding
+                    .with_label(input.spot(object), label)
+                    .with_label(input.spot(wanted), "defined here"),
+            );
+        }
     }
 }
 
@@ -52,10 +51,13 @@ fn report_early_object(object: &Bundled, wanted: &Bundled) -> Finding {
     } else {
         "defines its kind"
     };
+    let way = if object.file == wanted.file {
+        format!("move `{wanted}` up")
+    } else {
+        format!("give the file of `{wanted}` a name that comes first")
+    };
     let message = format!("`{object}` is applied before `{wanted}`, which {what}");
-    Finding::new(RuleId::CrdOrder, message).help(format!(
-        "pack with `--order numbered`, or give the file of `{wanted}` a name that comes first"
-    ))
+    Finding::new(RuleId::CrdOrder, message).help(format!("pack with `--order numbered`, or {way}"))
 }
 
 fn report_unknown_kind(object: &Bundled, definition: &Bundled) -> Finding {

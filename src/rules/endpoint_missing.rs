@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::model::endpoint::Host;
+use crate::model::endpoint::{ControlPlaneEndpoint, Host};
 use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
 use crate::rules::ClusterInput;
@@ -28,19 +28,28 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
     findings.push(
         finding
             .help("a virtual IP: `cluster.control_plane_endpoint.vip: 192.0.2.10`")
-            .help(way_of_hosts(&found.hosts)),
+            .help(way_of_hosts(found)),
     );
 }
 
 /// What makes a host the endpoint: the first step that is missing.
-fn way_of_hosts(hosts: &[Host]) -> String {
-    let addresses = hosts.iter().flat_map(|host| &host.addresses);
-    let classes: BTreeSet<String> = addresses.map(|(class, _)| format!("`{class}`")).collect();
-    if hosts.is_empty() {
+fn way_of_hosts(found: &ControlPlaneEndpoint) -> String {
+    if found.hosts.is_empty() {
         return "a host: list the control plane's in `cluster.inventory`, with their labels and addresses".to_owned();
     }
+    let is_selected =
+        |host: &&Host| { found.selector.iter() }.any(|selector| selector.matches(&host.labels));
+    let mut selected = found.hosts.iter().filter(is_selected).peekable();
+    if selected.peek().is_none() {
+        return "a host: none is the control plane's: give one the labels that its pool selects by, or select it by \
+                `cluster.control_plane_endpoint.host: {selector: {matchLabels: …}}`"
+            .to_owned();
+    }
+    let classes: BTreeSet<String> = { selected.flat_map(|host| &host.addresses) }
+        .map(|(class, _)| format!("`{class}`"))
+        .collect();
     if classes.is_empty() {
-        return "a host: say the addresses of those that are known; an object by the annotation \
+        return "a host: say the addresses of the control plane's; an object by the annotation \
                 `metalmark.dev/address.internal: 192.0.2.11`, an entry of `cluster.inventory` by `addresses: {internal: 192.0.2.11}`"
             .to_owned();
     }
@@ -66,7 +75,16 @@ mod tests {
         let found = given.found(RuleId::EndpointMissing);
         assert!(found.starts_with("the cluster has no control plane endpoint\n"));
         assert!(found.contains("endpoint.vip: ") && found.contains("`cluster.inventory`, with"));
-        given.host("server-1", &[], &[]);
+        // One of another pool is none of the control plane's.
+        given.host("worker-1", &[], &[("oob", "10.9.0.1")]);
+        for pool_selects in [false, true] {
+            if pool_selects {
+                given.select_hosts("{matchLabels: {role: cp}}");
+            }
+            let found = given.found(RuleId::EndpointMissing);
+            assert!(found.contains("none is the control plane's"), "{found}");
+        }
+        given.host("server-1", &[("role", "cp")], &[]);
         assert!(
             given
                 .found(RuleId::EndpointMissing)
@@ -74,7 +92,7 @@ mod tests {
         );
         given.host(
             "server-2",
-            &[],
+            &[("role", "cp")],
             &[("vpn", "10.8.0.2"), ("eno1", "192.0.2.2")],
         );
         assert!(

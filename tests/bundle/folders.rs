@@ -261,6 +261,12 @@ fn an_archive_of_components_is_packed_as_its_folder_is() {
         "zstd.tar.zst",
         [0x28, 0xb5, 0x2f, 0xfd, 0x04, 0x58, 0x09, 0x00],
     );
+    stage.write(
+        "index.yaml",
+        "version: 1\nbundles: [{name: in, from: in}]\n",
+    );
+    stage.write("linked/install.sh", "#!/bin/sh\n");
+    symlink("/etc/hostname", stage.path().join("linked/out")).expect("a link");
     let mut story = Story::new(&stage);
     story.runs(&[
         "bundle pack --components in --to a.tgz",
@@ -270,6 +276,11 @@ fn an_archive_of_components_is_packed_as_its_folder_is() {
         "bundle pack --components zstd.tar.zst --to e.tgz",
         "bundle pack --kind artifact a.tgz --to f.tgz",
         "bundle inspect f.tgz",
+        "bundle pack --components in/install.sh --to g.tgz",
+        "bundle pack --kind components in/install.sh --to h.tgz",
+        "bundle pack --kind components index:index.yaml --to i.tgz",
+        "bundle pack --kind components - --to j.tgz",
+        "bundle pack --components linked --to k.tgz",
     ]);
     story.is(str![[r#"
 $ bundle pack --components in --to a.tgz => 0
@@ -295,6 +306,19 @@ content      sha256:b507219f4a0bf164f7703029bea13b45f78e8b98c113a7b380757e3c0de3
 files        1 file, 10 bytes
 executable   install.sh
 installer    /bin/sh
+$ bundle pack --components in/install.sh --to g.tgz => 0
+sha256:c0f6b0578f30a1c0293e14fed9ec978631aa7cf8ca1559f230563c1574e4d72b
+components bundle of 1 file; wrote `g.tgz`
+$ bundle pack --kind components in/install.sh --to h.tgz => 0
+sha256:c0f6b0578f30a1c0293e14fed9ec978631aa7cf8ca1559f230563c1574e4d72b
+components bundle of 1 file; wrote `h.tgz`
+$ bundle pack --kind components index:index.yaml --to i.tgz => 1
+error[bundle-unsupported]: `in` is a bundle of kind components, and an index names bundles of manifests --> index.yaml:2:28
+$ bundle pack --kind components - --to j.tgz => 2
+error: a stream holds manifests: name files or folders, or leave out `--kind`
+$ bundle pack --components linked --to k.tgz => 1
+error[component-contract]: `install.sh` is not executable --> linked/install.sh
+error[bundle-layout]: `linked/out` is a symbolic link to what is not a file of the bundle --> linked/out
 
 "#]]);
 }

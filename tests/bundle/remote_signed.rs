@@ -1,5 +1,7 @@
 //! Signatures of bundles in registries, and the programs of others that read what is pushed.
 
+use std::fs;
+
 use snapbox::str;
 
 use super::{clean, ends, exists, files, manifests, refusal, run};
@@ -63,10 +65,15 @@ fn a_bundle_that_breaks_the_contract_of_its_kind_is_not_pushed() {
     clean(&stage, "pack in --kind artifact --to bad.tgz");
     let mut story = Story::new(&stage).name(registry.host(), "HOST");
     let to = format!("oci://{}/group/components:1", registry.host());
-    let push = format!("bundle push bad.tgz {to} --kind components");
-    story.runs(&[&push]).is(str![[r#"
-$ bundle push bad.tgz oci://HOST/group/components:1 --kind components => 1
-error[component-contract]: `install.sh` is not executable --> bad.tgz:install.sh
+    let push = |from: &str| format!("bundle push {from} {to} --kind components");
+    fs::rename(stage.path().join("bad.tgz"), stage.path().join("bad")).expect("renamed");
+    story
+        .runs(&[&push("bad"), &push("in/install.sh")])
+        .is(str![[r#"
+$ bundle push bad oci://HOST/group/components:1 --kind components => 1
+error[component-contract]: `install.sh` is not executable --> bad:install.sh
+$ bundle push in/install.sh oci://HOST/group/components:1 --kind components => 1
+error[component-contract]: `install.sh` is not executable --> in/install.sh
 
 "#]]);
     assert_eq!(registry.count(), 0, "nothing is sent");

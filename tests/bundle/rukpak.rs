@@ -5,7 +5,7 @@
 use snapbox::str;
 
 use super::NAMESPACE;
-use crate::support::stage::{Stage, project};
+use crate::support::stage::{Is, Stage, brief, project};
 use crate::support::story::Story;
 
 const DEFINITION: &str = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: groups.example.org}\n\
@@ -186,11 +186,12 @@ fn a_thousand_objects_of_one_kind_are_one_finding() {
         ("in/b.yaml", DEFINITION),
         ("in/c.yaml", NAMESPACE),
     ]);
-    for order in ["kind", "names"] {
+    // By names their namespace is late too.
+    for (order, count) in [("kind", 1), ("names", 2)] {
         let run = stage
             .run(&format!("bundle pack in --order {order} --to dir:out"))
             .exit(1);
-        assert_eq!(run.outcome.stderr.matches("[crd-order]").count(), 1);
+        assert_eq!(run.outcome.stderr.matches("[crd-order]").count(), count);
     }
 }
 
@@ -247,9 +248,57 @@ fn a_kustomization_is_no_manifest_whatever_it_says() {
             "resources: [namespace.yaml]\n",
         ),
         ("in/base/namespace.yaml", NAMESPACE),
+        ("bad/kustomization.yaml", "{{{{\n"),
+        ("bundle/manifests/kustomization.yaml", "resources: []\n"),
+        ("bundle/manifests/namespace.yaml", NAMESPACE),
     ]);
     stage.run("bundle pack in --to dir:out").exit(0);
     assert_eq!(stage.list("out"), ["manifests/base-namespace.yaml"]);
+    let mut story = Story::new(&stage);
+    story.runs(&["bundle pack bad --to dir:bad-out", "bundle inspect bundle"]);
+    story.is(str![[r#""#]]);
+}
+
+/// The name of a file says less than what it holds.
+#[test]
+fn an_object_in_a_file_called_kustomization_is_packed() {
+    let stage = project().file("in/kustomization.yaml", NAMESPACE);
+    stage.run("bundle pack in --to dir:out").exit(0);
+    assert_eq!(stage.list("out"), ["manifests/kustomization.yaml"]);
+}
+
+/// All that an object comes too early for is said in one run; the first of two namespaces of one name is the one that counts.
+#[test]
+fn an_object_before_its_definition_and_its_namespace_is_reported_for_both() {
+    let definition = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: groups.example.org}\n\
+        spec: {group: example.org, scope: Namespaced, names: {kind: Group, plural: groups}, versions: []}\n";
+    let group = |name: &str| {
+        format!(
+            "apiVersion: example.org/v1\nkind: Group\nmetadata: {{name: {name}, namespace: app}}\n"
+        )
+    };
+    let (one, two) = (group("one"), group("two"));
+    let together = [&one, definition, NAMESPACE].join("---\n");
+    let stage = project().files(&[
+        ("in/manifests/1.yaml", &*one),
+        ("in/manifests/2.yaml", &*two),
+        ("in/manifests/3.yaml", definition),
+        ("in/manifests/4.yaml", NAMESPACE),
+        ("one/manifests/all.yaml", &together),
+        ("twice/manifests/1.yaml", NAMESPACE),
+        (
+            "twice/manifests/2.yaml",
+            "apiVersion: v1\nkind: Secret\nmetadata: {name: a, namespace: app}\n",
+        ),
+        ("twice/manifests/3.yaml", NAMESPACE),
+    ]);
+    let found: String = ["in", "one", "twice"]
+        .map(|folder| {
+            let run = stage.run(&format!("bundle pack {folder} --order names --to dir:out"));
+            brief(&run.exit(1).outcome.stderr)
+        })
+        .concat();
+    found.is(str![[r#""#]]);
 }
 
 #[test]

@@ -79,6 +79,11 @@ control_plane_endpoint: {vip: 192.0.2.10}; infra_cluster: {controlPlaneEndpoint:
 control_plane_endpoint: {vip: 192.0.2.10}; infra_cluster: {controlPlaneEndpoint: {host: 192.0.2.10, port: 443}}
     error - [192.0.2.10, 443] => cluster.infra_cluster.controlPlaneEndpoint | 6443
 control_plane_endpoint: {port: 7443}; cluster_virtual_ip: 192.0.2.10; infra_cluster: {controlPlaneEndpoint: {port: 7443}}
+# A blank endpoint's port is held against that of all.
+control_plane_endpoint: {vip: 192.0.2.10, port: 7443, explicit: {host: '', port: 443}}
+    error - [192.0.2.10, 443] => cluster.control_plane_endpoint.explicit | 7443
+control_plane_endpoint: {vip: 192.0.2.10, explicit: {host: '', port: 443}, kube_vip: {port: 443}}
+control_plane_endpoint: {port: 7443, kube_vip: {port: 7443}}; infra_cluster: {controlPlaneEndpoint: soon}; cluster_virtual_ip: 192.0.2.10
 # The certificate is for the endpoint, among others.
 control_plane_endpoint: {vip: 192.0.2.10, cert_sans: [a.b, 192.0.2.10]}
 control_plane_endpoint: {vip: 192.0.2.10, cert_sans: [a.b]}
@@ -583,6 +588,11 @@ fn hosts_without_an_address_become_the_endpoint_by_the_help() {
         missing.contains("`metalmark.dev/address.internal: 192.0.2.11`"),
         "{missing}"
     );
+    // The address of another pool's host is none of the control plane's.
+    let host = "---\napiVersion: infrastructure.cluster.x-k8s.io/v1beta1\nkind: ElementalHost\n\
+        metadata: {name: w-1, annotations: {metalmark.dev/address.oob: 10.9.0.1}}\n";
+    stage.write("hosts.yaml", stage.read("hosts.yaml") + host);
+    assert_eq!(stage.run("check").exit(1).outcome.stdout, missing);
     stage.edit(
         "hosts.yaml",
         "name: m-1,",

@@ -9,7 +9,7 @@ use clap::ValueEnum;
 use oci_artifacts::archive::{MOST_LINKS, Spooling, link_target};
 use yaml_tree::place::Spot;
 
-use crate::bundle::plain::strip_manifests;
+use crate::bundle::plain::{self, strip_manifests};
 use crate::bundle::{BundleKind, File, MANIFESTS, registry_bundle_finding};
 use crate::error::Error;
 use crate::files::{self, Inside, InsideKind};
@@ -203,6 +203,16 @@ impl Gathered {
                 entry.path.clone()
             };
             self.add(path, file);
+        }
+        Ok(())
+    }
+
+    /// Leaves out what kustomize builds: no consumer of manifests takes it.
+    pub(super) fn leave_out_builds(&mut self) -> Result<(), Error> {
+        for (path, file) in std::mem::take(&mut self.files) {
+            if !plain::is_build(&file).map_err(Error::reading(&*file.from))? {
+                self.files.insert(path, file);
+            }
         }
         Ok(())
     }

@@ -22,7 +22,7 @@ use super::{Run, reference};
 /// What is packed, and where it goes.
 #[derive(Debug, Args)]
 pub struct PackOptions {
-    /// Folders and files, `-` for a stream of manifests, or `index:FILE`; without any, what the project renders.
+    /// Folders and files, one archive whose files are packed, `-` for a stream of manifests, or `index:FILE`; without any, what the project renders.
     #[arg(value_name = "IN")]
     inputs: Vec<PathBuf>,
     /// What is packed.

@@ -9,7 +9,7 @@ use clap::Args;
 use crate::bundle::{self, Bundle, BundleKind, File, LayerType};
 use crate::error::Error;
 use crate::files::{self, InsideKind};
-use crate::model::component::{Declared, annotation};
+use crate::model::component::{Declared, INSTALLER, annotation};
 use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
 use crate::pipeline::{Reporting, Terminal, Verdict};
@@ -84,11 +84,17 @@ pub(super) enum Source {
 }
 
 impl Run<'_> {
-    /// A folder, a file, or the files of an archive, which a file of components always is.
+    /// A folder, a file, or the files of an archive, which a file of components is unless it is their installer.
     pub(super) fn source(&self, path: &Path, kind: PackKind) -> Result<Source, Error> {
         let name = path.to_string_lossy();
-        let mut ends = [".tgz", ".tar.gz", ".tar"].iter();
-        let is_archive = (kind == PackKind::Components || ends.any(|end| name.ends_with(end)))
+        let is_named_so = match kind {
+            PackKind::Components => !path.ends_with(INSTALLER),
+            _ => [".tgz", ".tar.gz", ".tar"]
+                .iter()
+                .any(|end| name.ends_with(end)),
+        };
+        let is_archive = is_named_so
+            && matches!(Input::parse(&name), Ok(Input::Path(_)))
             && files::path_kind(&self.resolve(path))? != InsideKind::Folder;
         Ok(if is_archive {
             Source::Archive(path.to_owned())
@@ -109,7 +115,7 @@ impl PackingOptions {
         terminal: &mut Terminal,
     ) -> Result<Option<(Prepared, Workspace)>, Error> {
         let mut workspace = run.workspace(matches!(source, Source::Project))?;
-        let gathered = match source {
+        let mut gathered = match source {
             Source::Project => {
                 let made = gather::render_project(workspace, kind, run.today, terminal)?;
                 let Some((gathered, read)) = made else {
@@ -129,6 +135,7 @@ impl PackingOptions {
         };
         let mut packed = match kind {
             PackKind::Plain => {
+                gathered.leave_out_builds()?;
                 let policy = &workspace.settings.policy;
                 prepare(run, gathered, &self.manifests, Order::Together, policy)?
             }

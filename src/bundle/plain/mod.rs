@@ -39,6 +39,19 @@ pub struct Index {
     pub inputs: BTreeSet<usize>,
 }
 
+/// Whether a file is called as kustomizations are, and holds no object: some say no `kind`.
+///
+/// # Errors
+/// The file cannot be read.
+pub fn is_build(file: &File) -> io::Result<bool> {
+    if !is_kustomization(Path::new(&*file.from)) {
+        return Ok(false);
+    }
+    let found = index(std::slice::from_ref(file), &|_| {})?;
+    let is_read = |finding: &Finding| finding.rule == RuleId::ManifestInvalid;
+    Ok(found.objects.is_empty() && found.findings.iter().all(is_read))
+}
+
 /// The files, which are read again for the places of findings.
 pub struct Texts<'a> {
     files: &'a [File],
@@ -52,10 +65,6 @@ pub struct Texts<'a> {
 pub fn index(files: &[File], progress: &dyn Fn(usize)) -> io::Result<Index> {
     let mut all = Index::default();
     for (number, file) in files.iter().enumerate() {
-        if is_kustomization(Path::new(&*file.from)) {
-            all.inputs.insert(number);
-            continue;
-        }
         match text(file)? {
             Ok(text) => index_file(number, file, text, &mut all),
             Err(finding) => all.findings.push(*finding),

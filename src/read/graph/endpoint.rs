@@ -8,7 +8,7 @@ use yaml_tree::edit::Step;
 use yaml_tree::opaque::is_opaque;
 use yaml_tree::place::Located;
 
-use crate::model::endpoint::{ControlPlaneEndpoint, DEFAULT_PORT, Range, Way};
+use crate::model::endpoint::{ControlPlaneEndpoint, Range, Way};
 use crate::model::finding::{Finding, Subject};
 use crate::model::rule::{Level, RuleId};
 
@@ -87,13 +87,7 @@ impl PoolReader<'_, '_> {
                 let value = u16::try_from(port.value).ok().filter(|port| *port > 0)?;
                 Some(Located::new(value, port.place))
             });
-            found.add(
-                Way::Explicit,
-                "spec.controlPlaneEndpoint",
-                host,
-                port,
-                DEFAULT_PORT,
-            );
+            found.add(Way::Explicit, "spec.controlPlaneEndpoint", host, port, None);
         }
         let infrastructure = infrastructure.map(|index| &self.graph.objects[index]);
         let finding = infrastructure.and_then(|infrastructure| find_blank(infrastructure, object));

@@ -13,9 +13,7 @@ use super::inventory::{host_text, hosts, key_place};
 use super::report::Report;
 use crate::evaluate::Branch;
 use crate::model::cluster::{Cluster, PoolName};
-use crate::model::endpoint::{
-    ControlPlaneEndpoint, DEFAULT_PORT, KubeVip, KubeVipMode, Range, Way, lowest_host,
-};
+use crate::model::endpoint::{ControlPlaneEndpoint, KubeVip, KubeVipMode, Range, Way, lowest_host};
 
 const OWN: &str = "cluster.control_plane_endpoint";
 const KEY: &str = "control_plane_endpoint";
@@ -44,20 +42,26 @@ pub(super) fn endpoint(
     let empty = Map::default();
     let own = own.unwrap_or(&empty);
     found.hosts = hosts(branch, report);
-    let mut default = read_own(own, cluster, &mut found, report);
+    found.selector = selector(own, cluster, report);
+    let mut default = read_own(own, &mut found, report);
     sylva(root, branch, &mut found, default, report);
     let rest = report.value(branch, "infra_cluster");
     if let Some(rest) = rest.and_then(|node| map("cluster.infra_cluster", &node, report).cloned()) {
         let path = "cluster.infra_cluster.controlPlaneEndpoint";
         if let Some(node) = rest.get("controlPlaneEndpoint") {
-            default = explicit(node, path, &mut found, default, report);
+            let port = explicit(node, path, &mut found, default, report);
+            default = default.or(port);
         }
         found.infra_cluster = rest;
     }
+    let other = own.get("explicit").map(|node| match &node.value {
+        Value::Map(map) => map.get("host").is_none_or(is_blank),
+        _ => is_blank(node),
+    });
     let mut said = ["vip", "host", "kube_vip"].into_iter();
-    let is_blank = said.all(|key| own.get(key).is_none_or(is_blank));
-    if is_blank && found.endpoint.is_none() {
-        let derived = derive_host(&empty, found.place, cluster, &found, report);
+    let is_unsaid = other.unwrap_or(true) && said.all(|key| own.get(key).is_none_or(is_blank));
+    if is_unsaid && found.endpoint.is_none() {
+        let derived = derive_host(&empty, found.place, &found, report);
         if let Some((way, host)) = derived {
             found.add(way, OWN, Some(host), None, default);
         }
@@ -79,24 +83,26 @@ fn is_blank(node: &Node) -> bool {
     }
 }
 
-/// Host and port that somebody else answers at. Returns the port of an endpoint that is said elsewhere: a blank one has one too.
+/// Host and port that somebody else answers at. Returns the port of a blank one: it is that of an endpoint that is said elsewhere,
+/// unless that has one.
 fn explicit(
     node: &Node,
     path: &'static str,
     found: &mut ControlPlaneEndpoint,
-    default: u16,
+    default: Option<u16>,
     report: &mut Report<'_>,
-) -> u16 {
-    let Some(map) = map(path, node, report) else {
-        return default;
-    };
+) -> Option<u16> {
+    let map = map(path, node, report)?;
     let host = map.get("host");
     let host = host.and_then(|node| host_text(&format!("{path}.host"), node, report));
     let port = port_of(map, path, report);
-    let blank = port.as_ref().filter(|_| host.is_none());
-    let next = blank.map_or(default, |port| port.value);
+    if host.is_none() {
+        let said = port.as_ref().map(|port| port.value);
+        found.state(path, None, port);
+        return said;
+    }
     found.add(Way::Explicit, path, host, port, default);
-    next
+    None
 }
 
 /// The port beside a host.
@@ -106,18 +112,13 @@ fn port_of(map: &Map, path: &str, report: &mut Report<'_>) -> Option<Located<u16
 }
 
 /// The endpoint in metalmark's own words: the first of `explicit`, `vip` and `host` that says one. The others are held
-/// against it. Returns the port of one that names none.
-fn read_own(
-    own: &Map,
-    cluster: &Cluster,
-    found: &mut ControlPlaneEndpoint,
-    report: &mut Report<'_>,
-) -> u16 {
+/// against it. Returns the port of one that names none, where it is said.
+fn read_own(own: &Map, found: &mut ControlPlaneEndpoint, report: &mut Report<'_>) -> Option<u16> {
     let common = port_of(own, OWN, report);
-    let mut default = common.as_ref().map_or(DEFAULT_PORT, |port| port.value);
+    let mut default = common.map(|port| port.value);
     if let Some(node) = own.get("explicit") {
         let path = "cluster.control_plane_endpoint.explicit";
-        default = explicit(node, path, found, default, report);
+        default = default.or(explicit(node, path, found, default, report));
     }
     if let Some(vip) = own.get("vip") {
         let path = "cluster.control_plane_endpoint.vip";
@@ -132,7 +133,7 @@ fn read_own(
             found.add(Way::Explicit, path, host, None, default);
         }
         Some((node, Value::Map(map))) => {
-            if let Some((way, host)) = derive_host(map, node.place, cluster, found, report) {
+            if let Some((way, host)) = derive_host(map, node.place, found, report) {
                 found.add(way, path, Some(host), None, default);
             }
         }
@@ -154,30 +155,34 @@ fn read_own(
     default
 }
 
-/// The host that the inventory gives: of the control plane's, by its own selector or the pool's.
+/// What selects the control plane's hosts: the endpoint's own selector, or the pool's.
+fn selector(own: &Map, cluster: &Cluster, report: &mut Report<'_>) -> Option<LabelSelector> {
+    let host = own
+        .get("host")
+        .and_then(|node| node.get_path(&["selector"]));
+    if let Some(node) = host {
+        let path = "cluster.control_plane_endpoint.host.selector";
+        let selector = LabelSelector::read(node);
+        if selector.is_none() {
+            report.unfit(path, node.place, "a label selector");
+        }
+        return selector;
+    }
+    let mut pools = cluster.pools.iter();
+    let pool = pools.find(|pool| pool.name == PoolName::ControlPlane)?;
+    let infra = cluster.infra_provider.as_ref()?;
+    providers::find(&infra.value)?.hosts_of(&pool.settings)
+}
+
+/// The host that the inventory gives, of the control plane's.
 fn derive_host(
     map: &Map,
     fallback: Place,
-    cluster: &Cluster,
     found: &ControlPlaneEndpoint,
     report: &mut Report<'_>,
 ) -> Option<(Way, Located<Arc<str>>)> {
     let path = "cluster.control_plane_endpoint.host";
-    let selector = match map.get("selector") {
-        Some(node) => match LabelSelector::read(node) {
-            Some(selector) => selector,
-            None => {
-                report.unfit(&format!("{path}.selector"), node.place, "a label selector");
-                return None;
-            }
-        },
-        None => {
-            let mut pools = cluster.pools.iter();
-            let pool = pools.find(|pool| pool.name == PoolName::ControlPlane)?;
-            let infra = cluster.infra_provider.as_ref()?;
-            providers::find(&infra.value)?.hosts_of(&pool.settings)?
-        }
-    };
+    let selector = found.selector.as_ref()?;
     let classes = match map.get("address").map(|node| (node, &node.value)) {
         None | Some((_, Value::Null)) => CLASSES.map(Arc::from).to_vec(),
         Some((_, Value::String(class))) => vec![Arc::clone(class)],
@@ -209,7 +214,7 @@ fn sylva(
     root: &Branch,
     branch: &Branch,
     found: &mut ControlPlaneEndpoint,
-    default: u16,
+    default: Option<u16>,
     report: &mut Report<'_>,
 ) {
     for (holder, path) in [root, branch].into_iter().zip(SYLVA) {

@@ -8,7 +8,7 @@ use yaml_tree::value::{Entry, Map, Node, Value};
 
 use super::images::{ImageNames, Way};
 use super::{Edit, IMAGE_NAME, InfraCluster, Kind, Provider, ProviderData, Stamp, image_name};
-use crate::image::fact;
+use crate::image::{Facts, fact};
 
 /// See the module documentation.
 pub(super) struct Capo;
@@ -91,7 +91,7 @@ impl Provider for Capo {
     fn image(&self, _kind: &Kind, _version: &str, stamp: &Stamp) -> Result<Vec<Edit>, String> {
         let id = stamp
             .location("glance.id")
-            .or_else(|| stamp.facts.text(GLANCE_UUID));
+            .or_else(|| nonempty_text(&stamp.facts, GLANCE_UUID));
         let reference = stamp.location("glance.image-ref").filter(|_| id.is_none());
         let edits = |name: Option<&str>, tags: Option<Value>| {
             let tags_path = ["image", "filter", "tags"];
@@ -200,18 +200,30 @@ fn name(stamp: &Stamp) -> Option<String> {
 /// The image's tags in Glance: those in its facts, else Sylva's, which distinguish images with one name
 /// (docs/sylva.md#machine-templates).
 fn tags(stamp: &Stamp) -> Option<Value> {
-    let tags: Vec<Node> = match (stamp.location("glance.tags"), stamp.location("glance.name")) {
-        (Some(tags), _) => tags
+    let tags: Vec<Node> = match stamp.location("glance.tags") {
+        Some(tags) => tags
             .split(',')
             .map(|tag| Node::from_value(tag.trim()))
             .collect(),
-        (None, Some(_)) => return None,
-        (None, None) => {
-            let md5 = stamp.facts.text(fact::MD5)?;
+        None => {
+            let md5 = stamp.facts.text(fact::MD5);
+            let md5 = md5.filter(|_| is_searched_by_md5(&stamp.facts))?;
             vec![Node::from_value(format!("sylva-md5-{md5}"))]
         }
     };
     Some(tags.into())
+}
+
+/// Whether machines search Glance for an image by its md5: nothing says under which id, name or tags it is there.
+pub fn is_searched_by_md5(facts: &Facts) -> bool {
+    let known = ["id", "name", "image-ref", "tags"].map(|name| format!("locations.glance.{name}"));
+    let mut known = known.iter().map(String::as_str).chain([GLANCE_UUID]);
+    !known.any(|name| nonempty_text(facts, name).is_some())
+}
+
+/// A fact that is not blank.
+fn nonempty_text<'f>(facts: &'f Facts, name: &str) -> Option<&'f str> {
+    facts.text(name).filter(|text| !text.is_empty())
 }
 
 #[cfg(test)]

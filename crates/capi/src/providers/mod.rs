@@ -29,6 +29,7 @@ use yaml_tree::value::{Entry, Map, Node};
 
 use crate::labels::LabelSelector;
 use crate::location::Location;
+pub use capo::is_searched_by_md5;
 pub use field::{Edit, FieldStep, apply_edits, is_meant};
 pub use images::{
     ImageFields, ImageNames, NamedBy, NamedImage, image_fields, locations_of, node_at, strip_lookup,
