@@ -256,7 +256,17 @@ fn a_kustomization_is_no_manifest_whatever_it_says() {
     assert_eq!(stage.list("out"), ["manifests/base-namespace.yaml"]);
     let mut story = Story::new(&stage);
     story.runs(&["bundle pack bad --to dir:bad-out", "bundle inspect bundle"]);
-    story.is(str![[r#""#]]);
+    story.is(str![[r#"
+$ bundle pack bad --to dir:bad-out => 1
+error[yaml-syntax]: expected a value, found the end of the file --> bad/kustomization.yaml:2:1
+$ bundle inspect bundle => 1
+kind         plain+v0
+content      sha256:c242e4fa76cec6ab76f45169f0694011c4d28b1e50c08fe3b4c337d1ef3d2c92
+files        2 files, 67 bytes
+objects      1 Namespace
+error[manifest-invalid]: an object has a text `apiVersion`, and this has none --> bundle/manifests/kustomization.yaml:1:1
+
+"#]]);
 }
 
 /// The name of a file says less than what it holds.
@@ -298,7 +308,32 @@ fn an_object_before_its_definition_and_its_namespace_is_reported_for_both() {
             brief(&run.exit(1).outcome.stderr)
         })
         .concat();
-    found.is(str![[r#""#]]);
+    found.is(str![[r#"
+error[crd-order]: `Group app/one` is applied before `CustomResourceDefinition groups.example.org`, which defines its kind
+  in/manifests/1.yaml:3:18 `one` applied first
+  in/manifests/3.yaml:3:18 `groups.example.org` defined here
+  help: pack with `--order numbered`, or give the file of `CustomResourceDefinition groups.example.org` a name that comes first
+error[crd-order]: `Group app/one` is applied before `Namespace app`, which is its namespace
+  in/manifests/1.yaml:3:18 `one` applied first
+  in/manifests/4.yaml:4:9 `app` defined here
+  help: pack with `--order numbered`, or give the file of `Namespace app` a name that comes first
+2 errors
+error[crd-order]: `Group app/one` is applied before `CustomResourceDefinition groups.example.org`, which defines its kind
+  one/manifests/all.yaml:3:18 `one` applied first
+  one/manifests/all.yaml:7:18 `groups.example.org` defined here
+  help: pack with `--order numbered`, or move `CustomResourceDefinition groups.example.org` up
+error[crd-order]: `Group app/one` is applied before `Namespace app`, which is its namespace
+  one/manifests/all.yaml:3:18 `one` applied first
+  one/manifests/all.yaml:13:9 `app` defined here
+  help: pack with `--order numbered`, or move `Namespace app` up
+2 errors
+error[object-duplicate]: `Namespace app` occurs twice
+  twice/manifests/3.yaml:4:9 `app` again here
+  twice/manifests/1.yaml:4:9 `app` first here
+  help: keep one of the two
+1 error
+
+"#]]);
 }
 
 #[test]
