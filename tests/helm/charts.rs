@@ -490,7 +490,7 @@ valuesFrom: [{kind: Secret, name: paris}]
     paris/edge: unknown (the values of its chart are not known)
 
 "#]],
-        |field| release_lines(field),
+        release_lines,
     );
 }
 
@@ -521,7 +521,7 @@ postRenderers: [{kustomize: {patches: [{patch: '{apiVersion: v1, kind: ConfigMap
     paris/control-plane v1.30.4 (paris.yaml:7:14): mismatched, ubuntu-2204-kube-v1.30.2 (paris.yaml:8:19) holds 1.30.2
 
 "#]],
-        |field| release_lines(field),
+        release_lines,
     );
 }
 
