@@ -197,7 +197,7 @@ fn a_thousand_objects_of_one_kind_are_one_finding() {
 
 /// operator-framework/rukpak#16: `01_namespace.yaml`. What is in a namespace is applied after it.
 #[test]
-fn by_their_names_objects_come_after_their_namespace() {
+fn objects_come_after_their_namespace_in_the_order_of_names() {
     let settings = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: app}\n";
     let role = "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: a, namespace: app}\n";
     let stage = project().files(&[
@@ -280,19 +280,17 @@ fn an_object_in_a_file_called_kustomization_is_packed() {
 /// All that an object comes too early for is said in one run; the first of two namespaces of one name is the one that counts.
 #[test]
 fn an_object_before_its_definition_and_its_namespace_is_reported_for_both() {
-    let definition = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: groups.example.org}\n\
-        spec: {group: example.org, scope: Namespaced, names: {kind: Group, plural: groups}, versions: []}\n";
     let group = |name: &str| {
         format!(
             "apiVersion: example.org/v1\nkind: Group\nmetadata: {{name: {name}, namespace: app}}\n"
         )
     };
     let (one, two) = (group("one"), group("two"));
-    let together = [&one, definition, NAMESPACE].join("---\n");
+    let together = [&one, DEFINITION, NAMESPACE].join("---\n");
     let stage = project().files(&[
         ("in/manifests/1.yaml", &*one),
         ("in/manifests/2.yaml", &*two),
-        ("in/manifests/3.yaml", definition),
+        ("in/manifests/3.yaml", DEFINITION),
         ("in/manifests/4.yaml", NAMESPACE),
         ("one/manifests/all.yaml", &together),
         ("twice/manifests/1.yaml", NAMESPACE),

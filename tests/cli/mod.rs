@@ -642,3 +642,16 @@ fn an_error_of_usage_prints_no_password_and_no_command_of_a_ci_runner() {
         assert!(!text.contains("\n::add"), "{text}");
     }
 }
+
+#[test]
+fn a_project_file_of_another_version_is_refused() {
+    let stage = project().file("metalmark.yaml", "version: 2\n");
+    let outcome = stage.run("check").exit(1).outcome;
+    assert!(
+        outcome
+            .stdout
+            .contains("write `version: 1`, or install the metalmark that wrote it"),
+        "{}",
+        outcome.stdout
+    );
+}

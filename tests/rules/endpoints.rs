@@ -79,7 +79,7 @@ control_plane_endpoint: {vip: 192.0.2.10}; infra_cluster: {controlPlaneEndpoint:
 control_plane_endpoint: {vip: 192.0.2.10}; infra_cluster: {controlPlaneEndpoint: {host: 192.0.2.10, port: 443}}
     error - [192.0.2.10, 443] => cluster.infra_cluster.controlPlaneEndpoint | 6443
 control_plane_endpoint: {port: 7443}; cluster_virtual_ip: 192.0.2.10; infra_cluster: {controlPlaneEndpoint: {port: 7443}}
-# A blank endpoint's port is held against that of all.
+# The port of a blank endpoint is compared with the common one.
 control_plane_endpoint: {vip: 192.0.2.10, port: 7443, explicit: {host: '', port: 443}}
     error - [192.0.2.10, 443] => cluster.control_plane_endpoint.explicit | 7443
 control_plane_endpoint: {vip: 192.0.2.10, explicit: {host: '', port: 443}, kube_vip: {port: 443}}
