@@ -447,4 +447,14 @@ mod tests {
             assert_eq!(encode_base64(plain.as_bytes()), coded);
         }
     }
+
+    #[test]
+    fn a_long_text_has_lines() {
+        let lines = [
+            "YWFh".repeat(17) + "YW",
+            "FhYWFhYWFh".to_owned(),
+            String::new(),
+        ];
+        assert_eq!(encode_base64(&[b'a'; 60]), lines.join("\n"));
+    }
 }
