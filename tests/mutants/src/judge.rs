@@ -11,8 +11,7 @@ use crate::run::{self, Fate, Test};
 
 /// Whether it is the one test of a mutant.
 pub fn is_named(test: &Test, candidate: &Candidate) -> bool {
-    let (_, name) = test.name.split_once(' ').unwrap_or_default();
-    candidate.test.as_ref().is_some_and(|named| named == name)
+    candidate.test.as_deref() == Some(test.own_name())
 }
 
 /// What becomes of each mutant.

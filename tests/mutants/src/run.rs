@@ -19,6 +19,15 @@ pub struct Test {
     pub passes: bool,
 }
 
+impl Test {
+    /// Its name in its program.
+    pub fn own_name(&self) -> &str {
+        self.name
+            .split_once(' ')
+            .map_or(&self.name, |(_, name)| name)
+    }
+}
+
 /// What became of a mutant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
@@ -57,6 +66,8 @@ fn command(program: &Path, folder: &Path, names: &[&str]) -> Command {
     let mut command = Command::new("prlimit");
     command
         .arg(format!("--as={MEMORY}"))
+        // As cargo runs them: with their files in memory.
+        .arg(folder.join("tests/runner"))
         .arg(program)
         .args(names)
         .args(["--exact", "--test-threads=1", "-q"])
@@ -78,24 +89,24 @@ fn command(program: &Path, folder: &Path, names: &[&str]) -> Command {
     command
 }
 
-/// Waits at most so long; whether the program succeeded.
-fn succeeds(mut command: Command, limit: Duration) -> bool {
+/// Waits at most so long; whether the program succeeded. Nothing where the time was over.
+fn succeeds(mut command: Command, limit: Duration) -> Option<bool> {
     use std::os::unix::process::CommandExt;
     let Ok(mut child) = command.process_group(0).spawn() else {
-        return false;
+        return Some(false);
     };
     let start = Instant::now();
     let mut pause = Duration::from_millis(1);
     loop {
         match child.try_wait() {
-            Ok(Some(status)) => return status.success(),
+            Ok(Some(status)) => return Some(status.success()),
             Ok(None) if start.elapsed() < limit => {
                 thread::sleep(pause);
                 pause = (pause * 2).min(Duration::from_millis(20));
             }
             _ => {
                 stop(&mut child);
-                return false;
+                return None;
             }
         }
     }
@@ -110,18 +121,25 @@ fn stop(child: &mut Child) {
     let _ = child.wait();
 }
 
-/// The tests, each run without a mutant: what it reaches, whether it passes and how long it takes.
-pub fn survey(tests: &[Test], folder: &Path, scratch: &Path, jobs: usize) -> Vec<Test> {
+/// The tests, each run without a mutant: what it reaches, whether it passes and how long it takes. One that takes longer than its
+/// limit is ended there, and passes: what it reached until then counts, and nobody waits for the rest of what is too slow to use.
+pub fn survey(
+    tests: &[Test],
+    limit: impl Fn(&Test) -> Duration + Sync,
+    folder: &Path,
+    scratch: &Path,
+    jobs: usize,
+) -> Vec<Test> {
     in_parallel(tests, jobs, |index, test| {
         if index.is_multiple_of(200) {
             eprintln!("survey: {index} of {} tests", tests.len());
         }
         let list = scratch.join(index.to_string());
         let _ = fs::remove_file(&list);
-        let mut command = command(&test.program, folder, &[own_name(test)]);
+        let mut command = command(&test.program, folder, &[test.own_name()]);
         command.env("METALMARK_MUTANTS_REACHED", &list);
         let start = Instant::now();
-        let passes = succeeds(command, Duration::from_secs(300));
+        let passes = succeeds(command, limit(test)).unwrap_or(true);
         let text = fs::read_to_string(&list).unwrap_or_default();
         Test {
             took: start.elapsed(),
@@ -156,12 +174,6 @@ pub fn in_parallel<I: Sync, T: Send>(
     answers.into_values().collect()
 }
 
-fn own_name(test: &Test) -> &str {
-    test.name
-        .split_once(' ')
-        .map_or(&test.name, |(_, name)| name)
-}
-
 /// Runs the tests with that mutant, in that order, until one fails. Tests of up to a second in all share a process. Returns those
 /// of the process that failed.
 pub fn killers<'t, 'a>(mutant: u32, tests: &'a [&'t Test], folder: &Path) -> &'a [&'t Test] {
@@ -173,11 +185,11 @@ pub fn killers<'t, 'a>(mutant: u32, tests: &'a [&'t Test], folder: &Path) -> &'a
             test.program == first.program && took < Duration::from_millis(800)
         });
         let (together, others) = rest.split_at(together.count().max(1));
-        let names: Vec<&str> = together.iter().map(|test| own_name(test)).collect();
+        let names: Vec<&str> = together.iter().map(|test| test.own_name()).collect();
         let mut command = command(&first.program, folder, &names);
         command.env("METALMARK_MUTANT", mutant.to_string());
         let spent: Duration = together.iter().map(|test| test.took).sum();
-        if !succeeds(command, spent * 8 + Duration::from_secs(20)) {
+        if succeeds(command, spent * 8 + Duration::from_secs(20)) != Some(true) {
             return together;
         }
         rest = others;
