@@ -238,6 +238,13 @@ static KINDS: LazyLock<Vec<Changes>> = LazyLock::new(|| {
             },
         ),
         kind(
+            "TalosConfigTemplate",
+            BOOTSTRAP,
+            rows! {
+                Refused "": "spec"
+            },
+        ),
+        kind(
             "*ConfigTemplate",
             BOOTSTRAP,
             rows! {

@@ -113,7 +113,7 @@ fn read_at(text: &str, at: usize) -> Option<InstalledVersion> {
     let line = text[begin..end].to_ascii_lowercase();
     let (before, from) = line.split_at(at - begin);
     let (version, rest) = read_version(from)?;
-    if is_comment(before) {
+    if is_comment(before) || is_removed(before) {
         return None;
     }
     let bare = before.strip_suffix('v').unwrap_or(before);
@@ -144,6 +144,13 @@ fn read_version(text: &str) -> Option<(SeenVersion, &str)> {
 fn is_comment(before: &str) -> bool {
     let own = before.trim_start();
     own.starts_with('#') || own.starts_with("//") || before.contains(" #")
+}
+
+/// Whether what is before a version in its line is a command that takes packages away.
+fn is_removed(before: &str) -> bool {
+    let command = before.rsplit([';', '&', '|']).next().unwrap_or(before);
+    let mut words = command.split_whitespace();
+    words.any(|word| ["autoremove", "erase", "purge", "remove"].contains(&word))
 }
 
 /// Whether a word of a command ends here.
@@ -226,7 +233,13 @@ fn read_statement(before: &str, rest: &str, above: &str) -> Option<Statement> {
         return found(Means::Program, None);
     }
     let distribution = find_variable(name).filter(|_| !matches!(separator, "-" | "_"))?;
-    found(Means::Program, distribution)
+    let is_pulled = before.contains("images pull ");
+    let means = if is_pulled {
+        Means::Image
+    } else {
+        Means::Program
+    };
+    found(means, distribution)
 }
 
 /// The last word of a text, and what joins it to what follows.
@@ -299,6 +312,14 @@ mod tests {
                 "kubelet=1.31.6-1.1 => 1.31.6",
             ),
             ("apt install kubeadm=1.31.*", "kubeadm=1.31.* => 1.31"),
+            (
+                "apt-get purge kubelet && apt-get install kubelet=1.31.6-1.1",
+                "kubelet=1.31.6-1.1 => 1.31.6",
+            ),
+            (
+                "kubeadm config images pull --kubernetes-version v1.31.6",
+                "--kubernetes-version v1.31.6 => 1.31.6 image",
+            ),
             (
                 "dnf install -y kubelet-1.31.6-150500.1.1",
                 "kubelet-1.31.6-150500.1.1 => 1.31.6",
@@ -420,6 +441,7 @@ mod tests {
             "Package: containerd\nPin: version 1.31.6-*",
             "https://example.org/kubernetes-v1.31.6-notes.html",
             "K8S_VERSION-1.31.6",
+            "apt-get remove -y kubelet=1.31.6-1.1",
         ] {
             assert_eq!(statements(text), Vec::<String>::new(), "{text}");
         }

@@ -1,5 +1,5 @@
 //! Where a bootstrap configuration names what was removed: arguments of components as kubeadm, CAPRKE2, the K3s provider and Talos
-//! write them, feature gates, and the configuration files in its texts.
+//! write them, feature gates, and in its texts configuration files and command lines.
 //!
 //! Sources: the CRDs of the bootstrap and control plane providers; `kubelet-arg` and the like of RKE2 and K3s
 //! (<https://docs.rke2.io/reference/server_config>, <https://docs.k3s.io/cli/server>).
@@ -50,6 +50,14 @@ const ARGUMENTS: [&str; 4] = ["Args", "Arg", "-arg", "_args"];
 /// What a text has that is a configuration file with something to look at.
 const CONFIGURATIONS: [&str; 4] = ["featureGates", "xtraArgs", "-arg:", "k8s.io/v"];
 
+/// Kinds of files with feature gates that all components share
+/// (<https://kubernetes.io/docs/reference/config-api/kubelet-config.v1beta1/>).
+const GATED: [&str; 2] = ["KubeProxyConfiguration", "KubeletConfiguration"];
+
+/// Variables with arguments of the kubelet, in the files that its unit reads
+/// (<https://kubernetes.io/docs/setup/production-environment/tools/kubeadm/kubelet-integration/>).
+const VARIABLES: [&str; 2] = ["KUBELET_EXTRA_ARGS=", "KUBELET_KUBEADM_ARGS="];
+
 /// What is below a node that names what was removed.
 pub fn find_uses(root: &Node) -> Vec<RemovedUse<'_>> {
     let mut found = Vec::new();
@@ -64,24 +72,86 @@ pub fn find_uses(root: &Node) -> Vec<RemovedUse<'_>> {
     found
 }
 
-/// The configuration files in the texts below a node.
+/// The configuration files and command lines in the texts below a node.
 fn texts<'n>(node: &'n Node, found: &mut Vec<RemovedUse<'n>>) {
-    if let Value::String(text) = &node.value
-        && CONFIGURATIONS.iter().any(|it| text.contains(it))
-        && let Ok(read) = yaml_tree::read(text, FileId(0), Engine::Kubectl)
-    {
-        for document in &read.documents {
-            walk(document, Scope::default(), &mut |inner, removal| {
-                let range = inner.place.start as usize..inner.place.end as usize;
-                found.push(RemovedUse {
-                    node,
-                    range: Some(range),
-                    removal,
-                });
+    if let Value::String(text) = &node.value {
+        let mut add = |range, removal| {
+            found.push(RemovedUse {
+                node,
+                range: Some(range),
+                removal,
             });
+        };
+        command_lines(text, &mut add);
+        if CONFIGURATIONS.iter().any(|it| text.contains(it))
+            && let Ok(read) = yaml_tree::read(text, FileId(0), Engine::Kubectl)
+        {
+            let scope = Scope {
+                is_file: true,
+                ..Scope::default()
+            };
+            for document in &read.documents {
+                walk(document, scope, &mut |inner, removal| {
+                    let range = inner.place.start as usize..inner.place.end as usize;
+                    add(range, removal);
+                });
+            }
         }
     }
     node.children().for_each(|child| texts(child, found));
+}
+
+/// The arguments in the lines of scripts and files of variables: of the kubelet behind its variables, and of each component behind
+/// the options of RKE2 and K3s that pass them on (`--kubelet-arg=NAME=VALUE`).
+fn command_lines(text: &str, add: &mut dyn FnMut(Range<usize>, &'static Removal)) {
+    let mut report = |range: Range<usize>, argument: &str, component| {
+        let (name, value) = argument.split_once('=').unwrap_or((argument, ""));
+        find_removals(name, value, component).for_each(|removal| add(range.clone(), removal));
+    };
+    let mut end = 0;
+    for line in text.split_inclusive('\n') {
+        let start = end;
+        end += line.len();
+        if line.trim_start().starts_with('#') {
+            continue;
+        }
+        let variables = VARIABLES.iter();
+        let variable = variables.filter_map(|name| Some(line.find(name)? + name.len()));
+        for word in variable
+            .min()
+            .into_iter()
+            .flat_map(|at| words(text, start + at..end))
+        {
+            if let Some(argument) = text[word.clone()].strip_prefix("--") {
+                report(word, argument, "kubelet");
+            }
+        }
+        let mut awaited = None;
+        for word in words(text, start..end).filter(|_| line.contains("-arg")) {
+            let own = &text[word.clone()];
+            let option = own.strip_prefix("--").unwrap_or_default();
+            let (name, argument) = option.split_once('=').unwrap_or((option, ""));
+            let is_option = |(key, _): &&(&str, &str)| *key == name && key.ends_with("-arg");
+            let owner = COMPONENTS.iter().find(is_option);
+            match (owner, awaited.take()) {
+                (Some((_, owner)), _) if argument.is_empty() => awaited = Some(*owner),
+                (Some((_, owner)), _) => report(word, argument, owner),
+                (None, Some(owner)) => report(word, own, owner),
+                (None, None) => {}
+            }
+        }
+    }
+}
+
+/// The words of a part of a text, without quotes around them.
+fn words(text: &str, part: Range<usize>) -> impl Iterator<Item = Range<usize>> {
+    let mut end = part.start;
+    let words = text[part].split(|c: char| c.is_ascii_whitespace() || matches!(c, '"' | '\''));
+    words.map(move |word| {
+        let start = end;
+        end += word.len() + 1;
+        start..start + word.len()
+    })
 }
 
 /// What the keys above say.
@@ -91,6 +161,9 @@ struct Scope {
     component: &'static str,
     /// Whether they lead to kubeadm's own configuration of the cluster.
     is_of_cluster: bool,
+    /// Whether they are those of a file, which may be any program's. What the fields of an object are for is known, and the
+    /// `apiVersion` below them is not used: Cluster API writes the one of the machine's version.
+    is_file: bool,
 }
 
 /// Follows the keys of a configuration.
@@ -99,20 +172,23 @@ fn walk<'n>(node: &'n Node, scope: Scope, add: &mut dyn FnMut(&'n Node, &'static
         let node = node.get_path(&[key])?;
         Some((node, node.value.as_str()?))
     };
-    if let Some((version, name)) = text("apiVersion")
+    if scope.is_file
+        && let Some((version, name)) = text("apiVersion")
         && let Some(removal) = find_removal(ALL, What::Version, name)
     {
         add(version, removal);
     }
-    let is_of_cluster = text("kind").is_some_and(|(_, kind)| &**kind == "ClusterConfiguration");
+    let kind = text("kind").map_or("", |(_, kind)| &**kind);
     for entry in node.entries(&[]) {
         let key = &*entry.key;
         let known = COMPONENTS.iter().find(|(known, _)| *known == key);
         let component = known.map_or(scope.component, |(_, component)| component);
         if key == "featureGates" {
-            let is_of_kubeadm = is_of_cluster || scope.is_of_cluster;
+            let is_of_kubeadm = kind == "ClusterConfiguration" || scope.is_of_cluster;
+            let is_shared = !scope.is_file || !component.is_empty() || GATED.contains(&kind);
             let owner = if is_of_kubeadm { KUBEADM } else { ALL };
-            for gate in entry.node.entries(&[]) {
+            let is_known = is_of_kubeadm || is_shared;
+            for gate in entry.node.entries(&[]).filter(|_| is_known) {
                 if let Some(removal) = find_removal(owner, What::Gate, &gate.key) {
                     add(&gate.node, removal);
                 }
@@ -120,10 +196,10 @@ fn walk<'n>(node: &'n Node, scope: Scope, add: &mut dyn FnMut(&'n Node, &'static
         } else if !component.is_empty() && ARGUMENTS.iter().any(|end| key.ends_with(end)) {
             arguments(&entry.node, component, add);
         } else {
-            let is_of_cluster = key == "clusterConfiguration";
             let scope = Scope {
                 component,
-                is_of_cluster,
+                is_of_cluster: key == "clusterConfiguration",
+                ..scope
             };
             walk(&entry.node, scope, add);
         }
@@ -168,23 +244,27 @@ fn argument<'n>(
         None => (text, node.value.as_str().map_or("", |value| &**value)),
     };
     let name = name.trim_start_matches('-');
-    let removal = find_removal(component, What::Flag, name);
+    find_removals(name, value, component).for_each(|removal| add(node, removal));
+}
+
+/// What an argument of a component names: itself, and feature gates and plugins in its value.
+fn find_removals(
+    name: &str,
+    value: &str,
+    component: &'static str,
+) -> impl Iterator<Item = &'static Removal> {
+    let (owner, what) = match name {
+        "feature-gates" => (ALL, Some(What::Gate)),
+        "enable-admission-plugins" | "disable-admission-plugins" => (component, Some(What::Plugin)),
+        _ => (component, None),
+    };
     let parts = value
         .split(',')
         .map(|part| part.split('=').next().unwrap_or(part).trim());
-    let named: Vec<&'static Removal> = match name {
-        "feature-gates" => parts
-            .filter_map(|gate| find_removal(ALL, What::Gate, gate))
-            .collect(),
-        "enable-admission-plugins" | "disable-admission-plugins" => parts
-            .filter_map(|plugin| find_removal(component, What::Plugin, plugin))
-            .collect(),
-        _ => Vec::new(),
-    };
-    removal
+    let named = parts.filter_map(move |part| find_removal(owner, what?, part));
+    find_removal(component, What::Flag, name)
         .into_iter()
         .chain(named)
-        .for_each(|removal| add(node, removal));
 }
 
 #[cfg(test)]
@@ -260,6 +340,26 @@ mod tests {
                 "feature gate `EtcdLearnerMode` of kubeadm: true",
             ),
             (
+                "files: [{content: \"machine: {kubelet: {extraConfig: {featureGates: {SeccompDefault: true}}}}\"}]",
+                "feature gate `SeccompDefault`: true",
+            ),
+            (
+                "files: [{content: \"A=b\\nKUBELET_EXTRA_ARGS='--v=2 --container-runtime=remote'\\n\"}]",
+                "flag `--container-runtime` of kubelet: --container-runtime=remote",
+            ),
+            (
+                "files: [{content: \"[Service]\\nEnvironment=\\\"KUBELET_KUBEADM_ARGS=--container-runtime remote\\\"\\n\"}]",
+                "flag `--container-runtime` of kubelet: --container-runtime",
+            ),
+            (
+                "preK3sCommands: ['INSTALL_K3S_EXEC=\"server --kubelet-arg=container-runtime=remote\" sh']",
+                "flag `--container-runtime` of kubelet: --kubelet-arg=container-runtime=remote",
+            ),
+            (
+                "preK3sCommands: ['k3s server --kube-apiserver-arg enable-admission-plugins=PodSecurityPolicy --x']",
+                "admission plugin `PodSecurityPolicy`: enable-admission-plugins=PodSecurityPolicy",
+            ),
+            (
                 "files: [{content: \"kind: ClusterConfiguration\\nfeatureGates:\\n  EtcdLearnerMode: true\\n\"}]",
                 "feature gate `EtcdLearnerMode` of kubeadm: true",
             ),
@@ -279,6 +379,13 @@ mod tests {
             "clusterConfiguration: {featureGates: {SeccompDefault: true}}",
             "etcd: {local: {extraArgs: {logtostderr: x}}}",
             "files: [{content: 'kind: {[ featureGates'}]",
+            // Another program's.
+            "files: [{content: 'kind: MyApp\nfeatureGates: {SeccompDefault: true}'}]",
+            "files: [{content: '# KUBELET_EXTRA_ARGS=--container-runtime=remote'}]",
+            "files: [{content: 'crictl --container-runtime=remote; KUBELET_EXTRA_ARGS=--v=2'}]",
+            "preK3sCommands: ['k3s server --kubelet-arg v=2 --container-runtime=remote --a-arg container-runtime=remote']",
+            // Cluster API writes the API version of the machine's Kubernetes.
+            "clusterConfiguration: {apiVersion: kubeadm.k8s.io/v1beta2}",
         ] {
             assert_eq!(uses(text), Vec::<String>::new(), "{text}");
         }
