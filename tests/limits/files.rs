@@ -74,7 +74,18 @@ fn a_patch_that_copies_an_object_into_itself_ends() {
     assert_eq!(with_patches(&vec![copy.clone(); 10]), Ok(1));
     let refused = with_patches(&vec![copy; 5_000]).expect_err("it would never end");
     assert!(
-        refused.contains("steps") || refused.contains("deep"),
+        refused.contains("more than 750000 values are copied"),
+        "{refused}"
+    );
+    // Nor where each copy is put beside the others.
+    let beside = |number| {
+        format!("{{\"op\": \"copy\", \"from\": \"/data\", \"path\": \"/data/k{number}\"}}")
+    };
+    let beside: Vec<String> = (0..30).map(beside).collect();
+    assert_eq!(with_patches(&beside[..10]), Ok(1));
+    let refused = with_patches(&[beside.join(", ")]).expect_err("a billion values");
+    assert!(
+        refused.contains("more than 750000 values are copied"),
         "{refused}"
     );
     let deeper = "{\"op\": \"move\", \"from\": \"/data\", \"path\": \"/metadata/data\"}, \

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use yaml_tree::value::{Entry, Node, Value};
 
-use super::depth::check_depth;
+use super::depth::check_extent;
 use super::strategic::PatchError;
 
 /// The most keys of a path: patches must not build a tree that is too deep to be walked.
@@ -61,12 +61,12 @@ fn apply_one(tree: &mut Node, operation: &Node, dialect: Dialect) -> Result<(), 
             } else {
                 get(tree, &from)?.clone()
             };
-            check_depth(&node, path.len())?;
+            check_extent(&node, path.len())?;
             add(tree, &path, node)
         }
         "move" => {
             let node = remove(tree, &pointer(operation, "from")?)?;
-            check_depth(&node, path.len())?;
+            check_extent(&node, path.len())?;
             add(tree, &path, node)
         }
         "test" => {

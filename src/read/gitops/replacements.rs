@@ -8,7 +8,7 @@ use std::sync::Arc;
 use yaml_tree::Step;
 use yaml_tree::value::{Node, Number, Value};
 
-use super::depth::check_depth;
+use super::depth::check_extent;
 use super::files::resolve_path;
 use super::json_patch::DEEPEST;
 use super::object::Object;
@@ -87,7 +87,7 @@ impl Copied {
                     let (fields, before, mut count) = (parse(path)?, object.tree.clone(), 0);
                     let mut set = |steps: &[Step], field: Option<&Node>| {
                         count += 1;
-                        check_depth(&self.node, steps.len())?;
+                        check_extent(&self.node, steps.len())?;
                         let field = match field {
                             Some(field) => options.set(field, self, reader)?,
                             None => self.fresh(),
