@@ -58,7 +58,16 @@ pub fn connect(
     })?;
     let reader = std::thread::Builder::new().spawn(move || {
         let mut input = BufReader::new(input);
-        while let Some(received) = read(&mut input)? {
+        loop {
+            let received = read(&mut input).or_else(|fault| {
+                // Where the next message begins is not known.
+                let answer = refuse(ErrorCode::InvalidRequest, &fault.to_string());
+                write(&mut *output.lock(), &answer)?;
+                Err(fault)
+            })?;
+            let Some(received) = received else {
+                break;
+            };
             match received {
                 Ok(message) => {
                     let is_exit =
@@ -80,14 +89,13 @@ fn read(input: &mut impl BufRead) -> io::Result<Option<Result<Message, Value>>> 
     let Some(length) = read_header(input)? else {
         return Ok(None);
     };
-    let mut body = input.take(length);
     if length > MESSAGE_LIMIT {
-        io::copy(&mut body, &mut io::sink())?;
+        // Nobody waits for what may never come.
         let message = format!("a message of more than {} MiB", MESSAGE_LIMIT >> 20);
-        return Ok(Some(Err(refuse(ErrorCode::InvalidRequest, &message))));
+        return Err(io::Error::new(ErrorKind::InvalidData, message));
     }
     let mut bytes = Vec::new();
-    body.read_to_end(&mut bytes)?;
+    input.take(length).read_to_end(&mut bytes)?;
     if bytes.len() as u64 != length {
         return Ok(None);
     }
