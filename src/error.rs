@@ -1,15 +1,27 @@
-//! I/O, network and usage errors. What a person can fix in their files is a finding, never an error.
+//! I/O, network and usage errors. What a person can fix in their files is a finding, never an error; but for the one that leaves
+//! nothing to look at.
 
 use std::path::{Path, PathBuf};
 
 use oci_artifacts::{Failure, write_failures};
 
-/// Ends the run with exit status 2. Each variant says what to do.
+use crate::model::finding::Finding;
+
+/// Ends the run, with exit status 2 but for [`Error::Project`]. Each variant says what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A turn of the editor's server has passed its budget.
     #[error(transparent)]
     GivenUp(#[from] crate::budget::GivenUp),
+    /// The project file is no YAML. Whatever a command said of an empty project instead would be false, so this ends every one: as
+    /// the finding that it is, with exit status 1.
+    #[error("{}", finding.message)]
+    Project {
+        /// Where it breaks.
+        finding: Box<Finding>,
+        /// The project's folder.
+        root: PathBuf,
+    },
     /// A file or folder could not be read.
     #[error("cannot read `{}`: {}", display_path(path), reason(cause))]
     Read {
@@ -134,6 +146,19 @@ impl Error {
         move |cause| Self::Write {
             path: path.clone(),
             cause,
+        }
+    }
+
+    /// The same, of a project as it is in a commit: what is on disk may be right.
+    #[must_use]
+    pub fn with_commit(self, commit: &str) -> Self {
+        let Self::Project { finding, root } = self else {
+            return self;
+        };
+        let help = format!("this is the file as it is in {commit}, where no cluster is known then");
+        Self::Project {
+            finding: Box::new(finding.help(help)),
+            root,
         }
     }
 

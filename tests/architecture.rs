@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 /// `crates/`, whose order their manifests hold.
 const LAYERS: &[&[&str]] = &[
     &["budget"],
-    &["error", "model"],
+    &["model"],
+    &["error"],
     &["decide", "files"],
     &["output", "printer"],
     &["evaluate", "render", "rules"],

@@ -4,6 +4,7 @@ mod apiserver;
 mod architecture;
 mod archive;
 mod authors;
+mod broken_project;
 mod bundle;
 mod catalog;
 mod checkouts;

@@ -11,6 +11,8 @@ use std::process::ExitCode;
 
 use args::Arguments;
 
+use crate::error::Error;
+
 /// A usage, I/O or network error.
 const FAILED: u8 = 2;
 
@@ -39,6 +41,10 @@ pub fn run() -> ExitCode {
             terminal.out.flush()?;
             Ok(verdict)
         });
+    let outcome = outcome.or_else(|error| match error {
+        Error::Project { finding, root } => arguments.report(*finding, &root, &mut terminal),
+        error => Err(error),
+    });
     let status = match outcome {
         Ok(verdict) => verdict.status(),
         Err(error) => {

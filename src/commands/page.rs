@@ -139,7 +139,11 @@ impl Print<'_> {
             source_url: self.options.source_url.as_ref(),
             clusters,
             gatherer,
-            findings: &reporting::findings(found, workspace, Changes::None, Color::Never),
+            findings: &reporting::findings(
+                found,
+                &reporting::run(workspace, Changes::None),
+                Color::Never,
+            ),
             change,
             plan: self.options.plan.map(planned),
         };

@@ -184,7 +184,7 @@ pub(super) fn read_project(
     let bytes = texts.iter();
     let bytes = bytes.map(|(path, text)| (path.clone(), text.as_bytes().to_vec()));
     let files = Arc::new(Overlay::new(disk, bytes));
-    let workspace = read::workspace_in(request, &location, files)?;
+    let workspace = read::workspace_while_typed(request, &location, files)?;
     Ok((location, workspace))
 }
 

@@ -1,13 +1,14 @@
 //! Where a run reports to: a stream, and any number of files.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use crate::decide::pool_counts::PoolCounts;
 use crate::error::Error;
-use crate::model::finding::Judged;
+use crate::model::finding::{Finding, Judged};
+use crate::model::rule::Level;
 use crate::output;
 use crate::printer::{Color, Printer};
 use crate::read::{self, Workspace};
@@ -143,14 +144,49 @@ impl Reporting {
         workspace: &Workspace,
         changes: Changes<'_>,
     ) -> Result<(), Error> {
-        self.save(found, workspace, changes)?;
+        self.print_run(stream, found, &run(workspace, changes))
+    }
+
+    fn print_run(
+        &self,
+        stream: &mut Printer,
+        found: CheckReport<'_>,
+        run: &Run<'_>,
+    ) -> Result<(), Error> {
+        self.save(found, run)?;
         let detail = match (self.quiet, self.verbose) {
             (true, _) => Detail::Quiet,
             (false, true) => Detail::Whole,
             (false, false) => Detail::Folded,
         };
-        let findings = findings(found, workspace, changes, stream.color).with_detail(detail);
+        let findings = findings(found, run, stream.color).with_detail(detail);
         Ok(self.output.findings(&findings, stream)?)
+    }
+
+    /// Writes the files and prints the one finding of a project file that is no YAML.
+    ///
+    /// # Errors
+    /// A file cannot be written, or nothing can be printed.
+    pub(crate) fn print_fault(
+        &self,
+        fault: Finding,
+        root: &Path,
+        stream: &mut Printer,
+    ) -> Result<(), Error> {
+        let judged = [Judged {
+            finding: fault,
+            level: Level::Error,
+        }];
+        let found = CheckReport {
+            judged: &judged,
+            pools: &PoolCounts::default(),
+            pool_list: self.lists_pools().then_some(&[]),
+        };
+        let run = Run {
+            folder: read::folder_in_repository(root),
+            ..Run::from_folder(root)
+        };
+        self.print_run(stream, found, &run)
     }
 
     /// Writes the files, and prints findings, if there are any, to stderr.
@@ -165,7 +201,7 @@ impl Reporting {
         terminal: &mut Terminal,
     ) -> Result<(), Error> {
         if found.judged.is_empty() {
-            return self.save(found, workspace, changes);
+            return self.save(found, &run(workspace, changes));
         }
         self.print_to(&mut terminal.err, found, workspace, changes)
     }
@@ -174,14 +210,9 @@ impl Reporting {
     ///
     /// # Errors
     /// One cannot be written.
-    fn save(
-        &self,
-        found: CheckReport<'_>,
-        workspace: &Workspace,
-        changes: Changes<'_>,
-    ) -> Result<(), Error> {
+    fn save(&self, found: CheckReport<'_>, run: &Run<'_>) -> Result<(), Error> {
         for file in &self.files {
-            let findings = findings(found, workspace, changes, Color::Never);
+            let findings = findings(found, run, Color::Never);
             let text =
                 Printer::print_to_string(Color::Never, |out| file.format.findings(&findings, out))?;
             output::file(&file.path, text.as_bytes())?;
@@ -199,24 +230,22 @@ pub(crate) struct CheckReport<'c> {
     pub(crate) pool_list: Option<&'c [JudgedPool]>,
 }
 
-/// The findings with what the formats need of the run.
-pub(crate) fn findings<'a>(
-    found: CheckReport<'a>,
-    workspace: &'a Workspace,
-    changes: Changes<'a>,
-    color: Color,
-) -> Findings<'a> {
+/// What the formats need of a run.
+pub(crate) fn run<'a>(workspace: &'a Workspace, changes: Changes<'a>) -> Run<'a> {
     let mut clusters: Vec<&str> = workspace.entries().map(|entry| &*entry.name).collect();
-    let checked = clusters.len();
     clusters.sort_unstable();
-    let run = Run {
+    Run {
         clusters,
         folder: read::folder_in_repository(&workspace.settings.root),
         root: workspace.settings.root.clone(),
         changes,
-    };
-    Findings::new(found.judged, checked, color)
+    }
+}
+
+/// The findings with what the formats need of the run.
+pub(crate) fn findings<'a>(found: CheckReport<'a>, run: &Run<'a>, color: Color) -> Findings<'a> {
+    Findings::new(found.judged, run.clusters.len(), color)
         .with_pools(found.pools)
         .with_pool_list(found.pool_list)
-        .with_run(run)
+        .with_run(run.clone())
 }

@@ -96,8 +96,29 @@ fn new_files_finding(missed: &[PathBuf]) -> Option<Finding> {
 /// Reads the project and everything that its clusters share from these files, which replace those at its place.
 ///
 /// # Errors
-/// A file cannot be read.
+/// A file cannot be read; the project file is no YAML.
 pub fn workspace_in(
+    request: &Request,
+    location: &Location,
+    tree: Arc<dyn Files>,
+) -> Result<Workspace, Error> {
+    read_by(open_valid, request, location, tree)
+}
+
+/// The same for an editor, where a project file is broken while it is typed: an empty project then, with the finding that says where.
+///
+/// # Errors
+/// A file cannot be read.
+pub fn workspace_while_typed(
+    request: &Request,
+    location: &Location,
+    tree: Arc<dyn Files>,
+) -> Result<Workspace, Error> {
+    read_by(open, request, location, tree)
+}
+
+fn read_by(
+    open: fn(&Location, &dyn Files) -> Result<Project, Error>,
     request: &Request,
     location: &Location,
     tree: Arc<dyn Files>,
@@ -417,7 +438,7 @@ pub fn registries(request: &Request) -> Result<(PathBuf, RegistrySettings), Erro
         return Ok((start.to_owned(), RegistrySettings::default()));
     }
     let location = super::location(request)?;
-    let mut project = open(&location, &Disk::new(&location.root)?)?;
+    let mut project = open_valid(&location, &Disk::new(&location.root)?)?;
     let places = Places {
         tree: project.tree.as_ref(),
         source: project.source.as_ref(),
@@ -443,6 +464,19 @@ struct Project {
     tree: Option<yaml_tree::value::Node>,
     source: Option<Arc<Source>>,
     findings: Vec<Finding>,
+}
+
+/// The project file, which is YAML.
+fn open_valid(location: &Location, tree: &dyn Files) -> Result<Project, Error> {
+    let project = open(location, tree)?;
+    let mut findings = project.findings.iter();
+    match findings.find(|finding| finding.rule == RuleId::YamlSyntax) {
+        None => Ok(project),
+        Some(fault) => Err(Error::Project {
+            finding: Box::new(fault.clone()),
+            root: location.root.clone(),
+        }),
+    }
 }
 
 fn open(location: &Location, tree: &dyn Files) -> Result<Project, Error> {

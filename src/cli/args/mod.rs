@@ -20,8 +20,9 @@ use crate::error::Error;
 use crate::files::{sandbox, start_threads};
 use crate::hosts::cmp::CmpCommand;
 use crate::model::date::Date;
+use crate::model::finding::Finding;
 use crate::model::renovate::DATA_FILE;
-use crate::pipeline::{self, Terminal, Verdict};
+use crate::pipeline::{self, Reporting, Terminal, Verdict};
 use crate::read::Request;
 use crate::{editor, hosts, output};
 
@@ -340,6 +341,37 @@ impl Arguments {
             Command::Schema => commands::schema(terminal),
             Command::Man { dir } => print_manual(dir.as_deref(), terminal),
             Command::Completions { shell } => complete::print_script(*shell, terminal),
+        }
+    }
+
+    /// Reports that the project file is no YAML as the command reports findings: `check` on stdout, for which they are the result.
+    ///
+    /// # Errors
+    /// A report cannot be written, or nothing can be printed.
+    pub(super) fn report(
+        &self,
+        fault: Finding,
+        root: &Path,
+        terminal: &mut Terminal,
+    ) -> Result<Verdict, Error> {
+        let reporting = match &self.command {
+            Some(Command::Check(it)) => &it.options.reporting,
+            Some(Command::Render(it)) => &it.options.reporting,
+            Some(Command::Update(it)) => &it.options.reporting,
+            Some(Command::Stamp(it)) => &it.options.reporting,
+            _ => &Reporting::default(),
+        };
+        let is_check = matches!(&self.command, Some(Command::Check(_)));
+        let stream = if is_check || reporting.output.name() != "human" {
+            &mut terminal.out
+        } else {
+            &mut terminal.err
+        };
+        let reporting = reporting.resolve_in(self.place.request().directory.as_ref());
+        reporting.print_fault(fault, root, stream)?;
+        match &self.command {
+            Some(Command::Check(it)) if it.options.exit_zero => Ok(Verdict::Clean),
+            _ => Ok(Verdict::Findings),
         }
     }
 

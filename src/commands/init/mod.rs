@@ -245,9 +245,9 @@ fn again(
     host: Option<CodeHost>,
     out: &mut dyn Write,
 ) -> Result<Verdict, Error> {
+    let folders = output_folders(&read::workspace(request)?);
     report::init::exists(PROJECT_FILE_NAME, out)?;
-    let folders = read::workspace(request).map(|workspace| output_folders(&workspace));
-    settings(root, options, host, &folders.unwrap_or_default(), out)?;
+    settings(root, options, host, &folders, out)?;
     Ok(Verdict::Clean)
 }
 

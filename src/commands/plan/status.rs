@@ -76,14 +76,18 @@ impl<'a> Commits<'a> {
         let mut later = &self.commits[0];
         let mut is_whole = !self.repository.is_shallow();
         for earlier in &self.commits[1..] {
-            let Some(workspace) = self.workspace(&earlier.commit)? else {
+            let workspace = match self.workspace(&earlier.commit) {
+                // A slip in the project file does not begin the upgrade again.
+                Err(Error::Project { .. }) => continue,
+                read => read?,
+            };
+            let Some(workspace) = workspace else {
                 is_whole = true;
                 break;
             };
             let is_goal = workspace.settings.waves.to == fleet.workspace.settings.waves.to;
             let mut findings = workspace.findings.iter();
             if !is_goal && findings.any(|it| it.rule == RuleId::ProjectFile) {
-                // A slip in the project file does not begin the upgrade again.
                 continue;
             }
             let before = self::versions(&Fleet::open(workspace, self.today)?)?;

@@ -17,6 +17,8 @@ use std::path::PathBuf;
 use crate::error::Error;
 use crate::files::repository_top;
 use crate::model::date::Date;
+use crate::model::finding::Judged;
+use crate::model::rule::Level;
 use crate::read::Request;
 
 use crate::pipeline::{Terminal, Verdict};
@@ -61,9 +63,17 @@ pub fn function(
     let mut request = config.request(request);
     request.flags.confined = confined;
     let outcome = match config.function {
-        Function::Generator => generate::run(&request, &config, &list, today)?,
-        Function::Transformer => stamp::transform(&request, &config, &list, today)?,
-        Function::Validator => stamp::validate(&request, &config, &list, today)?,
+        Function::Generator => generate::run(&request, &config, &list, today),
+        Function::Transformer => stamp::transform(&request, &config, &list, today),
+        Function::Validator => stamp::validate(&request, &config, &list, today),
+    };
+    let outcome = match outcome {
+        Err(Error::Project { finding, .. }) => {
+            let finding = *finding;
+            let level = Level::Error;
+            pass_through(&list, result::results(&[Judged { finding, level }]))
+        }
+        outcome => outcome?,
     };
     let text = list::with_results(&outcome)?;
     terminal.out.product(text.as_bytes())?;

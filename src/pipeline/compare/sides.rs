@@ -77,7 +77,8 @@ impl Sides {
                 if location.file.is_none() && !is_typed && revision.is_file(project) {
                     location.file = Some(PROJECT_FILE_NAME.into());
                 }
-                read::workspace_in(request, &location, Arc::new(revision))?
+                read::workspace_in(request, &location, Arc::new(revision))
+                    .map_err(|error| error.with_commit(name))?
             }
         };
         Self::new(request, &location, base, after)
@@ -96,7 +97,8 @@ impl Sides {
         let mut notes = Vec::new();
         let commit = base.files.commit.clone();
         let files = with_project(base.files, location, &after, &mut notes)?;
-        let mut before = read::workspace_in(request, location, files)?;
+        let mut before = read::workspace_in(request, location, files)
+            .map_err(|error| error.with_commit(commit.get(..10).unwrap_or(&commit)))?;
         let is_there = |path: &Path| before.files.is_there(path) || !after.files.is_there(path);
         let (facts, new) =
             { std::mem::take(&mut before.facts).into_iter() }.partition(|path| is_there(path));
