@@ -201,6 +201,61 @@ fn facts_that_are_new_are_no_error_of_the_earlier_side() {
     );
 }
 
+/// Cluster API copies the endpoint once, and no controller replaces machines for another one.
+#[test]
+fn another_endpoint_in_manifests_is_not_both_unknown_and_harmless() {
+    const SITE: &str = "\
+apiVersion: cluster.x-k8s.io/v1beta1
+kind: Cluster
+metadata: {name: site, namespace: default}
+spec:
+  controlPlaneEndpoint: {host: 192.0.2.10, port: 6443}
+  infrastructureRef: {kind: ElementalCluster, name: site}
+---
+apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
+kind: ElementalCluster
+metadata: {name: site, namespace: default}
+spec: {controlPlaneEndpoint: {host: 192.0.2.11, port: 6443}}
+---
+apiVersion: cluster.x-k8s.io/v1beta1
+kind: MachineDeployment
+metadata: {name: md, namespace: default}
+spec:
+  clusterName: site
+  template:
+    spec:
+      clusterName: site
+      version: v1.31.8+rke2r1
+      infrastructureRef: {kind: ElementalMachineTemplate, name: md}
+---
+apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
+kind: ElementalMachineTemplate
+metadata: {name: md, namespace: default}
+spec: {template: {spec: {selector: {matchLabels: {worker: 'true'}}}}}
+";
+    let Some(stage) = project().file("site.yaml", SITE).commit("before") else {
+        return;
+    };
+    let mut found = String::new();
+    for (from, to) in [("192.0.2.11", "192.0.2.12"), ("192.0.2.10", "192.0.2.13")] {
+        stage.write("site.yaml", SITE.replace(from, to));
+        let printed = stage.run("impact --against HEAD").outcome.stdout;
+        let lines = printed.lines().skip(1).filter(|line| !line.is_empty());
+        found += &format!("{}\n", lines.collect::<Vec<_>>().join("\n"));
+    }
+    assert_text(&found, str![[r#"
+site
+  whole cluster  in place: existing machines stay as they are, later ones differ
+                   ElementalCluster/site spec.controlPlaneEndpoint.host  192.0.2.11 → 192.0.2.12
+no machine is re-provisioned, 0 clusters as before
+site
+  whole cluster  in place: existing machines stay as they are, later ones differ
+                   Cluster/site spec.controlPlaneEndpoint.host  192.0.2.10 → 192.0.2.13
+no machine is re-provisioned, 0 clusters as before
+
+"#]]);
+}
+
 /// A fleet, each cluster in a folder of its own.
 fn fleet() -> Stage {
     images().settings("clusters: [{each: 'clusters/*/values.yaml', namespace: metal}]")

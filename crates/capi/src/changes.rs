@@ -117,6 +117,7 @@ static KINDS: LazyLock<Vec<Changes>> = LazyLock::new(|| {
             CLUSTER_API,
             rows! {
                 NoEffect "spec": "availabilityGates"
+                InPlace "spec": "controlPlaneEndpoint"
                 Hold "spec": "paused"
                 Contents "spec.topology": "class classRef.name"
                 // It has no function, and the next API version leaves it out.
@@ -264,6 +265,14 @@ static KINDS: LazyLock<Vec<Changes>> = LazyLock::new(|| {
             INFRASTRUCTURE,
             rows! {
                 Refused "spec": "metaData networkData"
+            },
+        ),
+        // Cluster API copies it once, and no controller replaces machines for it.
+        kind(
+            "*Cluster",
+            INFRASTRUCTURE,
+            rows! {
+                InPlace "spec": "controlPlaneEndpoint"
             },
         ),
         // Their webhooks compare nothing.
