@@ -107,6 +107,12 @@ fn each_of_image_kubernetes_and_provider_changes_for_itself() {
         "another version of the provider's API, where it has two",
         &stage,
     );
+    let paths = IMAGES.map(|(cluster, ..)| format!("clusters/{cluster}/values.yaml"));
+    let next = paths.iter().cycle().skip(1);
+    for (path, next) in paths.iter().zip(next) {
+        stage.write(path, &before[next]);
+    }
+    note("the next provider of the list", &stage);
     text.is(str![[r#"
 # another image
 capa: control-plane roll [image] by image, md0 roll [image] by image
@@ -137,6 +143,19 @@ tinkerbell: control-plane roll [kubernetes] by kubernetes, md0 roll [kubernetes]
 # another version of the provider's API, where it has two
 capm3: control-plane roll [provider] by provider, md0 roll [provider] by provider
 capo: control-plane roll [provider] by provider, md0 roll [provider] by provider
+# the next provider of the list
+capa: control-plane roll [image provider] by image provider, md0 roll [image provider] by image provider
+capg: control-plane roll [image provider] by image provider, md0 roll [image provider] by image provider
+capm3: control-plane roll [image provider] by image provider, md0 roll [image provider] by image provider
+capo: control-plane roll [image provider] by image provider, md0 roll [image provider] by image provider
+capv: control-plane roll [image provider] by image provider, md0 roll [image provider] by image provider
+capz: control-plane roll [image provider] by image provider, md0 roll [image provider] by image provider
+docker: control-plane roll [image provider] by image provider, md0 roll [image provider] by image provider
+elemental: control-plane roll [image provider] by image provider, md0 roll [image provider] by image provider
+hcloud: control-plane roll [image provider] by image provider, md0 roll [image provider] by image provider
+kubevirt: control-plane roll [image provider] by image provider, md0 roll [image provider] by image provider
+proxmox: control-plane roll [image provider] by image provider, md0 roll [image provider] by image provider
+tinkerbell: control-plane roll [image provider] by image provider, md0 roll [image provider] by image provider
 
 "#]]);
 }
