@@ -8,7 +8,7 @@ use yaml_tree::engine::Engine;
 use yaml_tree::json::{Html, to_json};
 use yaml_tree::place::FileId;
 
-use super::support::{golden, repository};
+use super::support::{golden, repository, stage};
 
 fn published() -> Json {
     let output = Command::new(env!("CARGO_BIN_EXE_metalmark"))
@@ -96,6 +96,11 @@ fn faults(root: &Json, schema: &Json, data: &Json, at: &str) -> Vec<String> {
                     .flat_map(|item| faults(root, wanted, item, &format!("{at}[]")))
                     .collect()
             }
+            "propertyNames" => {
+                let keys = data.as_object().into_iter().flatten();
+                keys.flat_map(|(key, _)| faults(root, wanted, &Json::from(key.as_str()), at))
+                    .collect()
+            }
             "minimum" => {
                 if data.as_f64() < wanted.as_f64() && data.is_number() {
                     fault("minimum")
@@ -143,6 +148,8 @@ fn every_project_of_the_fixtures_passes_and_unknown_keys_do_not() {
         "images: {fact: []}",
         "policy: {waivers: [{rule: a, where: b, reason: c, til: d}]}",
         "policy: {rules: {image-unusd: error}}",
+        "images: {records: {noble: {locations: {azure: {gallry: a}}}}}",
+        "images: {records: {noble: {locations: {https: {url: a, fromat: raw}}}}}",
         "policy: {rules: {image-unused: {level: error, minors: 2}}}",
     ] {
         assert!(
@@ -150,6 +157,77 @@ fn every_project_of_the_fixtures_passes_and_unknown_keys_do_not() {
             "{text}"
         );
     }
+}
+
+/// A provider's own words are as many as it has; what is nearly one of them, or a file's, is a misspelling.
+#[test]
+fn a_misspelled_key_of_a_location_names_the_key_that_is_meant() {
+    let mut found = String::new();
+    for location in [
+        "azure: {fromat: vhd}",
+        "azure: {gallry: images}",
+        "azure: {house: images}",
+        "ami: {eu-west-1: ami-1, nmae: noble}",
+        "ami: {eu-west-1: ami-1, us-gov-east-1: ami-2, name: noble, org: '1'}",
+        "nutanix: {fromat: qcow2}",
+        "nutanix: {uuid: a}",
+        "https: {url: 'https://i.example/a', fromat: qcow2}",
+        "https: 5",
+        "https: [a]",
+        "https: {url: 5}",
+        "https: {format: qcow2}",
+        "https: {url: 'https://i.example/a', sizes: {disk: large}}",
+        "https: {url: 'https://i.example/a', digests: {uncompressed: {sha256: 5}}}",
+        "https: {url: 'https://i.example/a', format: qcow2}",
+    ] {
+        let stage = stage::project().settings(&format!(
+            "images:\n  records:\n    noble:\n      k8s: {{flavor: kubeadm, version: 1.34.1}}\n      locations: {{{location}}}\n"
+        ));
+        let run = stage.run("check --output json").outcome.stdout;
+        let run: Json = serde_json::from_str(&run).expect("JSON");
+        let lines = run["findings"].as_array().into_iter().flatten();
+        let lines = lines.filter(|finding| finding["rule"] == "project-file");
+        let lines = lines.map(|finding| {
+            let label = &finding["labels"][0];
+            let (message, help) = (&finding["message"], &finding["help"][0]);
+            let [message, help] = [message, help].map(|text| text.as_str().expect("text"));
+            format!(
+                "    {}:{} {message}; {help}\n",
+                label["line"], label["column"]
+            )
+        });
+        found += &format!("{location}\n{}", lines.collect::<String>());
+    }
+    stage::assert_text(&found, snapbox::str![[r#"
+azure: {fromat: vhd}
+    6:27 the project file knows no `fromat` in `images.records.noble.locations.azure`; did you mean `format`?
+azure: {gallry: images}
+    6:27 the project file knows no `gallry` in `images.records.noble.locations.azure`; did you mean `gallery`?
+azure: {house: images}
+    6:27 the project file knows no `house` in `images.records.noble.locations.azure`; known here: `compression`, `definition`, `digests`, `format`, `gallery`, `id`, `offer`, `publisher`, `resource-group`, `sizes`, `sku`, `subscription`, `version`
+ami: {eu-west-1: ami-1, nmae: noble}
+    6:43 the project file knows no `nmae` in `images.records.noble.locations.ami`; did you mean `name`?
+ami: {eu-west-1: ami-1, us-gov-east-1: ami-2, name: noble, org: '1'}
+nutanix: {fromat: qcow2}
+    6:29 the project file knows no `fromat` in `images.records.noble.locations.nutanix`; did you mean `format`?
+nutanix: {uuid: a}
+https: {url: 'https://i.example/a', fromat: qcow2}
+    6:55 the project file knows no `fromat` in `images.records.noble.locations.https`; did you mean `format`?
+https: 5
+    6:26 `images.records.noble.locations.https` is a string, and this is a number; quote it
+https: [a]
+    6:26 `images.records.noble.locations.https` is a string, and this is a list; write a string
+https: {url: 5}
+    6:32 `images.records.noble.locations.https.url` is a string, and this is a number; quote it
+https: {format: qcow2}
+    6:26 `url` is missing in `images.records.noble.locations.https`; write `url: …`
+https: {url: 'https://i.example/a', sizes: {disk: large}}
+    6:69 `images.records.noble.locations.https.sizes.disk` is a whole number, and this is a string; write a whole number
+https: {url: 'https://i.example/a', digests: {uncompressed: {sha256: 5}}}
+    6:88 `images.records.noble.locations.https.digests.uncompressed.sha256` is a string, and this is a number; quote it
+https: {url: 'https://i.example/a', format: qcow2}
+
+"#]]);
 }
 
 #[test]

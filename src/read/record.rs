@@ -164,33 +164,53 @@ pub(super) struct LocationsRecord {
     /// The URL that machines fetch it from; it counts before `images.url`.
     pub https: Option<UrlRecord>,
     /// Amazon: the AMI by region; or `name`, `org` and `base-os` of a lookup.
+    #[schemars(extend("propertyNames" = {"anyOf": [words(&["name", "org", "base-os"]), {}]}))]
     pub ami: LocationRecord,
     /// Azure: `id`; or `gallery`, `definition`, `version`, `subscription`, `resource-group`; or `publisher`, `offer`, `sku`, `version`.
+    #[schemars(extend("propertyNames" = words(&["id", "gallery", "definition", "version", "subscription", "resource-group", "publisher", "offer", "sku"])))]
     pub azure: LocationRecord,
     /// Docker: `image`.
+    #[schemars(extend("propertyNames" = words(&["image"])))]
     pub docker: LocationRecord,
     /// Google: `image` or `family`, `project`.
+    #[schemars(extend("propertyNames" = words(&["image", "family", "project"])))]
     pub gce: LocationRecord,
     /// OpenStack: `id`, or `image-ref`, or `name` and `tags`.
+    #[schemars(extend("propertyNames" = words(&["id", "image-ref", "name", "tags"])))]
     pub glance: LocationRecord,
     /// Hetzner's cloud: `image`; or `url` and `command`.
+    #[schemars(extend("propertyNames" = words(&["image", "url", "command"])))]
     pub hcloud: LocationRecord,
     /// Hetzner's bare metal: `path`; or `url` and `name`.
+    #[schemars(extend("propertyNames" = words(&["path", "url", "name"])))]
     pub hetzner: LocationRecord,
     /// KubeVirt: `container-disk`, `registry` or `http`; `volume` is the name of the one that is meant.
+    #[schemars(extend("propertyNames" = words(&["container-disk", "registry", "http", "volume"])))]
     pub kubevirt: LocationRecord,
     /// Nutanix: in its own words; no machine template is written of it.
     pub nutanix: LocationRecord,
     /// IBM Power Virtual Server: in its own words; no machine template is written of it.
     pub powervs: LocationRecord,
     /// Proxmox: `template-id` and `node`; or `tags`.
+    #[schemars(extend("propertyNames" = words(&["template-id", "node", "tags"])))]
     pub proxmox: LocationRecord,
     /// Talos's image factory: `schematic`, `version`.
+    #[schemars(extend("propertyNames" = words(&["schematic", "version"])))]
     pub talos: LocationRecord,
     /// Tinkerbell: `image`; `base-registry`, `os-distro`, `os-version`.
+    #[schemars(extend("propertyNames" = words(&["image", "base-registry", "os-distro", "os-version"])))]
     pub tinkerbell: LocationRecord,
     /// vSphere: `template`, `snapshot`; with a supervisor `image-name`.
+    #[schemars(extend("propertyNames" = words(&["template", "snapshot", "image-name"])))]
     pub vsphere: LocationRecord,
+}
+
+/// The keys of a location: its provider's words, and what a file has. A location without this list, or one that allows others, has
+/// any key that is no misspelling of these.
+fn words(words: &[&str]) -> Json {
+    let file = ["format", "compression", "sizes", "digests"];
+    let known = [words, &file].concat();
+    serde_json::json!({"enum": known})
 }
 
 /// A location in its provider's words, and its file.
@@ -217,6 +237,7 @@ pub(super) enum UrlRecord {
 
 /// A URL and its file.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[schemars(extend("additionalProperties" = false))]
 pub(super) struct UrlFile {
     /// The URL.
     pub url: String,

@@ -117,11 +117,19 @@ impl Walk<'_> {
 
     fn map(&mut self, map: &yaml_tree::value::Map, place: Place, schema: &Json) -> Option<Json> {
         let known = schema["properties"].as_object();
-        let open = !matches!(schema.get("additionalProperties"), Some(Json::Bool(false)));
+        let open = matches!(
+            schema.get("additionalProperties"),
+            None | Some(Json::Bool(true))
+        );
         let other = schema
             .get("additionalProperties")
             .filter(|other| other.is_object());
         let is_rules = schema["x-names"] == "rule";
+        let names = names(schema);
+        let is_closed = schema["propertyNames"]["enum"].is_array();
+        let is_word = |key: &str| {
+            names.contains(key) || !is_closed && did_you_mean(key, names.iter().copied()).is_none()
+        };
         let mut read = serde_json::Map::new();
         for entry in map {
             let rule = is_rules.then(|| schema_of(&entry.key)).flatten();
@@ -132,6 +140,7 @@ impl Walk<'_> {
             let name = property.map_or(&*entry.key, |(name, _)| name);
             let property = property.map(|(_, property)| property);
             self.path.push(entry.key.to_string());
+            let other = other.filter(|_| is_word(&entry.key));
             let value = match property.or(other) {
                 Some(property) => self.node(&entry.node, property),
                 None if open => Some(Json::from(&entry.node.value)),
@@ -164,8 +173,7 @@ impl Walk<'_> {
             let (message, help) = no_rule(key);
             return self.report(message, place, help);
         }
-        let known = schema["properties"].as_object().into_iter().flatten();
-        let names: BTreeSet<&str> = known.map(|(name, _)| name.as_str()).collect();
+        let names = names(schema);
         let help = match did_you_mean(key, names.iter().copied()) {
             Some(name) => format!("did you mean `{name}`?"),
             None => format!(
@@ -276,6 +284,16 @@ impl Walk<'_> {
     }
 }
 
+/// The keys that a map is known to have, by its properties and by what `propertyNames` lists.
+fn names(schema: &Json) -> BTreeSet<&str> {
+    let known = schema["properties"].as_object().into_iter().flatten();
+    let words = &schema["propertyNames"];
+    let listed = [&words["enum"], &words["anyOf"][0]["enum"]];
+    let listed = listed.into_iter().filter_map(Json::as_array).flatten();
+    let listed = listed.filter_map(Json::as_str);
+    known.map(|(name, _)| name.as_str()).chain(listed).collect()
+}
+
 /// The schema of a value that is there: of an option, the part that is not null; of a word, a number or a map, the part of its kind.
 fn present<'a>(schema: &'a Json, value: &Value) -> &'a Json {
     let parts = schema["anyOf"].as_array().into_iter().flatten();
@@ -287,7 +305,8 @@ fn present<'a>(schema: &'a Json, value: &Value) -> &'a Json {
     let mut of_kind = parts.iter().filter(is_of_kind);
     let exact = of_kind.clone().find(is_exact);
     let best = exact.or(of_kind.next()).or(parts.first());
-    best.copied().unwrap_or(schema)
+    // Of an option of several kinds, the part is several again.
+    best.map_or(schema, |part| present(part, value))
 }
 
 /// The type that a schema requires, null aside.
