@@ -100,9 +100,10 @@ pub fn registry_bundle_finding(spot: Option<Spot>) -> Finding {
         RuleId::BundleUnsupported,
         format!("bundles of kind {} are not supported", BundleKind::Registry),
     );
-    finding.with_label(spot, "").help(
-        "install it with a `ClusterExtension` of OLM, one object in git, or pack the manifests that its project releases beside it",
-    )
+    finding
+        .with_label(spot, "")
+        .help("with OLM in the cluster: a `ClusterExtension` in git, with the name of its package and its version")
+        .help("without OLM: what its project installs without it, such as `kubectl kustomize config/default | metalmark bundle pack - --to dir:OUT`")
 }
 
 /// Whether a configuration is a container image's, whose layers are applied on top of each other.

@@ -279,7 +279,8 @@ files        2 files, 233 bytes
 objects      1 ClusterServiceVersion
 error[bundle-unsupported]: bundles of kind registry+v1 are not supported
 --> bundle
- = help: install it with a `ClusterExtension` of OLM, one object in git, or pack the manifests that its project releases beside it
+ = help: with OLM in the cluster: a `ClusterExtension` in git, with the name of its package and its version
+ = help: without OLM: what its project installs without it, such as `kubectl kustomize config/default | metalmark bundle pack - --to dir:OUT`
 
 1 error
 
