@@ -243,7 +243,9 @@ spec: {template: {spec: {selector: {matchLabels: {worker: 'true'}}}}}
         let lines = printed.lines().skip(1).filter(|line| !line.is_empty());
         found += &format!("{}\n", lines.collect::<Vec<_>>().join("\n"));
     }
-    assert_text(&found, str![[r#"
+    assert_text(
+        &found,
+        str![[r#"
 site
   whole cluster  in place: existing machines stay as they are, later ones differ
                    ElementalCluster/site spec.controlPlaneEndpoint.host  192.0.2.11 → 192.0.2.12
@@ -253,7 +255,8 @@ site
                    Cluster/site spec.controlPlaneEndpoint.host  192.0.2.10 → 192.0.2.13
 no machine is re-provisioned, 0 clusters as before
 
-"#]]);
+"#]],
+    );
 }
 
 /// A fleet, each cluster in a folder of its own.

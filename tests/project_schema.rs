@@ -198,7 +198,9 @@ fn a_misspelled_key_of_a_location_names_the_key_that_is_meant() {
         });
         found += &format!("{location}\n{}", lines.collect::<String>());
     }
-    stage::assert_text(&found, snapbox::str![[r#"
+    stage::assert_text(
+        &found,
+        snapbox::str![[r#"
 azure: {fromat: vhd}
     6:27 the project file knows no `fromat` in `images.records.noble.locations.azure`; did you mean `format`?
 azure: {gallry: images}
@@ -227,7 +229,8 @@ https: {url: 'https://i.example/a', digests: {uncompressed: {sha256: 5}}}
     6:88 `images.records.noble.locations.https.digests.uncompressed.sha256` is a string, and this is a number; quote it
 https: {url: 'https://i.example/a', format: qcow2}
 
-"#]]);
+"#]],
+    );
 }
 
 #[test]
