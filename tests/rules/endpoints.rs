@@ -406,9 +406,8 @@ fn endpoint_not_in_subnet() {
     let project = hosts("control_plane_endpoint: {vip: 198.51.100.10, subnets: [192.0.2.0/26]}");
     fails("endpoint-not-in-subnet", &project, "check --allow-empty").brief(str![[r#"
 error[endpoint-not-in-subnet]: the virtual IP `198.51.100.10` is not in the hosts' network `192.0.2.0/26`
-  edge.yaml:4:33 `198.51.100.10`            ------------ the hosts' network
-    |
-    outside of it
+  edge.yaml:4:33 `198.51.100.10` outside of it
+  edge.yaml:4:58 `192.0.2.0/26` the hosts' network
   cluster: edge
   help: take an address of it that no host has, or `cluster.control_plane_endpoint.kube_vip.mode: bgp`
 1 error in 1 cluster; 0 node pools checked; 1 skipped: no image selected

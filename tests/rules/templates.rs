@@ -154,9 +154,9 @@ fn checksum_beside_oci() {
     let project = pulls("checksum: SUM, format: raw", &["v1.14.0"]);
     fails("checksum-beside-oci", &project, "check").brief(str![[r#"
 error[checksum-beside-oci]: CAPM3 from 1.14 on refuses the checksum of an `oci://` image
-  edge.yaml:29:89 `'oci://r.example.org/u-kube-v1.34.1:1'`            ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ this one
-    |
-    pulled by its digest or its tag
+  edge.yaml:29:89
+  edge.yaml:29 `'oci://r.example.org/u-kube-v1.34.1:1'` pulled by its digest or its tag
+  edge.yaml:29 `9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08` this one
   capm3-0.yaml:5:17 `v1.14.0` this CAPM3 is installed
   cluster: edge, pool control-plane
   also in pools: edge-md
@@ -175,7 +175,9 @@ fn checksum_other_file() {
     );
     fails("checksum-other-file", &project, "check").brief(str![[r#"
 error[checksum-other-file]: the checksum is that of another file
-  edge.yaml:29:81 `'https://i/u-kube-v1.34.1.raw'` this image ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ this checksum
+  edge.yaml:29:81
+  edge.yaml:29 `'https://i/u-kube-v1.34.1.raw'` this image
+  edge.yaml:29 `'https://i/u-kube-v1.33.1.raw.sha256sum'` this checksum
   cluster: edge, pool control-plane
   also in pools: edge-md
   help: name the checksums of this image
@@ -191,7 +193,9 @@ fn format_differs() {
     let project = boots("url: 'https://i/u-kube-v1.34.1.raw', checksum: SUM, format: qcow2");
     warns("format-differs", &project, "check").brief(str![[r#"
 warning[format-differs]: the format is `qcow2`, and the file a `.raw`
-  edge.yaml:29:155 `'https://i/u-kube-v1.34.1.raw'` this image                                                                           ^^^^^ this format
+  edge.yaml:29:155
+  edge.yaml:29 `'https://i/u-kube-v1.34.1.raw'` this image
+  edge.yaml:29 `qcow2` this format
   cluster: edge, pool control-plane
   also in pools: edge-md
   help: write `raw`, if the file is what it is called

@@ -490,6 +490,8 @@ pub(crate) fn brief(screen: &str) -> String {
     let mut lines: Vec<String> = Vec::new();
     // The finding's indent, the path of its place, and the line that is drawn last, with its number.
     let (mut indent, mut path, mut number, mut drawn) = ("", None, "", "");
+    // The columns of that line's marks and the lines that say them, and the one that is said now.
+    let (mut marks, mut said): (Vec<(usize, usize)>, Option<usize>) = (Vec::new(), None);
     for line in screen.lines() {
         let text = line.trim_start();
         let arrow = ["--> ", "::: "]
@@ -509,29 +511,55 @@ pub(crate) fn brief(screen: &str) -> String {
         {
             if !gutter.trim().is_empty() {
                 (number, drawn) = (gutter.trim(), content);
+                marks.clear();
                 continue;
             }
-            let column = content.find(['^', '-']).unwrap_or(content.len());
-            let (marks, said) = content[column..]
-                .split_once(' ')
-                .unwrap_or((&content[column..], ""));
-            if content[..column].trim().is_empty() && !marks.is_empty() {
-                let marked: String = drawn.chars().skip(column).take(marks.len()).collect();
-                let said = format!("`{marked}` {said}");
-                // The first place stays first: the arrow has named it. The columns of a line that is cut are not its own.
-                let line = format!("{indent}  {path}:{number}:");
-                let place = format!("{line}{column}");
-                let is_first = |known: &String| {
-                    let is_cut = drawn.starts_with(" ...") && !known.contains('`');
-                    *known == place || is_cut && known.starts_with(&line)
-                };
-                match lines.iter().rposition(is_first) {
-                    Some(first) => lines[first] += &format!(" {said}"),
-                    None => lines.push(format!("{place} {said}")),
+            let words = words(content);
+            let is_marks = |word: &str| {
+                ['^', '-']
+                    .iter()
+                    .any(|mark| word.chars().all(|it| it == *mark))
+            };
+            let is_first_mark = words.first().is_some_and(|(_, word)| is_marks(word));
+            let count = words.iter().filter(|(_, word)| is_marks(word)).count();
+            for (column, word) in words {
+                if is_first_mark && is_marks(word) {
+                    let marked: String = drawn.chars().skip(column).take(word.len()).collect();
+                    // The columns of a line that is cut are not its own.
+                    let is_cut = drawn.starts_with(" ...");
+                    let line = format!("{indent}  {path}:{number}:");
+                    let place = if is_cut {
+                        line.clone()
+                    } else {
+                        format!("{line}{column}")
+                    };
+                    // The first place stays first: the arrow has named it.
+                    let is_first = |known: &String| {
+                        let is_only = is_cut && count == 1 && !known.contains('`');
+                        *known == place || is_only && known.starts_with(&line)
+                    };
+                    let first = lines.iter().rposition(is_first);
+                    let at = first.unwrap_or(lines.len());
+                    if first.is_none() {
+                        lines.push(place.trim_end_matches(':').to_owned());
+                    }
+                    lines[at] += &format!(" `{marked}`");
+                    marks.push((column, at));
+                } else if word != "|" {
+                    // What is said below a mark begins in its column.
+                    let below = marks.iter().find(|(mark, _)| *mark == column);
+                    let beside = marks.last().filter(|_| is_first_mark);
+                    said = below.or(beside).map(|(_, at)| *at).or(said);
+                    match said {
+                        Some(at) => lines[at] += &format!(" {word}"),
+                        None => {
+                            said = Some(lines.len());
+                            lines.push(format!("{indent}    {word}"));
+                        }
+                    }
                 }
-            } else if !content.trim().is_empty() {
-                lines.push(format!("{indent}    {}", content.trim()));
             }
+            said = None;
         } else if let Some(said) = text.strip_prefix("= ") {
             lines.push(format!("{indent}  {said}"));
         } else if !["", "|", "..."].contains(&text) {
@@ -543,6 +571,19 @@ pub(crate) fn brief(screen: &str) -> String {
         .iter()
         .map(|line| format!("{}\n", line.trim_end()))
         .collect()
+}
+
+/// The words of a line and their columns.
+fn words(line: &str) -> Vec<(usize, &str)> {
+    let mut column = 0;
+    let mut words = Vec::new();
+    for word in line.split(' ') {
+        if !word.is_empty() {
+            words.push((column, word));
+        }
+        column += word.chars().count() + 1;
+    }
+    words
 }
 
 /// Compares a text with a snapshot in the test, every character of it.
