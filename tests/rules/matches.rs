@@ -174,10 +174,8 @@ fn no_image_matches() {
     let project = edge("capm3: {os_image_selector: {os: ubuntu, os-release: '24.04'}}");
     fails("no-image-matches", &project, "check").brief(str![[r#"
 error[no-image-matches]: no image matches the selector
-  edge.yaml:4:30
-    ^^^^^^^^^^^^^^^^^^^^^^^^^-------^
-    the nearest image has `os-release: noble`
-    each of the catalog's 2 images differs
+  edge.yaml:4:30 `{os: ubuntu, os-release: '24.04'}` each of the catalog's 2 images differs
+  edge.yaml:4:55 `'24.04'` the nearest image has `os-release: noble`
   cluster: edge, pool control-plane
   help: to boot `noble-31`: `cluster.capm3.os_image_selector.os-release: noble`
 1 error in 1 cluster; 0 node pools checked; 1 skipped: no image matches its selector

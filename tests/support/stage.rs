@@ -515,16 +515,15 @@ pub(crate) fn brief(screen: &str) -> String {
                 continue;
             }
             let words = words(content);
-            let is_marks = |word: &str| {
-                ['^', '-']
-                    .iter()
-                    .any(|mark| word.chars().all(|it| it == *mark))
-            };
+            let is_marks = |word: &str| word.chars().all(|it| "^-".contains(it));
             let is_first_mark = words.first().is_some_and(|(_, word)| is_marks(word));
             let count = words.iter().filter(|(_, word)| is_marks(word)).count();
             for (column, word) in words {
-                if is_first_mark && is_marks(word) {
-                    let marked: String = drawn.chars().skip(column).take(word.len()).collect();
+                for (column, length) in read_marks(column, word)
+                    .into_iter()
+                    .filter(|_| is_first_mark && is_marks(word))
+                {
+                    let marked: String = drawn.chars().skip(column).take(length).collect();
                     // The columns of a line that is cut are not its own.
                     let is_cut = drawn.starts_with(" ...");
                     let line = format!("{indent}  {path}:{number}:");
@@ -545,7 +544,8 @@ pub(crate) fn brief(screen: &str) -> String {
                     }
                     lines[at] += &format!(" `{marked}`");
                     marks.push((column, at));
-                } else if word != "|" {
+                }
+                if !(is_first_mark && is_marks(word)) && word != "|" {
                     // What is said below a mark begins in its column.
                     let below = marks.iter().find(|(mark, _)| *mark == column);
                     let beside = marks.last().filter(|_| is_first_mark);
@@ -571,6 +571,16 @@ pub(crate) fn brief(screen: &str) -> String {
         .iter()
         .map(|line| format!("{}\n", line.trim_end()))
         .collect()
+}
+
+/// The column and length of a mark, and of one that is drawn within it: `^^^---^`.
+fn read_marks(column: usize, word: &str) -> Vec<(usize, usize)> {
+    let first = word.chars().next();
+    let is_inner = |mark: &char| Some(*mark) != first;
+    let before = word.chars().take_while(|mark| !is_inner(mark)).count();
+    let inner = word.chars().skip(before).take_while(is_inner).count();
+    let inner = (inner > 0).then_some((column + before, inner));
+    [(column, word.len())].into_iter().chain(inner).collect()
 }
 
 /// The words of a line and their columns.
