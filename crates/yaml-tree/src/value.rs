@@ -294,6 +294,51 @@ impl Node {
             .try_fold(self, |node, key| node.value.as_map()?.get(key))
     }
 
+    /// The map below a path of keys, to be changed. What is missing on the way, or no map, becomes one.
+    pub fn map_mut(&mut self, path: &[&str]) -> &mut Map {
+        if self.value.as_map().is_none() {
+            self.value = Value::empty_map();
+        }
+        let Value::Map(map) = &mut self.value else {
+            unreachable!("set to a map above");
+        };
+        let map = Arc::make_mut(map);
+        match path {
+            [] => map,
+            [key, below @ ..] => {
+                let new = Entry::from_value(*key, Value::Null);
+                map.get_or_insert(new).map_mut(below)
+            }
+        }
+    }
+
+    /// Sets the value below a path of one key or more, as [`map_mut`](Self::map_mut) makes what is on the way.
+    pub fn set(&mut self, path: &[&str], value: impl Into<Value>) {
+        if let [parents @ .., key] = path {
+            let new = Entry::from_value(*key, Value::Null);
+            self.map_mut(parents).get_or_insert(new).value = value.into();
+        }
+    }
+
+    /// Removes the value at a path of keys, if there is one.
+    pub fn remove(&mut self, path: &[&str]) {
+        if let Some((key, parents)) = path.split_last()
+            && let Some(Value::Map(map)) = self.get_mut(parents).map(|node| &mut node.value)
+        {
+            Arc::make_mut(map).remove(key);
+        }
+    }
+
+    /// The value at a path of keys, to be changed. Where there is none, nothing is copied.
+    pub fn get_mut(&mut self, path: &[&str]) -> Option<&mut Self> {
+        self.get_path(path)?;
+        path.iter()
+            .try_fold(self, |node, key| match &mut node.value {
+                Value::Map(map) => Arc::make_mut(map).get_mut(key),
+                _ => None,
+            })
+    }
+
     /// The string below a path of keys.
     pub fn text(&self, path: &[&str]) -> Option<&str> {
         self.get_path(path)?.value.as_str().map(|text| &**text)

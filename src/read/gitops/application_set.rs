@@ -14,7 +14,7 @@ use yaml_tree::value::{Entry, Map, Node, Value};
 
 use super::UNSUPPORTED;
 use super::files::matches;
-use super::object::{Object, set};
+use super::object::Object;
 use super::reader::LayerReader;
 use super::release::floating;
 use super::set_template::{SetTemplate, normalize, print};
@@ -204,7 +204,7 @@ impl Set<'_, '_> {
         for entry in generator.entries(&[]) {
             let mut node = entry.node.clone();
             if &*entry.key != "selector" {
-                super::object::remove(&mut node, &["template"]);
+                node.remove(&["template"]);
                 node = self.template.fill(self.reader, &node, outer)?;
             }
             filled.insert(entry.with_node(node));
@@ -353,19 +353,19 @@ impl Set<'_, '_> {
                 node.insert(Entry::from_value(key, value));
             }
             if let Some(prefix) = prefix {
-                set(&mut made, &[prefix], Value::empty_map());
+                made.set(&[prefix], Value::empty_map());
             }
-            set(&mut made, &path, node.into());
+            made.set(&path, node);
         } else {
             made = Node::from_value(flatten(element));
             let path = prefix.map_or("path".to_owned(), |prefix| format!("{prefix}.path"));
             for (index, part) in whole.split('/').enumerate() {
-                set(&mut made, &[&format!("{path}[{index}]")], part.into());
+                made.set(&[&format!("{path}[{index}]")], part);
             }
             for (key, value) in of_path {
-                set(&mut made, &[&format!("{path}.{key}")], value.into());
+                made.set(&[&format!("{path}.{key}")], value);
             }
-            set(&mut made, &[&path], whole.into());
+            made.set(&[&path], whole);
         }
         let mut values = Vec::new();
         for entry in git.entries(&["values"]) {
@@ -373,7 +373,7 @@ impl Set<'_, '_> {
             values.push((Entry::clone(entry), filled.value));
         }
         if self.template.is_go && !values.is_empty() {
-            set(&mut made, &["values"], Value::empty_map());
+            made.set(&["values"], Value::empty_map());
         }
         for (entry, value) in values {
             let flat = format!("values.{}", entry.key);
@@ -382,7 +382,7 @@ impl Set<'_, '_> {
             } else {
                 &[&flat]
             };
-            set(&mut made, path, value);
+            made.set(path, value);
         }
         Ok(made)
     }
@@ -397,8 +397,8 @@ impl Set<'_, '_> {
         if let Some(patch) = patch {
             tree = self.apply_patch(&tree, patch, parameters)?;
         }
-        set(&mut tree, &["apiVersion"], "argoproj.io/v1alpha1".into());
-        set(&mut tree, &["kind"], "Application".into());
+        tree.set(&["apiVersion"], "argoproj.io/v1alpha1");
+        tree.set(&["kind"], "Application");
         Ok(Object::new(tree))
     }
 

@@ -10,7 +10,7 @@ use yaml_tree::place::{Place, hide_quotes};
 use yaml_tree::value::{Entry, Map, Node, Value};
 
 use super::files::resolve_path;
-use super::object::{Named, Object, map_mut, set};
+use super::object::{Named, Object};
 use super::reader::{LayerReader, Load};
 use crate::read::error::ReadError;
 
@@ -58,7 +58,9 @@ pub(super) fn generate_of_file(
     for field in ["name", "namespace"] {
         let of_file = file.get_path(&["metadata", field]);
         if let Some(node) = of_file.filter(|_| file.get_path(&[field]).is_none()) {
-            map_mut(&mut generator).insert(Entry::holding(field, node.clone()));
+            generator
+                .map_mut(&[])
+                .insert(Entry::holding(field, node.clone()));
         }
     }
     let whole = Node::from_value(Value::empty_map());
@@ -124,15 +126,15 @@ fn generate(
         return Err(reader.refusal("a generator lacks its `name`", generator.place));
     };
     let mut tree = Node::new(Value::empty_map(), generator.place);
-    set(&mut tree, &["apiVersion"], "v1".into());
-    set(&mut tree, &["kind"], kind.into());
-    set(&mut tree, &["metadata", "name"], name.into());
+    tree.set(&["apiVersion"], "v1");
+    tree.set(&["kind"], kind);
+    tree.set(&["metadata", "name"], name);
     if kind == SECRET {
         let secret_type = generator.text(&["type"]).unwrap_or("Opaque");
-        set(&mut tree, &["type"], secret_type.into());
+        tree.set(&["type"], secret_type);
     }
     if let Some(namespace) = generator.text(&["namespace"]) {
-        set(&mut tree, &["metadata", "namespace"], namespace.into());
+        tree.set(&["metadata", "namespace"], namespace);
     }
     let is_on = |option: &str| {
         generator.flag(&["options", option]) || whole.flag(&["generatorOptions", option])
@@ -141,11 +143,11 @@ fn generate(
         let of_all = whole.entries(&["generatorOptions", field]);
         for entry in of_all.chain(generator.entries(&["options", field])) {
             let path = ["metadata", field, &entry.key];
-            set(&mut tree, &path, entry.node.value.clone());
+            tree.set(&path, entry.node.value.clone());
         }
     }
     if is_on("immutable") {
-        set(&mut tree, &["immutable"], Value::Bool(true));
+        tree.set(&["immutable"], true);
     }
     let mut data = Data {
         kind,
@@ -160,7 +162,7 @@ fn generate(
     for (field, map) in [("data", entries), ("binaryData", data.binary)] {
         // Kustomize prints `data: {}` for a Secret without data.
         if !map.is_empty() || (kind == SECRET && field == "data") {
-            set(&mut tree, &[field], map.into());
+            tree.set(&[field], map);
         }
     }
     let mut object = Object::new(tree);
@@ -213,28 +215,17 @@ fn merge_data(new: &mut Node, old: &Node, field: &str) {
     let Some(old) = old.get_path(&[field]).and_then(|node| node.value.as_map()) else {
         return;
     };
-    let map = map_mut(new);
-    if map.get(field).is_none() {
-        map.insert(Entry::from_value(field, Value::empty_map()));
-    }
-    let Some(data) = map.get_mut(field).map(map_mut) else {
-        return;
-    };
+    let data = new.map_mut(&[field]);
     for entry in old.iter() {
-        if data.get(&entry.key).is_none() {
-            data.insert(entry.clone());
-        }
+        data.get_or_insert(entry.clone());
     }
 }
 
 fn merge_marks(new: &mut Node, old: &Node, field: &str) {
     for entry in old.entries(&["metadata", field]) {
         if new.get_path(&["metadata", field, &entry.key]).is_none() {
-            set(
-                new,
-                &["metadata", field, &entry.key],
-                entry.node.value.clone(),
-            );
+            let value = entry.node.value.clone();
+            new.set(&["metadata", field, &entry.key], value);
         }
     }
 }

@@ -13,7 +13,6 @@ use super::super::files::display;
 use super::super::helm_charts::load;
 use super::super::helm_charts::releases::release;
 use super::files::resolve_path;
-use super::object::{map_mut, set};
 use super::reader::LayerReader;
 use super::strategic;
 use crate::read::error::ReadError;
@@ -39,13 +38,13 @@ pub(super) fn parse_generator(file: &Node) -> Option<Node> {
     let mut kustomization = Node::from_value(Value::empty_map());
     let mut chart = file.clone();
     for key in ["apiVersion", "kind", "metadata", "configHome", "chartHome"] {
-        let entry = map_mut(&mut chart).remove(key);
+        let entry = chart.map_mut(&[]).remove(key);
         if let Some(entry) = entry.filter(|_| key == "chartHome") {
-            set(&mut kustomization, &["helmGlobals", key], entry.node.value);
+            kustomization.set(&["helmGlobals", key], entry.node.value);
         }
     }
     let charts = Value::from(vec![chart]);
-    set(&mut kustomization, &["helmCharts"], charts);
+    kustomization.set(&["helmCharts"], charts);
     Some(kustomization)
 }
 

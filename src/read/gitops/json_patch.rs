@@ -52,7 +52,12 @@ fn apply_one(tree: &mut Node, operation: &Node, dialect: Dialect) -> Result<(), 
         "replace" if dialect == Dialect::Kustomize && is_missing_key(tree, &path) => {
             add(tree, &path, value())
         }
-        "replace" => replace(tree, &path, value()),
+        "replace" => {
+            if !path.is_empty() {
+                remove(tree, &path)?;
+            }
+            add(tree, &path, value())
+        }
         "remove" => remove(tree, &path).map(drop),
         "copy" => {
             let from = pointer(operation, "from")?;
@@ -118,16 +123,13 @@ fn missing(path: &[String]) -> String {
 }
 
 fn get<'n>(tree: &'n Node, path: &[String]) -> Result<&'n Node, String> {
-    let mut node = tree;
-    for key in path {
-        let below = match &node.value {
-            Value::Map(map) => map.get(key),
-            Value::List(items) => index(key, items.len()).and_then(|index| items.get(index)),
-            _ => None,
-        };
-        node = below.ok_or_else(|| missing(path))?;
-    }
-    Ok(node)
+    let mut keys = path.iter();
+    let found = keys.try_fold(tree, |node, key| match &node.value {
+        Value::Map(map) => map.get(key),
+        Value::List(items) => items.get(index(key, items.len())?),
+        _ => None,
+    });
+    found.ok_or_else(|| missing(path))
 }
 
 /// The container of the last key of a path.
@@ -136,18 +138,16 @@ fn parent<'n, 'p>(
     path: &'p [String],
 ) -> Result<(&'n mut Node, &'p str), String> {
     let (last, parents) = path.split_last().ok_or("a path is empty")?;
-    let mut node = tree;
-    for key in parents {
-        let below = match &mut node.value {
-            Value::Map(map) => Arc::make_mut(map).get_mut(key),
-            Value::List(items) => {
-                index(key, items.len()).and_then(|index| Arc::make_mut(items).get_mut(index))
-            }
-            _ => None,
-        };
-        node = below.ok_or_else(|| missing(path))?;
-    }
-    Ok((node, last))
+    let mut keys = parents.iter();
+    let found = keys.try_fold(tree, |node, key| match &mut node.value {
+        Value::Map(map) => Arc::make_mut(map).get_mut(key),
+        Value::List(items) => {
+            let index = index(key, items.len())?;
+            Arc::make_mut(items).get_mut(index)
+        }
+        _ => None,
+    });
+    Ok((found.ok_or_else(|| missing(path))?, last))
 }
 
 fn add(tree: &mut Node, path: &[String], value: Node) -> Result<(), String> {
@@ -158,7 +158,11 @@ fn add(tree: &mut Node, path: &[String], value: Node) -> Result<(), String> {
     let (container, key) = parent(tree, path)?;
     match &mut container.value {
         Value::Map(map) => {
-            Arc::make_mut(map).insert(entry(key, value));
+            Arc::make_mut(map).insert(Entry {
+                key: key.into(),
+                key_place: value.place,
+                node: value,
+            });
             Ok(())
         }
         Value::List(items) => {
@@ -175,26 +179,6 @@ fn add(tree: &mut Node, path: &[String], value: Node) -> Result<(), String> {
                 )
             })?;
             Arc::make_mut(items).insert(at, value);
-            Ok(())
-        }
-        _ => Err(missing(path)),
-    }
-}
-
-fn replace(tree: &mut Node, path: &[String], value: Node) -> Result<(), String> {
-    if path.is_empty() {
-        *tree = value;
-        return Ok(());
-    }
-    let (container, key) = parent(tree, path)?;
-    match &mut container.value {
-        Value::Map(map) if map.get(key).is_some() => {
-            Arc::make_mut(map).insert(entry(key, value));
-            Ok(())
-        }
-        Value::List(items) => {
-            let at = index(key, items.len()).ok_or_else(|| missing(path))?;
-            Arc::make_mut(items)[at] = value;
             Ok(())
         }
         _ => Err(missing(path)),
@@ -225,12 +209,4 @@ fn index(key: &str, end: usize) -> Option<usize> {
         index
     };
     usize::try_from(index).ok().filter(|index| *index < end)
-}
-
-fn entry(key: &str, node: Node) -> Entry {
-    Entry {
-        key: key.into(),
-        key_place: node.place,
-        node,
-    }
 }

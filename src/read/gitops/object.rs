@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use capi::secrets;
 use yaml_tree::place::Sources;
-use yaml_tree::value::{Entry, Map, Node, Value};
+use yaml_tree::value::{Map, Node, Value};
 
 /// An object of the build.
 #[derive(Clone, Debug)]
@@ -56,7 +56,7 @@ impl Object {
                     node => entry.with_node(Node::new(Value::String(spell(node)), node.place)),
                 });
                 let map: Map = spelled.collect();
-                set(&mut self.tree, &["metadata", field], map.into());
+                self.tree.set(&["metadata", field], map);
             }
         }
     }
@@ -140,7 +140,7 @@ impl Object {
         if !self.previous.contains(&current) {
             self.previous.push(current);
         }
-        set(&mut self.tree, &["metadata", field], Value::from(value));
+        self.tree.set(&["metadata", field], value);
     }
 
     /// Copies the names of the object that this one replaces, and whether the name gets a hash.
@@ -150,8 +150,8 @@ impl Object {
         self.variables.clone_from(&other.variables);
         for field in ["name", "namespace"] {
             match other.tree.get_path(&["metadata", field]) {
-                Some(node) => set(&mut self.tree, &["metadata", field], node.value.clone()),
-                None => remove(&mut self.tree, &["metadata", field]),
+                Some(node) => self.tree.set(&["metadata", field], node.value.clone()),
+                None => self.tree.remove(&["metadata", field]),
             }
         }
     }
@@ -163,39 +163,5 @@ impl Object {
             Value::Null => Some(""),
             value => value.as_str().map(|text| &**text),
         }
-    }
-}
-
-/// Sets the value at a path of keys, and creates missing maps.
-pub(super) fn set(node: &mut Node, path: &[&str], value: Value) {
-    let Some((key, rest)) = path.split_first() else {
-        node.value = value;
-        return;
-    };
-    let new = Entry::from_value(*key, Value::Null);
-    set(map_mut(node).get_or_insert(new), rest, value);
-}
-
-/// Removes the value at a path of keys, if there is one.
-pub(super) fn remove(node: &mut Node, path: &[&str]) {
-    let (Some((key, rest)), Value::Map(map)) = (path.split_first(), &mut node.value) else {
-        return;
-    };
-    let map = Arc::make_mut(map);
-    if rest.is_empty() {
-        map.remove(key);
-    } else if let Some(below) = map.get_mut(key) {
-        remove(below, rest);
-    }
-}
-
-/// The node's map, for changes; another value is replaced by an empty map.
-pub(super) fn map_mut(node: &mut Node) -> &mut Map {
-    if node.value.as_map().is_none() {
-        node.value = Value::empty_map();
-    }
-    match &mut node.value {
-        Value::Map(map) => Arc::make_mut(map),
-        _ => unreachable!("set to a map above"),
     }
 }

@@ -3,12 +3,11 @@
 
 use std::path::Path;
 
-use yaml_tree::value::{Entry, Map, Node, Value};
+use yaml_tree::value::{Entry, Map, Node};
 
 use super::application::Environment;
 use super::files::resolve_path;
 use super::kustomization;
-use super::object::set;
 use super::reader::LayerReader;
 use crate::read::error::ReadError;
 
@@ -95,7 +94,7 @@ impl Overlay<'_> {
             // An empty one is none, for Flux and Argo CD alike.
             let is_empty = |value: &&Node| value.value.is_null() || value.text(&[]) == Some("");
             if let Some(value) = from.get_path(&[key]).filter(|value| !is_empty(value)) {
-                set(&mut self.kustomization, &[field], value.value.clone());
+                self.kustomization.set(&[field], value.value.clone());
             }
         }
     }
@@ -122,7 +121,7 @@ impl Overlay<'_> {
     fn append(&mut self, field: &str, more: &[Node]) {
         if !more.is_empty() {
             let all = [self.kustomization.items(&[field]), more].concat();
-            set(&mut self.kustomization, &[field], Value::from(all));
+            self.kustomization.set(&[field], all);
         }
     }
 
@@ -131,13 +130,13 @@ impl Overlay<'_> {
         let mut all = self.kustomization.items(&[field]).to_vec();
         all.retain(|other| other.text(&["name"]) != item.text(&["name"]));
         all.push(item);
-        set(&mut self.kustomization, &[field], Value::from(all));
+        self.kustomization.set(&[field], all);
     }
 
     fn set_all(&mut self, field: &str, entries: Map) {
         for entry in &entries {
             let value = entry.node.value.clone();
-            set(&mut self.kustomization, &[field, &*entry.key], value);
+            self.kustomization.set(&[field, &*entry.key], value);
         }
     }
 }

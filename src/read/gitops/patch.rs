@@ -11,7 +11,7 @@ use yaml_tree::value::{Node, Value};
 
 use super::files::resolve_path;
 use super::json_patch::{self, Dialect};
-use super::object::{Object, remove, set};
+use super::object::Object;
 use super::reader::LayerReader;
 use super::selector::Selector;
 use super::strategic::{self, PatchError};
@@ -105,14 +105,14 @@ fn json_patched(object: &mut Object, operations: &[Node]) -> Result<(), PatchErr
     let path = ["metadata", "annotations"];
     let has_none = object.tree.get_path(&path).is_none();
     if has_none {
-        set(&mut object.tree, &path, Value::empty_map());
+        object.tree.set(&path, Value::empty_map());
     }
     let sealed = (object.kind() == "Secret").then(|| secrets::seal_operations(operations, "patch"));
     let operations = sealed.as_deref().unwrap_or(operations);
     json_patch::apply(&mut object.tree, operations, Dialect::Kustomize)?;
     let is_empty = |node: &Node| node.value.as_map().is_some_and(|map| map.is_empty());
     if has_none && object.tree.get_path(&path).is_some_and(is_empty) {
-        remove(&mut object.tree, &path);
+        object.tree.remove(&path);
     }
     object.is_requoted = true;
     object.spell_marks(|node| scalar_text(&node.value).unwrap_or_default());
@@ -239,8 +239,8 @@ fn restore(object: &mut Object, mut merged: Node, allowed: Allowed) {
     keep.push(vec!["metadata", "name"]);
     for path in keep {
         match object.tree.get_path(&path) {
-            Some(node) => set(&mut merged, &path, node.value.clone()),
-            None => remove(&mut merged, &path),
+            Some(node) => merged.set(&path, node.value.clone()),
+            None => merged.remove(&path),
         }
     }
     object.tree = merged;

@@ -9,8 +9,6 @@ use yaml_tree::Step;
 use yaml_tree::place::Place;
 use yaml_tree::value::{Entry, Node, Number, Value};
 
-use super::object::map_mut;
-
 /// How the value after `=` is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Style {
@@ -197,7 +195,7 @@ pub(super) fn assign(tree: &mut Node, path: &[Step], value: &Node) -> Result<(),
                 key_place: value.place,
                 node: fresh(rest, value.place),
             };
-            assign(map_mut(tree).get_or_insert(new), rest, value)
+            assign(tree.map_mut(&[]).get_or_insert(new), rest, value)
         }
         Step::Index(index) => {
             let Value::List(items) = &mut tree.value else {

@@ -19,7 +19,7 @@ use super::envsubst::Variables;
 use super::files::resolve_path;
 use super::inflation::Inflation;
 use super::kustomization::{self, Built};
-use super::object::{Object, set};
+use super::object::Object;
 use super::overlay::Overlay;
 use super::reader::LayerReader;
 use super::variables::substitute;
@@ -119,7 +119,7 @@ impl Folders {
             let resources: Vec<Node> = resources.cloned().collect();
             if let Some(mut node) = all.into_iter().next() {
                 if refusal.is_some() {
-                    set(&mut node, &["resources"], Value::from(resources));
+                    node.set(&["resources"], resources);
                 }
                 let inputs = inputs(reader, folder, &node)?;
                 let one = Known {
@@ -266,7 +266,7 @@ fn list_resources(
     let resources: Vec<Node> = resources.collect();
     let is_any = !resources.is_empty();
     let mut kustomization = Node::from_value(Value::empty_map());
-    set(&mut kustomization, &["resources"], Value::from(resources));
+    kustomization.set(&["resources"], resources);
     is_any.then_some(kustomization)
 }
 
@@ -446,7 +446,7 @@ impl<'t> Target<'t> {
                 for field in ["labels", "annotations"] {
                     for entry in flux.entries(&["spec", "commonMetadata", field]) {
                         let value = entry.node.value.clone();
-                        set(&mut object.tree, &["metadata", field, &*entry.key], value);
+                        object.tree.set(&["metadata", field, &*entry.key], value);
                     }
                 }
             }

@@ -9,7 +9,7 @@ use yaml_tree::place::Place;
 use yaml_tree::value::{Entry, Node, Number, Value};
 
 use super::configuration::{Configuration, FieldSpec, Missing};
-use super::object::{Object, map_mut};
+use super::object::Object;
 use super::reader::LayerReader;
 use super::{names, patch, replacements};
 use crate::read::error::ReadError;
@@ -137,8 +137,10 @@ impl Transformer {
             "PatchTransformer" => Change::Patch(file.clone()),
             "PatchJson6902Transformer" => {
                 let mut patch = file.clone();
-                if let Some(operations) = map_mut(&mut patch).remove("jsonOp") {
-                    map_mut(&mut patch).insert(Entry::holding("patch", operations.node));
+                if let Some(operations) = patch.map_mut(&[]).remove("jsonOp") {
+                    patch
+                        .map_mut(&[])
+                        .insert(Entry::holding("patch", operations.node));
                 }
                 Change::Patch(patch)
             }
@@ -364,7 +366,7 @@ impl<'n> Image<'n> {
                     }
                     let items = Arc::make_mut(items).iter_mut();
                     for item in items.filter(|item| item.get_path(&["image"]).is_some()) {
-                        if let Some(image) = map_mut(item).get_mut("image") {
+                        if let Some(image) = item.map_mut(&[]).get_mut("image") {
                             self.change(image)?;
                         }
                     }

@@ -21,7 +21,7 @@ use capi::image::{Image, ImageKey, Origin, fact};
 use capi::providers::Stamp;
 use go_template::regexp::quote_meta;
 use yaml_tree::place::Located;
-use yaml_tree::value::{Entry, Map, Value};
+use yaml_tree::value::{Entry, Map, Node, Value};
 
 use crate::decide::matching::IMAGE_KEY;
 use crate::model::cluster::{Choice, LevelName, Pool, PoolName};
@@ -86,7 +86,7 @@ impl Root {
 pub fn overlay(view: &ClusterView, stamps: &[Option<Stamp>], style: Style, root: Root) -> Map {
     let infra = view.cluster.infra_provider.as_ref();
     let infra = infra.map_or("capm3", |infra| &*infra.value);
-    let mut values = Map::default();
+    let mut values = Node::from_value(Map::default());
     for (level, index) in levels_to_write(view, stamps) {
         let Some(stamp) = &stamps[index] else {
             continue;
@@ -97,9 +97,12 @@ pub fn overlay(view: &ClusterView, stamps: &[Option<Stamp>], style: Style, root:
             Root::Top => &path[1..],
         };
         let chosen = fields(view, &level, index, stamp, style, root);
-        set(&mut values, path, chosen);
+        let map = values.map_mut(path);
+        for entry in &chosen {
+            map.insert(entry.clone());
+        }
     }
-    values
+    std::mem::take(values.map_mut(&[]))
 }
 
 /// The levels to write at, each with the index of a pool: the nearest level that selects the pool's image, and the pool's own
@@ -274,20 +277,4 @@ fn is_proposals_key(pool: &Pool) -> bool {
             .is_some_and(|node| !node.value.is_null())
     };
     is_set("os_image_key") && !is_set("image_key")
-}
-
-/// Inserts entries below a path of keys, and creates the maps of the path.
-fn set(values: &mut Map, path: &[&str], fields: Map) {
-    let Some((first, rest)) = path.split_first() else {
-        for entry in &fields {
-            values.insert(entry.clone());
-        }
-        return;
-    };
-    let mut below = match values.remove(first).map(|entry| entry.node.value) {
-        Some(Value::Map(map)) => Arc::unwrap_or_clone(map),
-        _ => Map::default(),
-    };
-    set(&mut below, rest, fields);
-    values.insert(Entry::from_value(*first, below));
 }

@@ -42,7 +42,8 @@ impl Holders {
         let mut sealed = Vec::new();
         for layer in layers {
             for (keys, holder) in &self.0 {
-                let Some(node) = find(&mut layer.tree, keys) else {
+                let path: Vec<&str> = keys.iter().map(|key| &**key).collect();
+                let Some(node) = layer.tree.get_mut(&path) else {
                     continue;
                 };
                 if Holder::default().merge(Holder::new(node)) != *holder {
@@ -57,18 +58,6 @@ impl Holders {
         sources.hide(sealed);
         is_any
     }
-}
-
-/// The node at these keys, for changes.
-fn find<'n>(node: &'n mut Node, keys: &[String]) -> Option<&'n mut Node> {
-    // What is not there is not copied either.
-    let path: Vec<&str> = keys.iter().map(|key| &**key).collect();
-    node.get_path(&path)?;
-    keys.iter()
-        .try_fold(node, |node, key| match &mut node.value {
-            Value::Map(map) => std::sync::Arc::make_mut(map).get_mut(key),
-            _ => None,
-        })
 }
 
 /// Adds where a node and all below it are written.

@@ -222,14 +222,8 @@ fn annotation(delivery: &Delivery) -> Map {
 /// Adds the annotation to the objects of the pools; their names do not change.
 pub fn annotate(deliveries: &[Delivery], objects: &mut [Node]) {
     for (object, delivery) in objects_with_delivery(deliveries, objects) {
-        let known = object
-            .get_path(&["annotations"])
-            .and_then(|node| node.value.as_map());
-        let mut annotations = known.map_or_else(Map::default, |map| Map::clone(map));
-        for entry in annotation(delivery).iter() {
-            annotations.insert(entry.clone());
-        }
-        set(object, "annotations", annotations.into());
+        let path = ["annotations", OBJECT_ANNOTATION];
+        object.set(&path, &*delivery.reference);
     }
 }
 
@@ -249,7 +243,7 @@ pub fn fill_field(
         findings.push(finding.with_subject(subject(view, &delivery.pool)));
         let reference = delivery.reference.trim_start_matches("oci://");
         let path = ["spec", "template", "spec", "componentsBundle"];
-        put(template, &path, Node::from_value(reference));
+        template.set(&path, reference);
     }
 }
 
@@ -282,9 +276,8 @@ pub fn fill_cloud_config(
             Entry::from_value("permissions", "0700"),
             Entry::from_value("content", &*delivery.script),
         ]);
-        let config = ["spec", "config", "cloudConfig"];
-        append(registration, &config, "write_files", Node::from_value(file));
-        append(registration, &config, "runcmd", Node::from_value(PATH));
+        append(registration, "write_files", file);
+        append(registration, "runcmd", PATH);
     }
 }
 
@@ -302,36 +295,12 @@ fn objects_with_delivery<'a>(
     })
 }
 
-fn set(node: &mut Node, key: &str, value: Value) {
-    put(node, &[key], Node::from_value(value));
-}
-
-/// Sets a value below maps. A missing or other value on the path becomes a map.
-fn put(node: &mut Node, path: &[&str], value: Node) {
-    let [key, below @ ..] = path else {
-        *node = value;
-        return;
-    };
-    let mut map = node
-        .value
-        .as_map()
-        .map_or_else(Map::default, |map| Map::clone(map));
-    let mut inner = map
-        .get(key)
-        .cloned()
-        .unwrap_or_else(|| Node::from_value(Value::Null));
-    put(&mut inner, below, value);
-    map.insert(Entry::holding(*key, inner));
-    node.value = map.into();
-}
-
-/// Adds an item to a list below maps.
-fn append(node: &mut Node, path: &[&str], list: &str, item: Node) {
-    let whole: Vec<&str> = path.iter().copied().chain([list]).collect();
-    let known = node.get_path(&whole).and_then(|node| node.value.as_list());
-    let mut items: Vec<Node> = known.map(<[Node]>::to_vec).unwrap_or_default();
-    items.push(item);
-    put(node, &whole, Node::from_value(items));
+/// Adds an item to a list of Elemental's cloud-config.
+fn append(registration: &mut Node, list: &str, item: impl Into<Value>) {
+    let path = ["spec", "config", "cloudConfig", list];
+    let mut items = registration.items(&path).to_vec();
+    items.push(Node::from_value(item));
+    registration.set(&path, items);
 }
 
 #[cfg(test)]

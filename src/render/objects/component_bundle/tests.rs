@@ -111,12 +111,8 @@ fn the_literal_field_is_written_with_a_warning_and_without_a_scheme() {
 fn cloud_config_keeps_the_users_commands_and_a_missing_registration_is_reported() {
     let (view, mut found) = (Given::new().finished(), Vec::new());
     let mut own = object("control-plane", "ElementalRegistration");
-    let commands = Node::from_value(vec![Node::from_value("theirs")]);
-    super::put(
-        &mut own,
-        &["spec", "config", "cloudConfig", "runcmd"],
-        commands,
-    );
+    let commands = vec![Node::from_value("theirs")];
+    own.set(&["spec", "config", "cloudConfig", "runcmd"], commands);
     let mut objects = [own];
     fill_cloud_config(&view, &[delivery()], &mut objects, &mut found);
     assert!(found.is_empty());
