@@ -336,9 +336,9 @@ fn two_clusters_with_one_endpoint_are_found() {
         let two_clusters = project().cluster("one", &of(one)).cluster("two", &of(two));
         two_clusters.settings(ENDPOINTS).check().findings
     };
-    let manifests = |names: [&str; 2]| {
-        let [one, two] = names.map(|name| {
-            format!("apiVersion: cluster.x-k8s.io/v1beta1\nkind: Cluster\nmetadata: {{name: {name}}}\nspec: {{controlPlaneEndpoint: {{host: api.example.org, port: 443}}}}\n")
+    let manifests = |metadata: [&str; 2]| {
+        let [one, two] = metadata.map(|metadata| {
+            format!("apiVersion: cluster.x-k8s.io/v1beta1\nkind: Cluster\nmetadata: {{{metadata}}}\nspec: {{controlPlaneEndpoint: {{host: api.example.org, port: 443}}}}\n")
         });
         let files = project()
             .file("dev/edge.yaml", one)
@@ -373,8 +373,15 @@ fn two_clusters_with_one_endpoint_are_found() {
                 .check()
                 .findings,
         ),
-        ("manifests", manifests(["one", "two"])),
-        ("one cluster in two folders", manifests(["one", "one"])),
+        ("manifests", manifests(["name: one", "name: two"])),
+        (
+            "one cluster in two folders",
+            manifests(["name: one", "name: one"]),
+        ),
+        (
+            "clusters without a name",
+            manifests(["namespace: a", "namespace: b"]),
+        ),
     ];
     let found: String = cases
         .into_iter()
@@ -396,6 +403,8 @@ manifests
     warning[endpoint-collides] two prod/edge.yaml:4:37 `api.example.org` dev/edge.yaml:4:37 `api.example.org`
     error[nothing-checked] => --allow-empty
 one cluster in two folders
+    error[nothing-checked] => --allow-empty
+clusters without a name
     error[nothing-checked] => --allow-empty
 
 "#]]);

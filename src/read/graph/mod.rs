@@ -298,6 +298,9 @@ fn relative_path(from: &Path, path: &Path) -> PathBuf {
     up.chain(path.iter().skip(common)).collect()
 }
 
+/// The name of a cluster whose object has none. No object has this one.
+const NO_NAME: &str = "(no name)";
+
 /// A cluster without its full name, and the name and folder of what owns it.
 struct FoundCluster {
     name: Arc<str>,
@@ -348,13 +351,11 @@ fn read_clusters(
         .iter()
         .map(|(owner, pools)| {
             let (name, folder) = match owner {
-                Owner::Object(index) => {
-                    (Arc::clone(&objects[*index].name), objects[*index].folder())
-                }
-                Owner::Name { name, folder, .. } => ((*name).into(), *folder),
+                Owner::Object(index) => (&*objects[*index].name, objects[*index].folder()),
+                Owner::Name { name, folder, .. } => (*name, *folder),
             };
             FoundCluster {
-                name,
+                name: if name.is_empty() { NO_NAME } else { name }.into(),
                 folder: folder.to_owned(),
                 read: graph.cluster(owner, pools, named.get(owner).map_or(&[], Vec::as_slice)),
             }
