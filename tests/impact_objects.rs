@@ -1110,6 +1110,10 @@ fn the_order_of_named_items_counts() {
         ("reversed", text(&format!("{two}, {one}"))),
         ("one more between", text(&format!("{one}, {three}, {two}"))),
         ("another first", text(&format!("{three}, {two}"))),
+        (
+            "others in another order",
+            text(&format!("{three}, {{name: u2, shell: sh}}, {one}")),
+        ),
     ];
     let Some(impacts) = impacts(&text(&format!("{one}, {two}")), &changes) else {
         return;
@@ -1120,7 +1124,7 @@ fn the_order_of_named_items_counts() {
 reversed
     edge
       control-plane  3 machines re-provisioned, by roll
-                       KubeadmControlPlane/edge-cp spec.kubeadmConfigSpec.users  … → …
+                       KubeadmControlPlane/edge-cp spec.kubeadmConfigSpec.users  u1, u2 → u2, u1
     3 machines in 1 cluster re-provisioned, 0 clusters as before
 one more between
     edge
@@ -1131,6 +1135,13 @@ another first
     edge
       control-plane  3 machines re-provisioned, by roll
                        KubeadmControlPlane/edge-cp spec.kubeadmConfigSpec.users[u1].name  u1 → none
+                       KubeadmControlPlane/edge-cp spec.kubeadmConfigSpec.users[u3].name  none → u3
+    3 machines in 1 cluster re-provisioned, 0 clusters as before
+others in another order
+    edge
+      control-plane  3 machines re-provisioned, by roll
+                       KubeadmControlPlane/edge-cp spec.kubeadmConfigSpec.users  u1, u2 → u2, u1
+                       KubeadmControlPlane/edge-cp spec.kubeadmConfigSpec.users[u2].shell  none → sh
                        KubeadmControlPlane/edge-cp spec.kubeadmConfigSpec.users[u3].name  none → u3
     3 machines in 1 cluster re-provisioned, 0 clusters as before
 

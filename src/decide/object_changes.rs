@@ -303,6 +303,15 @@ fn compare<'n>(values: Values<'n>, path: &mut Vec<String>, found: &mut Vec<Diffe
     // For the API server, null is as good as nothing.
     let values = values.map(|node| node.filter(|node| !node.value.is_null()));
     if let Some(children) = children(values) {
+        if another_order(values).is_some() {
+            let [from, to] = values;
+            found.push(Difference {
+                path: path.clone(),
+                from,
+                to,
+                is_secret: false,
+            });
+        }
         for (part, values) in children {
             path.push(part);
             compare(values, path, found);
@@ -323,18 +332,21 @@ fn compare<'n>(values: Values<'n>, path: &mut Vec<String>, found: &mut Vec<Diffe
     }
 }
 
+/// The names of the items that two lists share, from the first that has another place among them; none where their order is the same.
+/// Named items in another order are another list: Cluster API compares their order.
+pub fn another_order(values: Values<'_>) -> Option<[Vec<&str>; 2]> {
+    let [from, to] = values.map(|node| names(node?));
+    let (mut from, mut to) = (from?, to?);
+    let known: BTreeSet<&str> = from.iter().copied().collect();
+    to.retain(|name| known.contains(name));
+    from.retain(|name| to.contains(name));
+    let start = from.iter().zip(&to).position(|(one, other)| one != other)?;
+    Some([from, to].map(|names| names[start..].to_vec()))
+}
+
 /// What is below both values, where they are compared part by part: the keys of maps, and the items of lists by their names, or
-/// in their order. Named items in another order are another list: Cluster API compares their order.
+/// in their order.
 fn children(values: Values<'_>) -> Option<BTreeMap<String, Values<'_>>> {
-    if let [Some(one), Some(other)] = values.map(|node| names(node?)) {
-        let common = |these: &[&'_ str], those: &[&'_ str]| -> Vec<String> {
-            let common = these.iter().filter(|name| those.contains(name));
-            common.map(|name| (*name).to_owned()).collect()
-        };
-        if common(&one, &other) != common(&other, &one) {
-            return None;
-        }
-    }
     let mut parts: BTreeMap<String, Values<'_>> = BTreeMap::new();
     for (side, node) in values.iter().enumerate() {
         let Some(node) = node else { continue };

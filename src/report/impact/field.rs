@@ -7,7 +7,7 @@ use yaml_tree::json::{Html, to_json};
 use yaml_tree::opaque::is_opaque;
 use yaml_tree::value::{Node, Value};
 
-use crate::decide::object_changes::{Difference, ObjectChange};
+use crate::decide::object_changes::{Difference, ObjectChange, Values, another_order};
 use crate::printer;
 
 /// How many characters of a value are printed.
@@ -70,15 +70,16 @@ pub struct FieldChange {
 impl FieldChange {
     pub(super) fn from_object(change: &ObjectChange<'_>) -> Self {
         let object = &change.object.object;
-        let text = |node: &Node| match change.path.as_slice() {
-            [] => "an object".to_owned(),
-            _ => text(node),
+        let values = [change.from, change.to];
+        let [from, to] = match change.path.as_slice() {
+            [] => values.map(|node| node.map(|_| "an object".to_owned())),
+            _ => texts(values),
         };
         Self {
             object: format!("{}/{}", object.kind, object.name),
             field: join(&change.path),
-            from: change.from.map(text),
-            to: change.to.map(text),
+            from,
+            to,
             rollout: Rollout::from_effect(change.answer.effect),
             is_secret: change.is_secret,
         }
@@ -116,11 +117,12 @@ impl FieldChange {
         difference: &Difference<'_>,
         rollout: Option<Rollout>,
     ) -> Self {
+        let [from, to] = texts([difference.from, difference.to]);
         Self {
             object: object.to_owned(),
             field: join(&difference.path),
-            from: difference.from.map(text),
-            to: difference.to.map(text),
+            from,
+            to,
             rollout,
             is_secret: difference.is_secret,
         }
@@ -129,6 +131,14 @@ impl FieldChange {
 
 fn join(path: &[String]) -> String {
     path.join(".").replace(".[", "[")
+}
+
+/// What was there and what will be; of a list in another order, the names of its items.
+fn texts(values: Values<'_>) -> [Option<String>; 2] {
+    match another_order(values) {
+        Some(orders) => orders.map(|names| Some(shorten(&names.join(", ")))),
+        None => values.map(|node| node.map(text)),
+    }
 }
 
 /// A value in one line. Of a map or list only that it changes, because the law is about the paths below it.
