@@ -885,6 +885,18 @@ fn a_file_that_goes_deletes_nothing_that_is_not_pruned() {
             stage.remove("apps/edge.yaml");
             stage.remove("apps/kustomization.yaml");
         }),
+        ("a node pool that another cluster gets", &|stage| {
+            let of = |name: &str| format!("{{name: edge-md}}\nspec:\n  clusterName: {name}\n");
+            stage.edit("apps/edge.yaml", &of("edge"), &of("other"));
+        }),
+        ("a node pool of a cluster that goes", &|stage| {
+            write_edge(stage, |documents| {
+                let is_left = |text: &&str| !text.contains("kind: Cluster\n");
+                documents.into_iter().filter(is_left).collect()
+            });
+            let of = |name: &str| format!("{{name: edge-md}}\nspec:\n  clusterName: {name}\n");
+            stage.edit("apps/edge.yaml", &of("edge"), &of("other"));
+        }),
     ];
     let mut shown = String::new();
     for prune in ["prune: true", "prune: false"] {
@@ -927,6 +939,31 @@ a folder
                        image       ubuntu-2204-kube-v1.31.8 → none
                        kubernetes  v1.31.8 → none
     3 machines and one whole pool deleted, 1 cluster gone, 1 cluster as before
+a node pool that another cluster gets
+    edge
+      edge-md  not known whether machines are re-provisioned
+                 MachineDeployment/edge-md  edge → other
+    other
+      edge-md  not known whether machines are re-provisioned
+                 MachineDeployment/edge-md  edge → other
+    not known of 2 pools, 0 clusters as before
+a node pool of a cluster that goes
+    edge-cp (new)
+      control-plane  3 machines provisioned
+                       image       none → ubuntu-2204-kube-v1.31.8
+                       kubernetes  none → v1.31.8
+    other
+      edge-md  all machines provisioned
+                 image       none → ubuntu-2204-kube-v1.31.8
+                 kubernetes  none → v1.31.8
+    edge (gone)
+      control-plane  3 machines deleted
+                       image       ubuntu-2204-kube-v1.31.8 → none
+                       kubernetes  v1.31.8 → none
+      edge-md        all machines deleted
+                       image       ubuntu-2204-kube-v1.31.8 → none
+                       kubernetes  v1.31.8 → none
+    3 machines and one whole pool deleted, 3 machines and one whole pool provisioned, 1 cluster new, 1 cluster gone, 0 clusters as before
 prune: false
 a cluster
     edge
@@ -935,19 +972,38 @@ a cluster
     not known of 1 whole cluster, 1 cluster as before
 a node pool
     edge
-      whole cluster  not known: its objects are deployed by something else, or by nothing
-                       deployed by  Kustomization flux-system/apps → nothing
-    not known of 1 whole cluster, 1 cluster as before
+      edge-md  not known: its objects are deployed by something else, or by nothing
+                 deployed by  Kustomization flux-system/apps → nothing
+    not known of 1 pool, 1 cluster as before
 a control plane
     edge
-      whole cluster  not known: its objects are deployed by something else, or by nothing
+      control-plane  not known: its objects are deployed by something else, or by nothing
                        deployed by  Kustomization flux-system/apps → nothing
-    not known of 1 whole cluster, 1 cluster as before
+    not known of 1 pool, 1 cluster as before
 a folder
     edge
       whole cluster  not known: its objects are deployed by something else, or by nothing
                        deployed by  Kustomization flux-system/apps → nothing
     not known of 1 whole cluster, 1 cluster as before
+a node pool that another cluster gets
+    edge
+      edge-md  not known whether machines are re-provisioned
+                 MachineDeployment/edge-md  edge → other
+    other
+      edge-md  not known whether machines are re-provisioned
+                 MachineDeployment/edge-md  edge → other
+    not known of 2 pools, 0 clusters as before
+a node pool of a cluster that goes
+    edge-cp (new)
+      control-plane  not known whether machines are re-provisioned
+                       KubeadmControlPlane/edge-cp  edge → edge-cp
+    other
+      edge-md  not known whether machines are re-provisioned
+                 MachineDeployment/edge-md  edge → other
+    edge
+      whole cluster  not known: its objects are deployed by something else, or by nothing
+                       deployed by  Kustomization flux-system/apps → nothing
+    not known of 2 pools, not known of 1 whole cluster, 1 cluster new, 0 clusters as before
 
 "#]],
     );

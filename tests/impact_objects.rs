@@ -336,6 +336,10 @@ fn machines_of_an_object_that_stays_are_not_deleted() {
     );
     let renamed = renamed.replace("clusterName: edge", "clusterName: other");
     changes.push(("a cluster under another name", renamed));
+    changes.push((
+        "a pool in another cluster, of another version",
+        changes[0].1.replace("v1.31.8", "v1.31.9"),
+    ));
     let again = [("a control plane with a template", before.clone())];
     let shown = impacts(&before, &changes).zip(impacts(&without, &again));
     assert_text(
@@ -386,6 +390,32 @@ a cluster under another name
                        image       ubuntu-2204-kube-v1.31.8 → none
                        kubernetes  v1.31.8 → none
     3 machines and one whole pool deleted, 3 machines and one whole pool provisioned, 1 cluster new, 1 cluster gone, 0 clusters as before
+a pool in another cluster, of another version
+    edge
+      control-plane  3 machines re-provisioned, by roll
+                       image       ubuntu-2204-kube-v1.31.8 → ubuntu-2204-kube-v1.31.9
+                       kubernetes  v1.31.8 → v1.31.9
+      edge-md        not known whether machines are re-provisioned
+                       image       ubuntu-2204-kube-v1.31.8 → ubuntu-2204-kube-v1.31.9
+                       kubernetes  v1.31.8 → v1.31.9
+                       MachineDeployment/edge-md  edge → other
+    other (new)
+      edge-md  not known whether machines are re-provisioned
+                 image       ubuntu-2204-kube-v1.31.8 → ubuntu-2204-kube-v1.31.9
+                 kubernetes  v1.31.8 → v1.31.9
+                 MachineDeployment/edge-md  edge → other
+    3 machines in 1 cluster re-provisioned, not known of 2 pools, 1 cluster new, 0 clusters as before
+    error[template-edited-in-place]: OpenStackMachineTemplate `edge` changes under the same name, and its webhook refuses changes below `spec.template.spec`
+      --> edge.yaml:29:18
+       |
+    29 | metadata: {name: edge}
+       |                  ^^^^
+    30 | spec: {template: {spec: {image: {filter: {name: ubuntu-2204-kube-v1.31.9}}}}}
+       |                                                 ------------------------ `spec.template.spec.image.filter.name` changes
+       |
+       = cluster: edge, pool control-plane
+       = help: give it another name, and write that into what refers to it
+    1 error in 1 cluster
 a control plane with a template
     edge
       control-plane  not known whether machines are re-provisioned
@@ -394,6 +424,162 @@ a control plane with a template
                        KubeadmControlPlane/edge-cp spec.machineTemplate.infrastructureRef.name  none → edge
                        OpenStackMachineTemplate/edge  none → an object
     not known of 1 pool, 0 clusters as before
+
+"#]],
+    );
+}
+
+/// What `impact` says of files that are written over others, in rows.
+fn rows(before: &[(&str, &str)], after: &[(&str, &str)]) -> Option<Vec<String>> {
+    let stage = project().files(before).commit("before")?;
+    for (path, text) in after {
+        stage.write(path, text);
+    }
+    let outcome = stage.run("impact --against HEAD").outcome;
+    let lines = outcome.stdout.lines().map(str::to_owned);
+    let is_told = |line: &String| !line.is_empty() && !line.starts_with("Against ");
+    Some(lines.filter(is_told).collect())
+}
+
+#[test]
+fn the_machines_of_each_kind_of_pool_move_with_its_object() {
+    let kinds = ["MachineDeployment", "MachineSet", "MachinePool", "Machine"];
+    let moved = kinds.map(|kind| {
+        let before = edge("OpenStackMachineTemplate").replace("MachineDeployment", kind);
+        let before = match kind {
+            "Machine" => before
+                .replace("  template:\n    spec:\n", "")
+                .replace("\n      ", "\n  "),
+            _ => before,
+        };
+        let after = before.replace("spec:\n  clusterName: edge", "spec:\n  clusterName: other");
+        assert_ne!(after, before);
+        rows(&[("edge.yaml", &before)], &[("edge.yaml", &after)])
+    });
+    let Some(moved) = moved.into_iter().collect::<Option<Vec<_>>>() else {
+        return;
+    };
+    let shown = table(kinds, |kind| {
+        let index = kinds.iter().position(|it| it == kind);
+        moved[index.expect("it is one")].clone()
+    });
+    assert_text(
+        &shown,
+        str![[r#"
+MachineDeployment
+    edge
+      edge-md  not known whether machines are re-provisioned
+                 MachineDeployment/edge-md  edge → other
+    other (new)
+      edge-md  not known whether machines are re-provisioned
+                 MachineDeployment/edge-md  edge → other
+    not known of 2 pools, 1 cluster new, 0 clusters as before
+MachineSet
+    edge
+      edge-md  not known whether machines are re-provisioned
+                 MachineSet/edge-md  edge → other
+    other (new)
+      edge-md  not known whether machines are re-provisioned
+                 MachineSet/edge-md  edge → other
+    not known of 2 pools, 1 cluster new, 0 clusters as before
+MachinePool
+    edge
+      edge-md  not known whether machines are re-provisioned
+                 MachinePool/edge-md  edge → other
+    other (new)
+      edge-md  not known whether machines are re-provisioned
+                 MachinePool/edge-md  edge → other
+    not known of 2 pools, 1 cluster new, 0 clusters as before
+Machine
+    edge
+      edge-md  not known whether machines are re-provisioned
+                 Machine/edge-md  edge → other
+    other (new)
+      edge-md  not known whether machines are re-provisioned
+                 Machine/edge-md  edge → other
+    not known of 2 pools, 1 cluster new, 0 clusters as before
+
+"#]],
+    );
+}
+
+#[test]
+fn what_a_pool_refers_to_does_not_move_with_it() {
+    let worker = object(
+        "cluster.x-k8s.io/v1beta1 MachineDeployment other-md",
+        "spec: {clusterName: other, template: {spec: {version: v1.31.8, infrastructureRef: {apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: OpenStackMachineTemplate, name: edge}}}}",
+    );
+    let before = cluster("v1.31.8", GOOD) + &worker;
+    let documents = before.split("---\n");
+    let after = documents.filter(|document| !document.contains("name: edge-md"));
+    let after = after.collect::<Vec<_>>().join("---\n");
+    let Some(rows) = rows(&[("edge.yaml", &before)], &[("edge.yaml", &after)]) else {
+        return;
+    };
+    assert_text(
+        &rows.join("\n"),
+        str![[r#"
+edge
+  edge-md  all machines deleted
+             image       ubuntu-2204-kube-v1.31.8 → none
+             kubernetes  v1.31.8 → none
+one whole pool deleted, 1 cluster as before
+"#]],
+    );
+}
+
+#[test]
+fn a_pool_moves_out_of_a_cluster_that_is_renamed_and_goes_with_one_that_is_replaced() {
+    let own = cluster("v1.31.8", GOOD);
+    let namesake = object(
+        "cluster.x-k8s.io/v1beta1 Cluster far/edge",
+        "spec: {controlPlaneRef: {apiVersion: controlplane.cluster.x-k8s.io/v1beta1, kind: KubeadmControlPlane, name: far-cp}}",
+    );
+    let moved = own.replace("clusterName: edge", "clusterName: other");
+    let replaced = own.replace(
+        "metadata: {name: edge}\nspec:\n",
+        "metadata: {name: edge, namespace: far}\nspec:\n",
+    );
+    let cases = [
+        (
+            "renamed",
+            vec![("a/edge.yaml", &*moved), ("b/edge.yaml", &*namesake)],
+        ),
+        ("replaced", vec![("a/edge.yaml", &*replaced)]),
+    ];
+    let shown = table(["renamed", "replaced"], |name| {
+        let after = cases.iter().find(|case| case.0 == *name);
+        let (_, after) = after.expect("it is one");
+        rows(&[("a/edge.yaml", &own)], after).unwrap_or_default()
+    });
+    assert_text(
+        &shown,
+        str![[r#"
+renamed
+    a/edge (was `edge`)
+      edge-md  not known whether machines are re-provisioned
+                 MachineDeployment/edge-md  a/edge → other
+    b/edge (new)
+      control-plane  all machines provisioned
+    other (new)
+      edge-md  not known whether machines are re-provisioned
+                 MachineDeployment/edge-md  a/edge → other
+    one whole pool provisioned, not known of 2 pools, 2 clusters new, 0 clusters as before
+replaced
+    edge (the cluster `/edge` goes, another one comes)
+      control-plane  3 machines deleted
+                       image       ubuntu-2204-kube-v1.31.8 → none
+                       kubernetes  v1.31.8 → none
+      edge-md        all machines deleted
+                       image       ubuntu-2204-kube-v1.31.8 → none
+                       kubernetes  v1.31.8 → none
+      control-plane  3 machines provisioned
+                       image       none → ubuntu-2204-kube-v1.31.8
+                       kubernetes  none → v1.31.8
+      edge-md        all machines provisioned
+                       image       none → ubuntu-2204-kube-v1.31.8
+                       kubernetes  none → v1.31.8
+    3 machines and one whole pool deleted, 3 machines and one whole pool provisioned, 1 cluster replaced, 0 clusters as before
 
 "#]],
     );

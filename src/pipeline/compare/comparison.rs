@@ -1,6 +1,6 @@
 //! Compares the clusters of both sides one by one.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -104,12 +104,8 @@ impl Comparison<'_> {
             api_version: self.after.api_version.as_deref(),
         };
         self.serve(None, Some(view));
-        let owners = |cluster: &Cluster| -> Owners {
-            let name = &view.cluster.name;
-            let owners = Owner::all(cluster).map(|owner| (owner, Arc::clone(name)));
-            owners.collect()
-        };
-        self.owners.lock().1.extend(owners(&view.cluster));
+        let name = &view.cluster.name;
+        self.owners.lock().1.extend(owners(&view.cluster, name));
         let before = old.map(|entry| self.before.fleet.view(entry));
         let old_view = match before {
             Some(Ok(old_view)) => old_view,
@@ -178,7 +174,7 @@ impl Comparison<'_> {
             }
             None => Vec::new(),
         };
-        let (mut kept, mut forced) = (BTreeSet::new(), BTreeMap::new());
+        let (mut kept, mut forced) = (BTreeMap::new(), BTreeMap::new());
         if let Some((old, new)) = entries {
             let was = Delivered {
                 entry: old,
@@ -212,7 +208,7 @@ impl Comparison<'_> {
             .as_ref()
             .is_none_or(|change| change.change != ImpactKind::Replaced);
         if is_same {
-            self.owners.lock().0.extend(owners(&old_view.cluster));
+            self.owners.lock().0.extend(owners(&old_view.cluster, name));
         }
         let is_built = sides
             .iter()
@@ -230,6 +226,8 @@ impl Comparison<'_> {
             Ok(view) => {
                 self.serve(Some(&view), None);
                 if let Some(change) = self.absence(entry, &view) {
+                    let owners = owners(&view.cluster, &entry.name);
+                    self.owners.lock().0.extend(owners);
                     return Compared::from(impact::cluster_change(&entry.name, change));
                 }
                 let stamps = self.renderers.0.stamps(&view, &mut Vec::new());
@@ -305,6 +303,12 @@ impl Comparison<'_> {
             names.any(|name| name.starts_with("manifests/"))
         })
     }
+}
+
+/// What owns machines of a cluster that has this name in the project.
+fn owners(cluster: &Cluster, name: &Arc<str>) -> Owners {
+    let owners = Owner::all(cluster).map(|owner| (owner, Arc::clone(name)));
+    owners.collect()
 }
 
 fn first_line(error: &Error) -> String {

@@ -43,8 +43,8 @@ pub(super) struct DeliveryChange {
     /// Whether all of it is deleted.
     pub(super) is_deleted: bool,
     pub(super) changes: Vec<FieldChange>,
-    /// The pools whose objects are not there any more, and stay.
-    pub(super) kept: BTreeSet<PoolName>,
+    /// The pools whose machines' object is not in the cluster any more, and what leaves it as it is.
+    pub(super) kept: BTreeMap<PoolName, FieldChange>,
     /// The objects, as `Kind/name`, that are deleted and made again, and by which changes.
     pub(super) forced: BTreeMap<String, Force>,
 }
@@ -97,12 +97,9 @@ impl Deliveries {
             };
             let Some(new) = is.view.cluster.objects.iter().find(is_it) else {
                 found.is_kept = true;
-                let is_there =
-                    |pool: &PoolName| is.view.cluster.pools.iter().any(|own| own.name == *pool);
-                let gone = old.pool.as_ref().filter(|pool| !is_there(pool));
-                if let Some((pool, change)) = gone.zip(self.find_keeper(&old.object)) {
-                    found.kept.insert(pool.clone());
-                    found.add(change);
+                let pool = old.pool.as_ref().filter(|_| old.owns_machines());
+                if let Some((pool, keeper)) = pool.zip(self.find_keeper(&old.object)) {
+                    found.kept.insert(pool.clone(), keeper);
                 }
                 continue;
             };
@@ -287,8 +284,7 @@ struct Found {
     deleted: usize,
     /// Whether anything is not.
     is_kept: bool,
-    /// The pools whose objects are not there any more, and stay.
-    kept: BTreeSet<PoolName>,
+    kept: BTreeMap<PoolName, FieldChange>,
     forced: BTreeMap<String, Force>,
 }
 

@@ -8,7 +8,7 @@ mod field;
 mod markdown;
 mod pool;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::sync::Arc;
 
@@ -107,12 +107,12 @@ pub enum ImpactKind {
 }
 
 /// What a change does to a cluster that is on both sides; none where it does nothing. `in_place` says that the machine
-/// templates keep their names, `rest` what changes beside objects, and `kept` which pools stay though their objects are not there.
+/// templates keep their names, `rest` what changes beside objects, and `kept` what leaves the objects of pools that go as they are.
 pub fn cluster(
     input: &ChangeInput<'_>,
     in_place: bool,
     rest: Vec<FieldChange>,
-    kept: &BTreeSet<PoolName>,
+    kept: &BTreeMap<PoolName, FieldChange>,
 ) -> Option<ClusterChange> {
     let (before, after) = (&input.before.view.cluster, &input.after.view.cluster);
     let cluster = Arc::clone(&after.name);
@@ -168,26 +168,38 @@ pub fn whole(side: &crate::rules::Side<'_>, change: ImpactKind) -> ClusterChange
 /// The objects that own machines, with the clusters that these are in.
 pub type Owners = BTreeMap<Owner, Arc<str>>;
 
-/// Of a pool whose object is in another cluster on the other side, nobody knows what becomes of it: no machines are deleted, and none
-/// made. `before` has no cluster that goes, for its machines go with it.
+/// Of a pool whose object is in another cluster on the other side, or stays as nothing deletes it, nobody knows what becomes of it: no
+/// machines are deleted, and none made. `before` has no cluster that goes, for its machines go with it.
 pub fn keep_moved(clusters: &mut [ClusterChange], before: &Owners, after: &Owners) {
+    let all = clusters.iter().flat_map(|cluster| &cluster.pools);
+    let all = all.filter_map(|pool| Some(((pool.change, pool.owner.clone()?), pool.clone())));
+    let sides: BTreeMap<(ImpactKind, Owner), PoolChange> = all.collect();
     for cluster in clusters {
         let is_gone = matches!(cluster.change, ImpactKind::Removed | ImpactKind::Replaced);
         for pool in &mut cluster.pools {
-            let Some(owner) = &pool.owner else { continue };
-            let both = match pool.change {
-                ImpactKind::Added => before.get(owner).map(|from| (from, &cluster.cluster)),
-                _ if is_gone => None,
-                _ => after.get(owner).map(|to| (&cluster.cluster, to)),
+            let Some(owner) = pool.owner.take() else {
+                continue;
             };
-            if let Some((from, to)) = both {
-                let moved = FieldChange::not_known(&owner.title, from, to);
-                *pool = PoolChange {
-                    pool: pool.pool.clone(),
-                    judgment: pool.judgment,
-                    ..pool::whole_cluster(vec![moved])
-                };
-            }
+            let both = match pool.change {
+                ImpactKind::Added => before.get(&owner).map(|from| (from, &cluster.cluster)),
+                _ if is_gone => None,
+                _ => after.get(&owner).map(|to| (&cluster.cluster, to)),
+            };
+            let moved = both.map(|(from, to)| FieldChange::not_known(&owner.title, from, to));
+            let Some(why) = moved.or_else(|| pool.keeper.take()) else {
+                continue;
+            };
+            let side = |change| sides.get(&(change, owner.clone()));
+            let [was, is] = [ImpactKind::Removed, ImpactKind::Added].map(side);
+            let [was_image, is_image] = [was, is].map(|side| side?.image.as_ref());
+            let [was_version, is_version] = [was, is].map(|side| side?.kubernetes.as_ref());
+            *pool = PoolChange {
+                pool: pool.pool.clone(),
+                judgment: pool.judgment,
+                image: Edit::join(was_image, is_image),
+                kubernetes: Edit::join(was_version, is_version),
+                ..pool::whole_cluster(vec![why])
+            };
         }
     }
 }

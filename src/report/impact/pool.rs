@@ -95,6 +95,9 @@ pub struct PoolChange {
     /// Of a pool that comes or goes, the object whose machines these are.
     #[serde(skip)]
     pub(super) owner: Option<Owner>,
+    /// Of a pool that goes, what leaves that object as it is, if it is nowhere else.
+    #[serde(skip)]
+    pub(super) keeper: Option<FieldChange>,
 }
 
 /// The name instead of a node pool's where a change concerns all of them, or none alone.
@@ -116,6 +119,7 @@ impl PoolChange {
             skipped: Vec::new(),
             changes: Vec::new(),
             owner: None,
+            keeper: None,
         }
     }
 
@@ -169,6 +173,15 @@ pub struct Edit<T> {
 impl<T> Edit<T> {
     fn new(from: Option<T>, to: Option<T>) -> Self {
         Self { from, to }
+    }
+
+    /// From what one says to what another says; none where that is the same, or one side is not known.
+    pub(super) fn join(from: Option<&Self>, to: Option<&Self>) -> Option<Self>
+    where
+        T: Clone + PartialEq,
+    {
+        let edit = Self::new(from?.from.clone(), to?.to.clone());
+        (edit.from != edit.to).then_some(edit)
     }
 
     fn map<U>(&self, value: impl Fn(&T) -> U) -> Edit<U> {
@@ -290,12 +303,13 @@ pub enum Cause {
 }
 
 /// The pools of a cluster on both sides that change, in their order; those that are gone come last, and then what no single pool
-/// has. `rest` is what changes of that, beside objects, and `kept` are the pools whose objects stay though they are not there any more.
+/// has. `rest` is what changes of that, beside objects, and `kept` what leaves the objects of pools as they are that are not there any
+/// more.
 pub(super) fn changes(
     input: &ChangeInput<'_>,
     in_place: bool,
     mut rest: Vec<FieldChange>,
-    kept: &BTreeSet<PoolName>,
+    kept: &BTreeMap<PoolName, FieldChange>,
 ) -> Vec<PoolChange> {
     let (before, after) = (&input.before, &input.after);
     let mut of_objects = object_changes(&before.view.cluster, &after.view.cluster);
@@ -325,7 +339,7 @@ pub(super) fn changes(
     }
     for old in pools(before) {
         let name = &old.pool().name;
-        if kept.contains(name) || pools(after).any(|new| new.pool().name == *name) {
+        if pools(after).any(|new| new.pool().name == *name) {
             continue;
         }
         // What is not built may be the pool that is not seen any more.
@@ -333,10 +347,12 @@ pub(super) fn changes(
         let hidden = is.map(|_| Some(FieldChange::from_files(was, is)));
         match unbuilt_change(input, name).or(hidden) {
             Some(change) => rest.extend(change),
-            None => changes.push(
-                staying_change(old, after, &of_objects)
-                    .unwrap_or_else(|| one_sided_change(old, ImpactKind::Removed)),
-            ),
+            None => changes.push(staying_change(old, after, &of_objects).unwrap_or_else(|| {
+                PoolChange {
+                    keeper: kept.get(name).cloned(),
+                    ..one_sided_change(old, ImpactKind::Removed)
+                }
+            })),
         }
     }
     let all_roll = { changes.iter() }.filter(|pool| pool.machines_to_roll().is_some());
