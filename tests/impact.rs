@@ -602,6 +602,68 @@ fn moved(
 }
 
 #[test]
+fn an_image_that_a_choice_may_select_is_not_denied() {
+    let [one, two] = ["uri: 'oci://r/noble:1'", "uri: 'oci://r/noble:2'"];
+    let select = |selector: &str| format!("capm3: {{os_image_selector: {{{selector}}}}}");
+    let cases = [
+        ("as before", select("os: ubuntu"), [one, one]),
+        ("its tag", select("os: ubuntu"), [one, two]),
+        (
+            "a fact",
+            select("os: ubuntu"),
+            [one, "uri: 'oci://r/noble:1', os: debian"],
+        ),
+        (
+            "one that comes",
+            select("os: ubuntu"),
+            [one, "uri: 'oci://r/noble:1'}, more: {uri: 'oci://r/more:1'"],
+        ),
+        (
+            "one that fits no longer",
+            select("os: ubuntu").replace("capm3", "capa"),
+            ["uri: 'oci://r/noble:1', os: ubuntu", one],
+        ),
+        ("of no choice", "capm3: {}".to_owned(), [one, two]),
+    ];
+    let shown = table(cases.each_ref().map(|case| case.0), |name| {
+        let found = cases.iter().find(|case| case.0 == *name);
+        let (_, settings, images) = found.expect("it is one");
+        let provider = &settings[..settings.find(':').unwrap_or_default()];
+        moved(provider, [settings; 2], *images, "")
+    });
+    assert_text(
+        &shown,
+        str![[r#"
+as before
+    no machine is re-provisioned, 1 cluster as before
+its tag
+    edge
+      control-plane  not known whether machines are re-provisioned
+                       image noble uri  oci://r/noble:1 → oci://r/noble:2
+    not known of 1 pool, 0 clusters as before
+a fact
+    edge
+      control-plane  not known whether machines are re-provisioned
+                       image noble os  none → debian
+    not known of 1 pool, 0 clusters as before
+one that comes
+    edge
+      control-plane  not known whether machines are re-provisioned
+                       image more uri  none → oci://r/more:1
+    not known of 1 pool, 0 clusters as before
+one that fits no longer
+    edge
+      control-plane  not known whether machines are re-provisioned
+                       image noble os  ubuntu → none
+    not known of 1 pool, 0 clusters as before
+of no choice
+    no machine is re-provisioned, 1 cluster as before
+
+"#]],
+    );
+}
+
+#[test]
 fn settings_count_where_the_provider_has_no_place_for_the_image() {
     let image = "uri: 'https://images.example/noble.raw', image-format: raw, sha256: ".to_owned()
         + &"a".repeat(64);

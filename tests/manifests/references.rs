@@ -4,7 +4,7 @@ use snapbox::str;
 
 use crate::support::manifests::{GOOD, INFRASTRUCTURE, cluster, manifest, object};
 use crate::support::seen::Seen;
-use crate::support::stage::{Is, assert_cases, project, table};
+use crate::support::stage::{Is, assert_cases, assert_text, project, table};
 
 const REFERENCE: &str = "kind: OpenStackMachineTemplate, name: edge}";
 
@@ -74,6 +74,26 @@ error[reference-dangling] edge-cp edge.yaml:14:116 `'edge-v1'`
     with(&cluster("v1.31.8", GOOD), owned)
         .check()
         .findings(str![]);
+}
+
+/// Who obeyed had two clusters with one control plane.
+#[test]
+fn what_another_cluster_uses_is_not_advised() {
+    let own = cluster("v1.31.8", GOOD);
+    let other = own.replace("edge", "edgy");
+    let without = |kind: &str| {
+        let documents = other.split("---\n");
+        let is_left = |document: &&str| !document.contains(&format!("\nkind: {kind}\n"));
+        let left: Vec<&str> = documents.filter(is_left).collect();
+        manifest(format!("{own}---\n{}", left.join("---\n")))
+    };
+    let kinds = ["OpenStackMachineTemplate", "KubeadmControlPlane"];
+    let found = kinds.map(|kind| (kind, without(kind).check().findings));
+    let found = table(kinds, |kind| {
+        let found = found.iter().find(|found| found.0 == *kind);
+        found.map(|found| found.1.clone()).unwrap_or_default()
+    });
+    assert_text(&found, str![[""]]);
 }
 
 /// As in the provider for RKE2's own example for AWS. Of the templates of other groups the nearest one is shown.

@@ -15,7 +15,7 @@ use yaml_tree::place::Located;
 use yaml_tree::value::{Entry, Map, Node};
 
 use super::ImpactKind;
-use super::field::{FieldChange, Rollout};
+use super::field::{FieldChange, Rollout, shorten};
 use crate::decide::object_changes::{ObjectChange, differences, object_changes};
 use crate::model::cluster::{Choice, Cluster, ClusterOrigin, Pool, PoolName};
 use crate::model::cluster_view::ClusterView;
@@ -528,17 +528,20 @@ fn pool_change(
     if is_open || fields.iter().any(|field| field.is_secret) {
         because.push(Cause::Secret);
     }
-    if because.is_empty() && fields.is_empty() && replicas.from == replicas.to {
+    let candidates = candidate_changes(old, new);
+    let is_scaled = replicas.from != replicas.to;
+    if because.is_empty() && fields.is_empty() && candidates.is_empty() && !is_scaled {
         return None;
     }
     // Without a number a webhook writes one, or an autoscaler has.
-    let scaled = if replicas.from.is_some() == replicas.to.is_some() {
+    let has_number = replicas.from.is_some() == replicas.to.is_some();
+    let open = if has_number && candidates.is_empty() {
         Effect::NoEffect
     } else {
         Effect::NotKnown
     };
     let effects = fields.iter().map(|field| field.answer.effect);
-    let rollout = match effects.fold(made.max(scaled), Effect::max) {
+    let rollout = match effects.fold(made.max(open), Effect::max) {
         Effect::NoEffect if is_open => Some(Rollout::Unknown),
         Effect::InPlace if is_open => Some(Rollout::Roll),
         effect => Rollout::from_effect(effect),
@@ -556,13 +559,13 @@ fn pool_change(
         image: because.contains(&Cause::Image).then_some(image),
         kubernetes: because.contains(&Cause::Kubernetes).then_some(kubernetes),
         provider: because.contains(&Cause::Provider).then_some(provider),
-        replicas: Some(replicas).filter(|replicas| replicas.from != replicas.to),
+        replicas: is_scaled.then_some(replicas),
         machines: (rollout == Some(Rollout::Roll)).then(|| old.machines()),
         rollout,
         judgment: Some(new.grade()),
         because,
         skipped,
-        changes: fields.chain(moved).collect(),
+        changes: fields.chain(moved).chain(candidates).collect(),
         ..PoolChange::new(new.pool().name.to_string(), ImpactKind::Changed)
     })
 }
@@ -583,6 +586,38 @@ fn causes(fields: &[&ObjectChange<'_>], known: &[Cause]) -> Option<Cause> {
         cause = Some(Cause::MachineTemplate).filter(|_| !known.contains(&Cause::Image));
     }
     cause
+}
+
+/// What changes of the images that a pool may select, where its choice selects none by what is known: facts that nobody has fetched may
+/// say more. Of each image, what differs first.
+fn candidate_changes(old: PoolSide<'_>, new: PoolSide<'_>) -> Vec<FieldChange> {
+    if ![old, new].iter().any(|side| side.is_open()) {
+        return Vec::new();
+    }
+    let describe = |image: &Image| {
+        let uri = image.uri.as_ref().map(|uri| uri.value.text().to_string());
+        let facts = image.facts.iter();
+        let facts = facts.map(|(name, fact)| (name.to_string(), fact.value.to_string()));
+        let own = uri.into_iter().map(|uri| ("uri".to_owned(), uri));
+        own.chain(facts).collect::<BTreeMap<String, String>>()
+    };
+    let [was, is] = [old, new].map(|side| &side.side.view.images);
+    let keys: BTreeSet<&Arc<str>> = was.keys().chain(is.keys()).collect();
+    let change = |key: &Arc<str>| {
+        let [was, is] = [was, is].map(|images| images.get(key).map(describe).unwrap_or_default());
+        let mut fields = was.keys().chain(is.keys());
+        let field = fields.find(|field| was.get(*field) != is.get(*field))?;
+        let [from, to] = [&was, &is].map(|image| image.get(field).map(|text| shorten(text)));
+        Some(FieldChange {
+            object: format!("image {key}"),
+            field: field.clone(),
+            from,
+            to,
+            rollout: Some(Rollout::Unknown),
+            is_secret: false,
+        })
+    };
+    keys.into_iter().filter_map(change).collect()
 }
 
 /// From one image to another as the catalog describes them, where it describes another content on each side.
@@ -680,6 +715,11 @@ impl<'a> PoolSide<'a> {
     fn described_image(self) -> Option<&'a Image> {
         let view = self.side.view;
         view.selected_image(&view.selections[self.index])
+    }
+
+    /// Whether it chooses an image, and none is known that it selects.
+    fn is_open(self) -> bool {
+        self.pool().choice.is_made() && self.image().is_none() && self.described_image().is_none()
     }
 
     /// Whether objects of its own say what becomes of its machines.
