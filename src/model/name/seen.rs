@@ -245,8 +245,9 @@ pub(super) fn version_at(text: &str) -> Option<(Version, &str)> {
                 && letters.unwrap_or(next.len()) >= least
         }
         None => {
-            // Sylva has `rke2-in-docker:0.2.1-v1.31.8rke2r1`.
-            rest.starts_with("rke2r") || !rest.starts_with(|c: char| c.is_ascii_alphanumeric())
+            // A distribution's build may be glued: Sylva has `rke2-in-docker:0.2.1-v1.31.8rke2r1`.
+            distribution_of(rest).is_some()
+                || !rest.starts_with(|c: char| c.is_ascii_alphanumeric())
         }
     };
     let version = Version {
@@ -368,6 +369,7 @@ mod tests {
             ("golden-v1.32.2%2Brke2r1", "rke21.32.2+rke2r1"),
             ("rke2-in-docker:0.2.1-v1.32.2rke2r1", "rke21.32.2+rke2r1"),
             ("golden-v1.32.2-k3s1", "k3s1.32.2+k3s1"),
+            ("k3d-in-docker:0.2.1-v1.32.2k3s1", "k3s1.32.2+k3s1"),
             ("golden-v1.32.2+k0s.0", "k0s1.32.2+k0s.0"),
             ("kube-1.32.2-rc.1-rke2r1", "rke21.32.2-rc.1+rke2r1"),
             ("kube-1-32-2-rc1", "1.32.2-rc.1"),
