@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::Value;
 use snapbox::str;
 
-use super::impact_objects::{leaves, yaml_value};
+use super::impact_objects::{CLASS, leaves, yaml_value};
 use super::support::manifests::{GOOD, cluster, object};
 use super::support::stage::{Stage, assert_text, project, table};
 
@@ -1004,6 +1004,36 @@ a node pool of a cluster that goes
       whole cluster  not known: its objects are deployed by something else, or by nothing
                        deployed by  Kustomization flux-system/apps → nothing
     not known of 2 pools, not known of 1 whole cluster, 1 cluster new, 0 clusters as before
+
+"#]],
+    );
+}
+
+/// What is copied for a pool of a topology is nobody's object: without its line Cluster API deletes the machines, whoever prunes.
+#[test]
+fn a_pool_of_a_topology_goes_with_its_line() {
+    let before = || fleet("prune: false").file("apps/edge.yaml", CLASS);
+    let changes: Changes<'_> = &[("a line of the topology", &|stage: &Stage| {
+        stage.edit(
+            "apps/edge.yaml",
+            "[{class: worker, name: md-0, replicas: 2}]",
+            "[]",
+        );
+    })];
+    let Some(shown) = impacts(before, changes) else {
+        return;
+    };
+    assert_text(
+        &shown,
+        str![[r#"
+a line of the topology
+    edge
+      md-0           2 machines deleted
+                       image       http://i/ubuntu-2204-kube-v1.30.2.raw → none
+                       kubernetes  v1.30.2 → none
+      whole cluster  not known whether machines are re-provisioned
+                       Metal3MachineTemplate/w  none → an object
+    2 machines deleted, not known of 1 whole cluster, 1 cluster as before
 
 "#]],
     );

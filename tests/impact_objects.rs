@@ -586,6 +586,32 @@ replaced
 }
 
 #[test]
+fn clusters_that_come_alike_are_told_together() {
+    let plane = |name: &str| {
+        let text = cluster("v1.31.8", GOOD).replace("edge", name);
+        let documents = text.split("---\n");
+        let planes = documents.filter(|document| !document.contains("kind: MachineDeployment"));
+        planes.collect::<Vec<_>>().join("---\n")
+    };
+    let [one, two] = ["one", "two"].map(plane);
+    let own = cluster("v1.31.8", GOOD);
+    let before = [("edge.yaml", &*own)];
+    let Some(rows) = rows(&before, &[("one.yaml", &one), ("two.yaml", &two)]) else {
+        return;
+    };
+    assert_text(
+        &rows.join("\n"),
+        str![[r#"
+one, two (all new)
+  control-plane  3 machines provisioned
+                   image       none → ubuntu-2204-kube-v1.31.8
+                   kubernetes  none → v1.31.8
+no machine is re-provisioned, 6 machines provisioned, 2 clusters new, 1 cluster as before
+"#]],
+    );
+}
+
+#[test]
 fn what_a_patch_reads_of_a_cluster_is_not_denied() {
     let class = |patch: &str| {
         CLASS.replace(

@@ -93,14 +93,17 @@ fn what_another_cluster_uses_is_not_advised() {
         let found = found.iter().find(|found| found.0 == *kind);
         found.map(|found| found.1.clone()).unwrap_or_default()
     });
-    assert_text(&found, str![[r#"
+    assert_text(
+        &found,
+        str![[r#"
 OpenStackMachineTemplate
     error[reference-dangling] edgy-cp edge.yaml:44:116 `edgy`
     error[reference-dangling] edgy/edgy-md edge.yaml:54:118 `edgy`
 KubeadmControlPlane
     error[reference-dangling] edgy edge.yaml:35:105 `edgy-cp`
 
-"#]]);
+"#]],
+    );
 }
 
 /// As in the provider for RKE2's own example for AWS. Of the templates of other groups the nearest one is shown.
