@@ -537,11 +537,11 @@ render: 1, stdout: concise json sarif gitlab junit github markdown
 render --check: 1, stderr: human
 render --check: 1, stdout: markdown
 render --stdout: 1, stderr: human markdown
-lock: 1, stderr: human json
-lock --check: 1, stdout: human json
-verify: 2, stderr: human json
-mirror: 1, stderr: human json
-mirror --to oci-layout:copied --dry-run: 1, stderr: human json
+lock: 1, stderr: human json yaml
+lock --check: 1, stdout: human yaml
+verify: 2, stderr: human json yaml
+mirror: 1, stderr: human json yaml
+mirror --to oci-layout:copied --dry-run: 1, stderr: human yaml
 update 9.9.9 --images metalmark.yaml --check: 2, stderr: human concise json sarif gitlab junit github markdown
 update 9.9.9: 2, stderr: human markdown
 clusters: 0, stdout: human json yaml
@@ -549,16 +549,16 @@ images: 0, stdout: human json yaml
 names sylva-dib: 1, stdout: -
 names whatever: 1, stderr: -
 rules: 0, stdout: human json yaml
-impact: 1, stdout, stderr: human json markdown
+impact: 1, stdout, stderr: human json yaml markdown
 impact HEAD --against HEAD: 0, stdout, stderr: human markdown
 page --to page.report: 0, page: -
 page --against HEAD --to page.report: 0, page: -
-explain mgmt: 0, stdout: human json
-explain edge-hostile: 0, stdout: human json
-explain mgmt/nothing: 2, stderr: human json
-explain ubuntu-noble-plain-rke2-1-31-8: 0, stdout: human json
-explain hostile: 0, stdout: human json
-explain nothing: 2, stderr: human json
+explain mgmt: 0, stdout: human json yaml
+explain edge-hostile: 0, stdout: human yaml
+explain mgmt/nothing: 2, stderr: human yaml
+explain ubuntu-noble-plain-rke2-1-31-8: 0, stdout: human yaml
+explain hostile: 0, stdout: human yaml
+explain nothing: 2, stderr: human yaml
 values mgmt: 1, stdout, stderr: yaml json
 values mgmt --origin: 1, stdout, stderr: yaml json
 values mgmt --raw: 0, stdout: yaml json
@@ -570,7 +570,7 @@ values mgmt pin.nothing: 2, stderr: yaml json
 values mgmt nothing: 2, stderr: yaml json
 values edge-hostile: 0, stdout: yaml json
 values edge-hostile --origin: 0, stdout: yaml json
-plan --to 1.32: 1, stdout, stderr: human json markdown
+plan --to 1.32: 1, stdout, stderr: human json yaml markdown
 plan --to 1.32 --output json: 1, stdout, stderr: -
 stamp: 1, stderr: human
 stamp: 1, stdout: concise json sarif gitlab junit github markdown
@@ -600,11 +600,11 @@ bundle pack manifests --to out.tgz: 1, stderr: human concise json sarif gitlab j
 bundle pack --to out.tgz: 1, stderr: human markdown
 bundle pack hostile.yaml --to out.tgz: 1, stderr: human markdown
 bundle unpack good.tgz --to unpacked: 1, stderr: human concise json sarif gitlab junit github markdown
-bundle inspect good.tgz: 1, stdout, stderr: human json
+bundle inspect good.tgz: 1, stdout, stderr: human json yaml
 bundle push manifests oci://HOST/faulty:1 --sign-key key.pem: 2, stderr: -
-bundle push manifests oci://HOST/b:1: 1, stderr: human json
+bundle push manifests oci://HOST/b:1: 1, stderr: human yaml
 bundle pull oci://HOST/faulty:1 --to pulled: 2, stderr: -
-bundle verify oci://HOST/faulty:1 --key key.pem: 2, stderr: human json
+bundle verify oci://HOST/faulty:1 --key key.pem: 2, stderr: human json yaml
 
 "#]]);
 }
@@ -671,26 +671,26 @@ fn no_command_that_succeeds_prints_a_secret() {
     assert!(found.is_empty(), "{}", found.join("\n"));
     accounts.is(str![[r#"
 check: 0, stdout: human concise json sarif gitlab junit github markdown
-impact: 0, stdout, stderr: human json markdown
+impact: 0, stdout, stderr: human json yaml markdown
 images: 0, stdout: human json yaml
-explain mgmt: 0, stdout: human json
+explain mgmt: 0, stdout: human json yaml
 values mgmt: 0, stdout: yaml json
-plan --to 1.32: 1, stdout: human json markdown
+plan --to 1.32: 1, stdout: human json yaml markdown
 stamp --check: 0, stdout, stderr: human concise json
 stamp --check: 0, stdout: sarif gitlab junit github markdown
 render --check: 1, stdout, stderr: human concise json
 render --check: 1, stdout: sarif gitlab junit github markdown
-lock: 0, stdout, stderr: human json
+lock: 0, stdout, stderr: human json yaml
 render: 0, stdout, stderr: human concise json
 render: 0, stdout: sarif gitlab junit github markdown
-verify: 0, stdout: human json
+verify: 0, stdout: human json yaml
 page --to page.report: 0, page: -
 cmp generate: 0, stdout, stderr: -
 bundle pack --to out.tgz: 0, stdout, stderr: human concise json sarif gitlab junit github markdown
-bundle inspect out.tgz: 0, stdout, stderr: human json
+bundle inspect out.tgz: 0, stdout, stderr: human json yaml
 bundle unpack out.tgz --to unpacked: 0, stdout, stderr: human concise json sarif gitlab junit github markdown
 bundle push out.tgz oci://HOST/b:1: 0, stdout, stderr: human
-bundle push out.tgz oci://HOST/b:1: 0, stdout: json
+bundle push out.tgz oci://HOST/b:1: 0, stdout: json yaml
 
 "#]]);
 }

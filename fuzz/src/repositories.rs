@@ -23,7 +23,7 @@ use metalmark::model::ownership::Owner;
 use metalmark::pipeline::{Reporting, Terminal, Verdict};
 use metalmark::printer::{Color, Printer};
 use metalmark::read::Request;
-use metalmark::report::{CommentFormat, Format, ListFormat};
+use metalmark::report::{CommentFormat, Format};
 use oci_artifacts::Digest;
 
 use super::cmp::Screen;
@@ -194,7 +194,7 @@ fn explain(request: &Request, terminal: &mut Terminal) -> Result<Verdict, Error>
 
 fn images(request: &Request, terminal: &mut Terminal) -> Result<Verdict, Error> {
     let options = ImagesOptions {
-        format: ListFormat::Yaml,
+        format: Format::Yaml,
     };
     commands::images(request, &options, today(), terminal)
 }

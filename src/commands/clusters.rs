@@ -1,6 +1,7 @@
 //! `metalmark clusters`: clusters and node pools, each with its judgment.
 
 use std::io::Write as _;
+use std::path::Path;
 
 use capi::labels::Labels;
 use clap::Args;
@@ -16,7 +17,7 @@ use crate::model::version::Version;
 use crate::pipeline::fleet::Fleet;
 use crate::pipeline::{Terminal, Verdict};
 use crate::read::{self, Request};
-use crate::report::{self, ClusterRow, ListFormat};
+use crate::report::{self, ClusterRow, Format};
 
 use super::images::print_gaps;
 use super::options::grades;
@@ -24,9 +25,10 @@ use super::options::grades;
 /// Which clusters are listed, and how.
 #[derive(Clone, Debug, Args)]
 pub struct ClustersOptions {
-    /// List these alone: a pattern of clusters, node pools (CLUSTER/POOL) or images, such as `edge-*` or `*/control-plane`.
-    #[arg(value_name = "FILTER", value_parser = pattern)]
-    pub names: Vec<GlobMatcher>,
+    /// List these alone: a file or folder of clusters, or a pattern of clusters, node pools (CLUSTER/POOL) or images, such as
+    /// `edge-*` or `*/control-plane`.
+    #[arg(value_name = "FILTER", value_parser = Filter::parse)]
+    pub filters: Vec<Filter>,
     /// List those of this infrastructure provider.
     #[arg(long, value_name = "PROVIDER")]
     pub provider: Option<String>,
@@ -40,8 +42,25 @@ pub struct ClustersOptions {
     #[arg(long, value_name = "NAME=VALUE", value_parser = label)]
     pub label: Vec<Label>,
     /// The format of what is printed.
-    #[arg(long = "output", value_enum, default_value_t = ListFormat::Human, value_name = "FORMAT")]
-    pub format: ListFormat,
+    #[arg(long = "output", value_enum, default_value_t = Format::Human, value_name = "FORMAT")]
+    pub format: Format,
+}
+
+/// Which clusters, node pools or images are listed.
+#[derive(Clone, Debug)]
+pub struct Filter {
+    text: String,
+    pattern: GlobMatcher,
+}
+
+impl Filter {
+    fn parse(text: &str) -> Result<Self, String> {
+        let glob = policy::pattern(text).map_err(|error| error.to_string())?;
+        Ok(Self {
+            text: text.to_owned(),
+            pattern: glob.compile_matcher(),
+        })
+    }
 }
 
 /// A label that an object is to have.
@@ -49,11 +68,6 @@ pub struct ClustersOptions {
 pub struct Label {
     name: String,
     value: String,
-}
-
-fn pattern(text: &str) -> Result<GlobMatcher, String> {
-    let glob = policy::pattern(text).map_err(|error| error.to_string())?;
-    Ok(glob.compile_matcher())
 }
 
 fn version(text: &str) -> Result<Version, String> {
@@ -78,9 +92,16 @@ pub fn clusters(
     today: Date,
     terminal: &mut Terminal,
 ) -> Result<Verdict, Error> {
-    let fleet = Fleet::open(read::workspace(request)?, today)?;
+    let mut request = request.clone();
+    let is_path = |filter: &&Filter| request.locate(Path::new(&filter.text)).exists();
+    let (paths, patterns): (Vec<&Filter>, Vec<&Filter>) = options.filters.iter().partition(is_path);
+    let paths = paths.into_iter().map(|filter| filter.text.clone());
+    request.flags.selected = paths.collect();
+    let fleet = Fleet::open(read::workspace(&request)?, today)?;
     let fleet_check = fleet.check(|view, _, _| {
-        let pools = view.pools().filter(|it| options.is_wanted(view, *it));
+        let pools = view
+            .pools()
+            .filter(|it| options.is_wanted(view, *it, &patterns));
         Ok(ClusterRow::new(view, pools))
     })?;
     let rows: Vec<&ClusterRow> = fleet_check.results.iter().flatten().collect();
@@ -94,7 +115,7 @@ pub fn clusters(
 }
 
 impl ClustersOptions {
-    fn is_wanted(&self, view: &ClusterView, it: SelectedPool<'_>) -> bool {
+    fn is_wanted(&self, view: &ClusterView, it: SelectedPool<'_>, filters: &[&Filter]) -> bool {
         let cluster = &view.cluster;
         let subject = Subject {
             cluster: Some(cluster.name.to_string()),
@@ -102,12 +123,12 @@ impl ClustersOptions {
             image: crate::decide::proof::image_name(it.pool, it.selection).map(str::to_owned),
         };
         let names = subject.names();
-        let is_named = |pattern: &GlobMatcher| names.iter().any(|name| pattern.is_match(name));
+        let is_named = |filter: &&Filter| names.iter().any(|name| filter.pattern.is_match(name));
         let provider = cluster.infra_provider.as_ref();
         let runs = cluster.k8s_version_of(it.pool);
         let runs = runs.and_then(|runs| Version::parse(&runs.value));
         let is_of = |wanted: &Version| runs.as_ref().is_some_and(|runs| wanted.admits(runs));
-        (self.names.is_empty() || self.names.iter().any(is_named))
+        (filters.is_empty() || filters.iter().any(is_named))
             && (self.judgment.is_empty() || self.judgment.contains(&it.judgment.grade()))
             && self.k8s_version.iter().all(is_of)
             && { self.provider.iter() }

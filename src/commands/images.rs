@@ -15,7 +15,7 @@ use crate::model::finding::Judged;
 use crate::model::rule::RuleId;
 use crate::model::selection::PoolImage;
 use crate::read::{self, Request};
-use crate::report::{self, Format, ImageRow, ListFormat};
+use crate::report::{self, Format, ImageRow};
 
 use crate::pipeline::fleet::Fleet;
 use crate::pipeline::{Terminal, Verdict};
@@ -24,8 +24,8 @@ use crate::pipeline::{Terminal, Verdict};
 #[derive(Clone, Debug, Args)]
 pub struct ImagesOptions {
     /// The format of what is printed.
-    #[arg(long = "output", value_enum, default_value_t = ListFormat::Human, value_name = "FORMAT")]
-    pub format: ListFormat,
+    #[arg(long = "output", value_enum, default_value_t = Format::Human, value_name = "FORMAT")]
+    pub format: Format,
 }
 
 /// Rows by key and reference: two clusters may mean two images by one key.

@@ -11,7 +11,7 @@ use crate::pipeline::compare::{self, Sides};
 use crate::pipeline::{Terminal, Verdict};
 use crate::read::Request;
 use crate::report::impact::Impact;
-use crate::report::{CommentFormat, Format, print_findings};
+use crate::report::{CommentFormat, print_findings};
 
 /// Which change is compared.
 #[derive(Clone, Debug, Args)]
@@ -44,7 +44,7 @@ pub fn impact(
     // Only a comment leaves out what was there before.
     let before = match options.format {
         CommentFormat::Markdown => change.before.fleet.check(|_, _, _| Ok(()))?.judged,
-        CommentFormat::Human | CommentFormat::Json => Vec::new(),
+        CommentFormat::Human | CommentFormat::Json | CommentFormat::Yaml => Vec::new(),
     };
     let findings = [&before, judged].map(Vec::as_slice);
     print(&change.impact, findings, checked, options, terminal)?;
@@ -60,20 +60,12 @@ fn print(
     terminal: &mut Terminal,
 ) -> Result<(), Error> {
     let out = &mut terminal.out;
-    let format = match options.format {
-        CommentFormat::Human => {
-            impact.text(out)?;
-            Format::Human
-        }
-        CommentFormat::Markdown => {
-            impact.markdown(before, judged, out)?;
-            Format::Human
-        }
-        CommentFormat::Json => {
-            out.json(impact)?;
-            Format::Json
-        }
-    };
+    let format = options.format.beside();
+    match options.format {
+        CommentFormat::Human => impact.text(out)?,
+        CommentFormat::Markdown => impact.markdown(before, judged, out)?,
+        CommentFormat::Json | CommentFormat::Yaml => format.data(impact, out)?,
+    }
     if !judged.is_empty() {
         out.flush()?;
         print_findings(&mut terminal.err, judged, checked, format)?;

@@ -151,9 +151,7 @@ impl Print<'_> {
             return Ok(report::page::page(page, &mut terminal.out)?);
         }
         let text = Printer::print_to_string(Color::Never, |out| report::page::page(page, out))?;
-        let folder = self.request.directory.as_deref();
-        let file = folder.unwrap_or(Path::new("")).join(&self.options.to);
-        output::file(&file, text.as_bytes())
+        output::file(&self.request.locate(&self.options.to), text.as_bytes())
     }
 }
 

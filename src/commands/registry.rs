@@ -12,7 +12,7 @@ use crate::catalog::sources;
 use crate::error::Error;
 use crate::model::annotations;
 use crate::read::{self, Request};
-use crate::report::{self, ListFormat, RegistryImage};
+use crate::report::{self, Format, RegistryImage};
 
 use crate::pipeline::{Terminal, Verdict};
 
@@ -51,8 +51,8 @@ pub struct RegistryListOptions {
     #[arg(value_name = "REF")]
     pub of: String,
     /// The format of what is printed.
-    #[arg(long = "output", value_enum, default_value_t = ListFormat::Human, value_name = "FORMAT")]
-    pub format: ListFormat,
+    #[arg(long = "output", value_enum, default_value_t = Format::Human, value_name = "FORMAT")]
+    pub format: Format,
 }
 
 /// Which image's facts are printed.
@@ -65,8 +65,8 @@ pub struct RegistryFactsOptions {
     #[arg(long, value_name = "oci-layout:DIR")]
     pub from: Option<String>,
     /// The format of what is printed.
-    #[arg(long = "output", value_enum, default_value_t = ListFormat::Human, value_name = "FORMAT")]
-    pub format: ListFormat,
+    #[arg(long = "output", value_enum, default_value_t = Format::Human, value_name = "FORMAT")]
+    pub format: Format,
 }
 
 /// The start of the tags of signatures and of lists of referrers, which are not listed.

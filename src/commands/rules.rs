@@ -6,15 +6,15 @@ use crate::error::Error;
 use crate::model::rule::RuleId;
 use crate::pipeline::{Terminal, Verdict};
 use crate::read::{self, Request};
-use crate::report::{self, ListFormat, RuleRow};
+use crate::report::{self, Format, RuleRow};
 use crate::rules::rule;
 
 /// How rules are listed.
 #[derive(Clone, Debug, Args)]
 pub struct RulesOptions {
     /// The format of what is printed.
-    #[arg(long = "output", value_enum, default_value_t = ListFormat::Human, value_name = "FORMAT")]
-    pub format: ListFormat,
+    #[arg(long = "output", value_enum, default_value_t = Format::Human, value_name = "FORMAT")]
+    pub format: Format,
 }
 
 /// Lists all rules on stdout; without a project, with their own levels.

@@ -12,7 +12,7 @@ use crate::model::rule::RuleId;
 use crate::pipeline::{Terminal, Verdict, check};
 use crate::read::{self, ClusterEntry, Request, Workspace};
 use crate::report::values::{self, ValuePath, ValueQuery};
-use crate::report::{Format, ListFormat, print_findings};
+use crate::report::{Format, print_findings};
 
 /// Which values are printed.
 #[derive(Clone, Debug, Args)]
@@ -34,7 +34,7 @@ pub struct ValuesOptions {
     pub why: bool,
     /// The format of what is printed; without it, values are YAML and all else is text.
     #[arg(long, value_parser = data_format(), value_name = "FORMAT")]
-    pub output: Option<ListFormat>,
+    pub output: Option<Format>,
 }
 
 /// Prints the values on stdout, and on stderr what cannot be evaluated.
@@ -142,20 +142,20 @@ fn print(
     match (options.origin, options.output) {
         (true, None) => values::leaves(&query.leaves(node), out)?,
         (true, Some(format)) => format.data(&query.leaves(node), out)?,
-        (false, Some(ListFormat::Json)) => out.json(&serde_json::Value::from(&node.value))?,
+        (false, Some(Format::Json)) => out.json(&serde_json::Value::from(&node.value))?,
         (false, _) => out.value(&node.value)?,
     }
     Ok(())
 }
 
 /// The formats of data.
-fn data_format() -> impl TypedValueParser<Value = ListFormat> {
+fn data_format() -> impl TypedValueParser<Value = Format> {
     PossibleValuesParser::new([
         PossibleValue::new("yaml").help("YAML"),
         PossibleValue::new("json").help("JSON"),
     ])
     .map(|name| match name.as_str() {
-        "yaml" => ListFormat::Yaml,
-        _ => ListFormat::Json,
+        "yaml" => Format::Yaml,
+        _ => Format::Json,
     })
 }

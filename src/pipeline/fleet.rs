@@ -460,7 +460,9 @@ impl<T> FleetCheck<T> {
                     own if workspace.has_values() => {
                         format!("select images in the values, `cluster.{own}.image_key: …`")
                     }
-                    _ => "docs/manifests.md says what is read of manifests".to_owned(),
+                    _ => {
+                        "`metalmark clusters` says of each node pool why it is not known".to_owned()
+                    }
                 };
                 Finding::new(RuleId::NothingChecked, message).help(help)
             }

@@ -102,6 +102,14 @@ impl Request {
         request.flags.named.extend(named);
         request
     }
+
+    /// A path that the command line names, as seen from where the run starts; `-` is the standard input or output.
+    pub fn locate(&self, path: &Path) -> PathBuf {
+        match &self.directory {
+            Some(folder) if path != Path::new("-") => folder.join(path),
+            _ => path.to_owned(),
+        }
+    }
 }
 
 /// Settings from the command line.

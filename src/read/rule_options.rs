@@ -48,7 +48,7 @@ impl RuleOptions {
 /// That there is no rule of that id, and what to do.
 pub(super) fn no_rule(id: &str) -> (String, String) {
     let ids: Vec<&str> = RuleId::ALL.iter().map(|rule| rule.as_str()).collect();
-    let help = suggestion(id, &ids, "docs/rules.md lists the rules");
+    let help = suggestion(id, &ids, "`metalmark rules` lists the rules");
     (format!("there is no rule `{id}`"), help)
 }
 

@@ -124,7 +124,7 @@ pub fn bundle(
 ) -> io::Result<()> {
     match format {
         Format::Human => human(description, out),
-        Format::Json => out.json(description),
+        format => format.data(description, out),
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use capi::labels::Labels;
 use serde::Serialize;
 
-use super::format::ListFormat;
+use super::format::Format;
 use super::judged_pool::JudgedPool;
 use super::table::Table;
 use crate::model::cluster_view::{ClusterView, SelectedPool};
@@ -44,8 +44,8 @@ impl ClusterRow {
 }
 
 /// Prints the list: of a table a line for each node pool.
-pub fn clusters(rows: &[&ClusterRow], format: ListFormat, out: &mut Printer) -> io::Result<()> {
-    if format != ListFormat::Human {
+pub fn clusters(rows: &[&ClusterRow], format: Format, out: &mut Printer) -> io::Result<()> {
+    if format != Format::Human {
         return format.data(&rows, out);
     }
     let head = [

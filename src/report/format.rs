@@ -17,14 +17,25 @@ pub enum Format {
     Human,
     /// For machines; docs/json.md gives the shape.
     Json,
+    /// The same data as YAML.
+    Yaml,
 }
 
 impl Format {
+    /// Prints data as YAML, or as JSON.
+    pub fn data<T: Serialize + ?Sized>(self, data: &T, out: &mut Printer) -> io::Result<()> {
+        match self {
+            Self::Yaml => out.yaml(data),
+            Self::Human | Self::Json => out.json(data),
+        }
+    }
+
     /// The report that shows findings beside such an answer.
     pub fn report(self) -> &'static dyn Report {
         let name = match self {
             Self::Human => "human",
-            Self::Json => "json",
+            // JSON is YAML.
+            Self::Json | Self::Yaml => "json",
         };
         super::find(name).unwrap_or(REPORTS[0])
     }
@@ -37,27 +48,19 @@ pub enum CommentFormat {
     Human,
     /// For machines; docs/json.md and docs/impact.md give the shapes.
     Json,
+    /// The same data as YAML.
+    Yaml,
     /// For a comment or a ticket.
     Markdown,
 }
 
-/// The format of a list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ListFormat {
-    /// A table.
-    Human,
-    /// JSON.
-    Json,
-    /// YAML.
-    Yaml,
-}
-
-impl ListFormat {
-    /// Prints data as YAML, or as JSON.
-    pub fn data(self, data: &impl Serialize, out: &mut Printer) -> io::Result<()> {
+impl CommentFormat {
+    /// The format of what is printed beside a comment.
+    pub fn beside(self) -> Format {
         match self {
-            Self::Yaml => out.yaml(data),
-            Self::Human | Self::Json => out.json(data),
+            Self::Human | Self::Markdown => Format::Human,
+            Self::Json => Format::Json,
+            Self::Yaml => Format::Yaml,
         }
     }
 }

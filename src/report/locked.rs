@@ -57,7 +57,7 @@ pub fn lock_changes(
 ) -> io::Result<()> {
     let changes = &locked.changes;
     let summary = summary(changes);
-    if format == Format::Json {
+    if format != Format::Human {
         let document = Document {
             version: VERSION,
             lock,
@@ -66,7 +66,7 @@ pub fn lock_changes(
             accepted: locked.accepted.iter().map(acceptance).collect(),
             summary,
         };
-        return out.json(&document);
+        return format.data(&document, out);
     }
     for change in changes {
         let digest: String = change.digest.chars().take(19).collect();

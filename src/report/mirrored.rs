@@ -30,9 +30,9 @@ struct Row<'a> {
 /// Prints a row for each image.
 pub fn copies(images: &[Mirrored<'_>], format: Format, out: &mut Printer) -> io::Result<()> {
     let rows: Vec<Row<'_>> = images.iter().map(row).collect();
-    if format == Format::Json {
+    if format != Format::Human {
         let images = rows;
-        return out.json(&Document { version: 1, images });
+        return format.data(&Document { version: 1, images }, out);
     }
     let mut table = Table::new(&["image", "state", "signatures and others", "size", "copy"]);
     for row in rows {

@@ -51,7 +51,7 @@ pub use changes::{changes, changes_json, git_add_hint, shell_quote};
 pub use clusters::{ClusterRow, clusters};
 pub use diff::diff;
 pub use findings::{Changes, Detail, Findings, Group, Run, Summary};
-pub use format::{CommentFormat, Format, ListFormat, print_findings};
+pub use format::{CommentFormat, Format, print_findings};
 pub use judged_pool::JudgedPool;
 pub use lines::Lines;
 pub use locked::lock_changes;

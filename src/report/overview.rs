@@ -23,10 +23,14 @@ pub fn overview(
         None => writeln!(out, "{read}: {clusters}, no project file")?,
     }
     print_judged(findings, out)?;
-    let next = match (kind, summary.errors + summary.warnings) {
-        (Some(_), _) => "`metalmark init` writes the project file, which the other commands read",
-        (None, 0) => "`metalmark impact` shows what a change does",
-        (None, _) => "`metalmark check` shows each finding at its place",
+    let next = if kind.is_some() {
+        "`metalmark init` writes the project file, which the other commands read"
+    } else if summary.errors + summary.warnings > 0 {
+        "`metalmark check` shows each finding at its place"
+    } else if summary.pools.proven == summary.pools.checked {
+        "`metalmark impact` shows what a change does"
+    } else {
+        "`metalmark clusters` shows why node pools are not proven"
     };
     writeln!(out, "next: {next}; `metalmark help` lists the commands")
 }

@@ -171,7 +171,7 @@ impl PlanReport<'_> {
 /// Prints the plans of clusters, and what they are to run.
 pub fn plan(report: &PlanReport<'_>, format: CommentFormat, out: &mut Printer) -> io::Result<()> {
     match format {
-        CommentFormat::Json => out.json(&report.json()),
+        CommentFormat::Json | CommentFormat::Yaml => format.beside().data(&report.json(), out),
         CommentFormat::Markdown => report.markdown(out),
         CommentFormat::Human => {
             for plan in report.plans {

@@ -16,7 +16,7 @@ use crate::model::lock::LockedImage;
 use crate::model::rule::{Level, RuleId};
 use crate::printer::Printer;
 
-use super::format::{Format, ListFormat};
+use super::format::Format;
 
 /// Rows of cells; the first one is the head.
 pub(super) struct Table {
@@ -93,21 +93,17 @@ pub struct RegistryImage {
 }
 
 /// Prints names, a line each.
-pub fn names(names: &[String], format: ListFormat, out: &mut Printer) -> io::Result<()> {
+pub fn names(names: &[String], format: Format, out: &mut Printer) -> io::Result<()> {
     match format {
-        ListFormat::Human => names.iter().try_for_each(|name| writeln!(out, "{name}")),
+        Format::Human => names.iter().try_for_each(|name| writeln!(out, "{name}")),
         format => format.data(&names, out),
     }
 }
 
 /// Prints an image with its facts.
-pub fn registry_image(
-    image: &RegistryImage,
-    format: ListFormat,
-    out: &mut Printer,
-) -> io::Result<()> {
+pub fn registry_image(image: &RegistryImage, format: Format, out: &mut Printer) -> io::Result<()> {
     match format {
-        ListFormat::Human => registry_table(image).write(out),
+        Format::Human => registry_table(image).write(out),
         format => format.data(image, out),
     }
 }
@@ -138,8 +134,8 @@ pub struct RuleRow {
 }
 
 /// Prints the rules, a line each.
-pub fn rules(rows: &[RuleRow], format: ListFormat, out: &mut Printer) -> io::Result<()> {
-    if format != ListFormat::Human {
+pub fn rules(rows: &[RuleRow], format: Format, out: &mut Printer) -> io::Result<()> {
+    if format != Format::Human {
         return format.data(&rows, out);
     }
     let mut table = Table::new(&["rule", "level", "what it finds"]);
@@ -181,9 +177,9 @@ impl ImageRow {
 }
 
 /// Prints the rows.
-pub fn images(rows: &[ImageRow], format: ListFormat, out: &mut Printer) -> io::Result<()> {
+pub fn images(rows: &[ImageRow], format: Format, out: &mut Printer) -> io::Result<()> {
     match format {
-        ListFormat::Human => image_table(rows).write(out),
+        Format::Human => image_table(rows).write(out),
         format => format.data(&rows, out),
     }
 }
@@ -256,12 +252,12 @@ fn verification_row(image: &VerifiedImage) -> VerificationRow<'_> {
 
 /// Prints what the registries have now of each image of the lock.
 pub fn verification(verified: &Verification, format: Format, out: &mut Printer) -> io::Result<()> {
-    if format == Format::Json {
+    if format != Format::Human {
         let document = VerificationDocument {
             version: 1,
             images: verified.images.iter().map(verification_row).collect(),
         };
-        return out.json(&document);
+        return format.data(&document, out);
     }
     let mut table = Table::new(&["image", "tag", "signed by", "reference"]);
     for image in &verified.images {
@@ -310,12 +306,13 @@ pub fn resting<'i>(
         }
     };
     let images: Vec<RestingRow<'i>> = images.iter().map(row).collect();
-    if format == Format::Json {
-        return out.json(&RestingDocument {
+    if format != Format::Human {
+        let document = RestingDocument {
             version: 1,
             key: fingerprint,
             images,
-        });
+        };
+        return format.data(&document, out);
     }
     if images.is_empty() {
         return writeln!(out, "no locked image is signed by the key {fingerprint}");

@@ -155,7 +155,7 @@ pub fn upgrade(
     out: &mut Printer,
 ) -> io::Result<()> {
     match format {
-        CommentFormat::Json => out.json(&report.json()),
+        CommentFormat::Json | CommentFormat::Yaml => format.beside().data(&report.json(), out),
         CommentFormat::Human => {
             let mut lines = report.lines().into_iter();
             lines.try_for_each(|line| writeln!(out, "{line}"))

@@ -52,9 +52,7 @@ fn what_a_project_renders_is_packed_as_flux_and_argo_take_it() {
         ),
     ] {
         clean(&stage, &format!("{pack} {option} --to oci-layout:l:{name}"));
-        let inspect = format!("inspect oci-layout:l:{name} --output json");
-        let reported = clean(&stage, &inspect).stdout;
-        let reported: Value = serde_json::from_str(&reported).expect("JSON");
+        let reported = stage.data(&format!("bundle inspect oci-layout:l:{name}"));
         assert_eq!(reported["kind"], "artifact");
         let annotation =
             |name| &reported["annotations"][format!("org.opencontainers.image.{name}")];

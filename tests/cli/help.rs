@@ -33,6 +33,17 @@ fn the_help_of_each_command_has_examples_that_are_read() {
     }
 }
 
+#[test]
+fn manual_pages_go_below_the_folder_that_the_run_starts_in() {
+    let stage = project().file("below/file", "");
+    stage.run("-C below man --dir pages").exit(0);
+    assert!(
+        stage
+            .list("below/pages")
+            .contains(&"metalmark-check.1".to_owned())
+    );
+}
+
 /// kubectl runs a program of this name for `kubectl metalmark`.
 #[test]
 fn the_help_of_the_plugin_says_what_is_typed_with_kubectl() {

@@ -12,6 +12,7 @@ use serde_json::Value;
 use snapbox::str;
 
 use super::support::binary;
+use super::support::manifests::cluster;
 use super::support::stage::{Is, Stage, assert_cases, project, table};
 
 const SHARED: &str = "\
@@ -402,6 +403,29 @@ warning[value-missing]: no image facts are given, so nothing says which checksum
 }
 
 #[test]
+fn every_answer_is_printed_as_yaml_too() {
+    let Some(fleet) = fleet().commit("first") else {
+        return;
+    };
+    fleet.edit(VALUES, "rke2-1-31-8", "rke2-1-30-12");
+    for words in [
+        "clusters",
+        "images",
+        "impact",
+        "plan --to 1.32",
+        "rules",
+        "explain paris",
+        "explain k8s-version-mismatch",
+        "explain ubuntu-noble-plain-rke2-1-31-8",
+    ] {
+        fleet.data(words);
+    }
+    let beside = fleet.run("impact --output yaml").exit(1).outcome.stderr;
+    let beside: Value = serde_json::from_str(&beside).expect("findings, as JSON, which is YAML");
+    assert_eq!(beside["findings"][0]["rule"], "unknown-image");
+}
+
+#[test]
 fn no_cluster_is_no_clean_bill() {
     let fleet = fleet().file("metalmark.yaml", "values: [shared.yaml]\n");
     let typed = "check --project metalmark.yaml --values shared.yaml";
@@ -606,6 +630,15 @@ metalmark.yaml: 1 cluster
 1 error must be fixed first: k8s-version-mismatch 1
   such as: clusters/paris/values.yaml:3:16: image `ubuntu-noble-plain-rke2-1-31-8` holds Kubernetes `1.31.8+rke2r1`, not `v1.30.2+rke2r1`
 next: `metalmark check` shows each finding at its place; `metalmark help` lists the commands
+
+"#]]);
+    let manifests = cluster("v1.33.5", "kindest/node:v1.33.5");
+    let manifests = project().file("edge.yaml", manifests);
+    manifests.write("metalmark.yaml", "{version: 1, manifests: [.]}");
+    manifests.run("").exit(0).screen(str![[r#"
+metalmark.yaml: 1 cluster
+no findings in 1 cluster; 2 node pools checked: 2 by name only
+next: `metalmark clusters` shows why node pools are not proven; `metalmark help` lists the commands
 
 "#]]);
     // Anywhere else on a machine, all files below are no project.

@@ -52,6 +52,21 @@ help: the clusters are paris, lyon
 
 "#]]);
     fleet
+        .run("clusters ./lyon.yaml */control-plane")
+        .exit(0)
+        .screen(str![[r#"
+CLUSTER  POOL           PROVIDER  KUBERNETES      IMAGE     JUDGMENT
+lyon     control-plane  capm3     v1.31.8+rke2r1  noble-30  mismatched: `1.30.12+rke2r1` in the values
+
+"#]]);
+    fleet
+        .run("clusters metalmark.yaml")
+        .exit(2)
+        .screen(str![[r#"
+error: no cluster has a file in `metalmark.yaml`
+
+"#]]);
+    fleet
         .run("check ./lyon.yaml paris --statistics")
         .exit(1)
         .screen(str![[r#"

@@ -476,17 +476,17 @@ fn a_release_whose_values_or_objects_are_not_known_is_not_guessed() {
 postRenderers: [{kustomize: {patchesStrategicMerge: []}}]
     warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: of `postRenderers`, only `patches` and `images` are carried out here
     warning[composition-unsupported] paris.yaml:1:1 `apiVersion: helm.toolkit.fluxcd.io/v2`
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
     paris/edge: unknown (the values of its chart are not known)
 postRenderers: [{kustomize: {patches: [{patch: '{apiVersion: v1, kind: ConfigMap, metadata: {name: none}}'}]}}]
     warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: there is no ConfigMap `none` to patch
     warning[composition-unsupported] paris.yaml:1:1 `apiVersion: helm.toolkit.fluxcd.io/v2`
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
     paris/edge: unknown (the values of its chart are not known)
 valuesFrom: [{kind: Secret, name: paris}]
     warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: `values.yaml` of the Secret `paris` is not in the repository
     warning[composition-unsupported] paris.yaml:1:1 `apiVersion: helm.toolkit.fluxcd.io/v2`
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
     paris/edge: unknown (the values of its chart are not known)
 
 "#]],
@@ -538,7 +538,7 @@ warning[composition-unsupported]: the chart `charts/edge` is not checked with it
 
 error[nothing-checked]: 0 node pools checked; 1 skipped: its chart does not render
  |
- = help: docs/manifests.md says what is read of manifests
+ = help: `metalmark clusters` says of each node pool why it is not known
  = help: or type `--allow-empty`
 
 1 error, 1 warning; 0 node pools checked; 1 skipped: its chart does not render
@@ -588,70 +588,70 @@ templates/z.yaml x: {{ fail "this chart refuses these values" }}
     error[nothing-checked]: 0 node pools checked; 1 skipped: its chart does not render
     1 error, 1 warning; 0 node pools checked; 1 skipped: its chart does not render
     warning[composition-unsupported] charts/edge/templates/z.yaml:1:7 `fail "this chart refuses these values"` => ci/NAME-values.yaml
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
     edge/control-plane v1.31.8 (charts/edge/values.yaml:1:10): unknown (its chart does not render)
 templates/z.yaml x: {{ required "a value" .Values.nothing }}
     warning[composition-unsupported]: the chart `charts/edge` is not checked with its own values: a value
     error[nothing-checked]: 0 node pools checked; 1 skipped: its chart does not render
     1 error, 1 warning; 0 node pools checked; 1 skipped: its chart does not render
     warning[composition-unsupported] charts/edge/templates/z.yaml:1:7 `required "a value" .Values.nothing` => ci/NAME-values.yaml
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
     edge/control-plane v1.31.8 (charts/edge/values.yaml:1:10): unknown (its chart does not render)
 templates/z.yaml {{ include "z" . }}{{ define "z" }}{{ include "z" . }}{{ end }}
     warning[composition-unsupported]: the chart `charts/edge` is not checked with its own values: `include` of `z` is nested more than 1000 deep (in template `z`)
     error[nothing-checked]: 0 node pools checked; 1 skipped: its chart does not render
     1 error, 1 warning; 0 node pools checked; 1 skipped: its chart does not render
     warning[composition-unsupported] charts/edge/templates/z.yaml:1:4 `include "z" .` => ci/NAME-values.yaml
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
     edge/control-plane v1.31.8 (charts/edge/values.yaml:1:10): unknown (its chart does not render)
 templates/z.yaml {{ include "nobody" . }}
     warning[composition-unsupported]: the chart `charts/edge` is not checked with its own values: there is no template `nobody`
     error[nothing-checked]: 0 node pools checked; 1 skipped: its chart does not render
     1 error, 1 warning; 0 node pools checked; 1 skipped: its chart does not render
     warning[composition-unsupported] charts/edge/templates/z.yaml:1:4 `include "nobody" .` => ci/NAME-values.yaml
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
     edge/control-plane v1.31.8 (charts/edge/values.yaml:1:10): unknown (its chart does not render)
 templates/z.yaml a: [
     warning[composition-unsupported]: the chart `charts/edge` is not checked with its own values: expected a value, found the end of the file
     error[nothing-checked]: 0 node pools checked; 1 skipped: its chart does not render
     1 error, 1 warning; 0 node pools checked; 1 skipped: its chart does not render
     warning[composition-unsupported] charts/edge/templates/z.yaml:1:1 `` => ci/NAME-values.yaml
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
     edge/control-plane v1.31.8 (charts/edge/values.yaml:1:10): unknown (its chart does not render)
 templates/z.yaml a text
     warning[composition-unsupported]: the chart `charts/edge` is not checked with its own values: it makes YAML that is not an object
     error[nothing-checked]: 0 node pools checked; 1 skipped: its chart does not render
     1 error, 1 warning; 0 node pools checked; 1 skipped: its chart does not render
     warning[composition-unsupported] charts/edge/templates/z.yaml:1:1 `a text` => ci/NAME-values.yaml
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
     edge/control-plane v1.31.8 (charts/edge/values.yaml:1:10): unknown (its chart does not render)
 templates/z.yaml [a, list]
     warning[composition-unsupported]: the chart `charts/edge` is not checked with its own values: it makes YAML that is not an object
     error[nothing-checked]: 0 node pools checked; 1 skipped: its chart does not render
     1 error, 1 warning; 0 node pools checked; 1 skipped: its chart does not render
     warning[composition-unsupported] charts/edge/templates/z.yaml:1:1 `[a, list]` => ci/NAME-values.yaml
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
     edge/control-plane v1.31.8 (charts/edge/values.yaml:1:10): unknown (its chart does not render)
 templates/z.yaml {kind: ConfigMap}
     warning[composition-unsupported]: the chart `charts/edge` is not checked with its own values: it makes YAML that is not an object
     error[nothing-checked]: 0 node pools checked; 1 skipped: its chart does not render
     1 error, 1 warning; 0 node pools checked; 1 skipped: its chart does not render
     warning[composition-unsupported] charts/edge/templates/z.yaml:1:1 `{kind: ConfigMap}` => ci/NAME-values.yaml
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
     edge/control-plane v1.31.8 (charts/edge/values.yaml:1:10): unknown (its chart does not render)
 templates/_z.tpl {{ define "z" }
     warning[composition-unsupported]: the chart `charts/edge` is not checked with its own values: unexpected `}` in `define`
     error[nothing-checked]: 0 node pools checked; 1 skipped: its chart does not render
     1 error, 1 warning; 0 node pools checked; 1 skipped: its chart does not render
     warning[composition-unsupported] charts/edge/templates/_z.tpl:1:15 `}` => ci/NAME-values.yaml
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
     edge/control-plane v1.31.8 (charts/edge/values.yaml:1:10): unknown (its chart does not render)
 templates/NOTES.txt {{ fail "this chart refuses these values" }}
     warning[composition-unsupported]: the chart `charts/edge` is not checked with its own values: this chart refuses these values
     error[nothing-checked]: 0 node pools checked; 1 skipped: its chart does not render
     1 error, 1 warning; 0 node pools checked; 1 skipped: its chart does not render
     warning[composition-unsupported] charts/edge/templates/NOTES.txt:1:4 `fail "this chart refuses these values"` => ci/NAME-values.yaml
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
     edge/control-plane v1.31.8 (charts/edge/values.yaml:1:10): unknown (its chart does not render)
 values.schema.json {"required": ["nothing"]}
     1 error; 0 node pools checked; 1 skipped: its chart does not render

@@ -180,11 +180,11 @@ fn what_is_in_a_chart_and_helm_refuses_or_nobody_can_read_leaves_the_node_pools_
 README.md # Charts
     warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: Helm refuses `charts/edge/charts/README.md`, which is not a chart
     paris/control-plane v1.30.4 (paris.yaml:7:14): unknown (its chart does not render)
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
 empty/README.md # Charts
     warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: Helm refuses `charts/edge/charts/empty`, which is not a chart
     paris/control-plane v1.30.4 (paris.yaml:7:14): unknown (its chart does not render)
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
 .gitkeep 
     paris/control-plane v1.30.4 (paris.yaml:7:14): mismatched, ubuntu-2204-kube-v1.30.2 (paris.yaml:8:19) holds 1.30.2
     error[k8s-version-mismatch] paris/control-plane paris.yaml:8:19 `ubuntu-2204-kube-v1.30.2` paris.yaml:7:14 `v1.30.4` => v1.30.4
@@ -196,7 +196,7 @@ name: sub
 
     warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: Helm refuses `charts/edge/charts/sub/Chart.yaml`: it has no `version`
     paris/control-plane v1.30.4 (paris.yaml:7:14): unknown (its chart does not render)
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
 sub/values.yaml port: x
 
     paris/control-plane v1.30.4 (paris.yaml:7:14): unknown (its chart does not render)
@@ -208,7 +208,7 @@ sub/values.yaml port: 1
 sub.tgz no archive
     warning[composition-unsupported]: the chart `charts/edge` is not checked as `paris` deploys it: `charts/edge/charts/sub.tgz` cannot be read: it is not a tar archive
     paris/control-plane v1.30.4 (paris.yaml:7:14): unknown (a file of its chart cannot be read)
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
 
 "#]]);
     let stage = with_chart(RIGHT, &[]);
@@ -1110,7 +1110,7 @@ paris/control-plane v1.30.9 (apps/values.yaml:4:21): mismatched, ubuntu-2204-kub
     stage.write("apps/kustomization.yaml", "resources: [values.yaml]\n");
     stage.check().is(str![[r#"
 warning[composition-unsupported] apps/paris.yaml:1:1 `apiVersion: helm.toolkit.fluxcd.io/v2`
-error[nothing-checked] => --allow-empty
+error[nothing-checked] => metalmark clusters | --allow-empty
 paris/edge: unknown (the values of its chart are not known)
 
 "#]]);
@@ -1139,7 +1139,7 @@ warning[composition-unsupported]: `apps` does not build: `https://example.org/ge
   apps/kustomization.yaml:2:14 `https://example.org/generator.yaml`
   help: the node pools that it deploys are not checked
 error[nothing-checked]: 0 node pools checked; 1 skipped: the values of its chart are not known
-  help: docs/manifests.md says what is read of manifests
+  help: `metalmark clusters` says of each node pool why it is not known
   help: or type `--allow-empty`
 1 error, 1 warning; 0 node pools checked; 1 skipped: the values of its chart are not known
 

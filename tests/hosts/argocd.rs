@@ -385,6 +385,10 @@ fn a_simulation_is_what_the_sidecar_would_generate() {
     let simulated = demo.run("cmp simulate --app app.yaml").exit(0);
     let simulated = simulated.stderr(str![]).outcome.stdout;
     assert_eq!(simulated, generate(&demo, &[PARIS]));
+    demo.write("elsewhere/file", "");
+    let moved = demo.run_in("elsewhere", "-C .. cmp simulate --app app.yaml");
+    assert_eq!(moved.exit(0).outcome.stdout, simulated);
+    demo.remove("elsewhere/file");
     let line = "cmp simulate --app app.yaml --environment --kube-version v1.32.4+rke2r1 --api-versions v1,apps/v1";
     demo.write("app.yaml", format!("{APPLICATION}{PARAMETERS}"));
     demo.run(line).exit(0).screen(str![[r#"

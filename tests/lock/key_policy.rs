@@ -107,8 +107,7 @@ fn a_key_is_rotated_with_an_overlap() {
     let overlap = format!("{KEYS}  signatures: {{'*': {{keys: [old, new]}}}}");
     signed.write_policy(&overlap);
     story.runs(&["lock", "verify", "verify --key old", "verify --key new"]);
-    let resting = signed.stage.run("verify --key old --output json").exit(0);
-    let resting: Value = serde_json::from_str(&resting.outcome.stdout).expect("JSON");
+    let resting = signed.stage.data("verify --key old");
     let images = resting["images"].as_array().expect("a list").iter();
     let others: Vec<&Value> = images.map(|image| &image["others"]).collect();
     let new = json!([signed.new.fingerprint().as_str()]);

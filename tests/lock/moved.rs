@@ -83,7 +83,5 @@ error[tag-moved]: `oci://registry.example.org/os/NOBLE:0.4.12` has moved: it is 
 error[lock-tampered]: `sha256` of `NOBLE` is `cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc` by the lock, `aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa` by the artifact's annotations --> metalmark.lock:26:13
 
 "#]]);
-    let json = stage.run("verify --output json").outcome.stdout;
-    let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
-    assert_eq!(json["images"][1]["in_place"], false);
+    assert_eq!(stage.data("verify")["images"][1]["in_place"], false);
 }

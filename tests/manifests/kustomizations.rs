@@ -145,27 +145,27 @@ a base that another one builds
     good/edge/control-plane v1.31.8 (base/cluster.yaml:12:12), good/edge/edge-md v1.31.8 (base/cluster.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/cluster.yaml:29:49) holds 1.31.8
 a release
     warning[composition-failed] base/kustomization.yaml:1:27 `gone.yaml`
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
     edge/c: unknown (the values of its chart are not known)
 a file that is not there
     warning[composition-failed] a/kustomization.yaml:1:27 `missing.yaml`
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
     edge/control-plane v1.30.2 (a/cluster.yaml:12:12), edge/edge-md v1.30.2 (a/cluster.yaml:23:16): unknown (its kustomization does not build)
 transformers
     warning[composition-failed] a/kustomization.yaml:2:16 `t.yaml`
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
     edge/control-plane v1.30.2 (a/cluster.yaml:12:12), edge/edge-md v1.30.2 (a/cluster.yaml:23:16): unknown (its kustomization does not build)
 a base of two
     warning[composition-failed] base/kustomization.yaml:1:13 `missing.yaml`
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
     a/edge/control-plane v1.31.8 (a/cluster.yaml:12:12), a/edge/edge-md v1.31.8 (a/cluster.yaml:23:16), b/edge/control-plane v1.31.8 (b/cluster.yaml:12:12), b/edge/edge-md v1.31.8 (b/cluster.yaml:23:16): unknown (its kustomization does not build)
 a folder and its component
     warning[composition-failed] a/kustomization.yaml:1:22 `missing.yaml`
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
     edge/control-plane v1.31.8 (base/cluster.yaml:12:12), edge/edge-md v1.31.8 (base/cluster.yaml:23:16), edge-md/edge-md v1.31.8 (a/version.yaml:10:35): unknown (its kustomization does not build)
 a patch
     warning[composition-failed] over/kustomization.yaml:1:22 `gone.yaml`
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
     edge/control-plane v1.31.8 (base/cluster.yaml:12:12), edge/edge-md v1.31.8 (base/cluster.yaml:23:16): unknown (its kustomization does not build)
 
 "#]]);
@@ -177,7 +177,7 @@ warning[composition-failed]: `a` does not build: `missing.yaml` is neither a fil
   a/kustomization.yaml:1:27 `missing.yaml`
   help: the node pools that it deploys are not checked
 error[nothing-checked]: 0 node pools checked; 2 skipped: its kustomization does not build
-  help: docs/manifests.md says what is read of manifests
+  help: `metalmark clusters` says of each node pool why it is not known
   help: or type `--allow-empty`
 1 error, 1 warning; 0 node pools checked; 2 skipped: its kustomization does not build
 
@@ -318,7 +318,7 @@ warning[composition-unsupported]: `o0` and 59 other folders do not build: kustom
   c550/kustomization.yaml:1:1 `resources: [../c549]`
   help: the node pools that it deploys are not checked
 error[nothing-checked]: 0 node pools checked; 120 skipped: its kustomization does not build
-  help: docs/manifests.md says what is read of manifests
+  help: `metalmark clusters` says of each node pool why it is not known
   help: or type `--allow-empty`
 1 error, 1 warning; 0 node pools checked; 120 skipped: its kustomization does not build
 
@@ -414,7 +414,7 @@ a patch
 patches
     edge/control-plane v1.31.8 (base/cluster.yaml:12:12), edge/edge-md v1.31.8 (base/cluster.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/cluster.yaml:29:49) holds 1.31.8
 a template that is only a patch
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
     edge/control-plane v1.31.8 (edge.yaml:12:12), edge/edge-md v1.31.8 (edge.yaml:23:16): unknown (its machine template is not among the manifests)
 
 "#]]);
@@ -582,32 +582,32 @@ a local object
     edge-md/edge-md v1.30.2 (over/p.yaml:10:35): unknown (no reference to a machine template)
 a chart
     warning[composition-failed] over/kustomization.yaml:2:14 `{name: c, releaseName: r}`
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
     edge/control-plane v1.31.8 (base/cluster.yaml:12:12), edge/edge-md v1.31.8 (base/cluster.yaml:23:16): unknown (its kustomization does not build)
     edge-md/edge-md v1.30.2 (over/p.yaml:10:35): unknown (no reference to a machine template)
 a schema
     warning[composition-unsupported] over/kustomization.yaml:2:17 `schema.json`
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
     edge/control-plane v1.31.8 (base/cluster.yaml:12:12), edge/edge-md v1.31.8 (base/cluster.yaml:23:16): unknown (its kustomization does not build)
     edge-md/edge-md v1.30.2 (over/p.yaml:10:35): unknown (no reference to a machine template)
 no field
     warning[composition-unsupported] over/kustomization.yaml:2:15 `x-`
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
     edge/control-plane v1.31.8 (base/cluster.yaml:12:12), edge/edge-md v1.31.8 (base/cluster.yaml:23:16): unknown (its kustomization does not build)
     edge-md/edge-md v1.30.2 (over/p.yaml:10:35): unknown (no reference to a machine template)
 a plugin
     warning[composition-unsupported] over/p.yaml:2:1 `apiVersion: controlplane.cluster.x-k8s.io/v1beta1`
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
     edge/control-plane v1.31.8 (base/cluster.yaml:12:12), edge/edge-md v1.31.8 (base/cluster.yaml:23:16): unknown (its kustomization does not build)
     edge-md/edge-md v1.30.2 (over/p.yaml:10:35): unknown (no reference to a machine template)
 a remote component
     warning[composition-unsupported] over/kustomization.yaml:2:14 `'https://example.org/x'`
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
     edge/control-plane v1.31.8 (base/cluster.yaml:12:12), edge/edge-md v1.31.8 (base/cluster.yaml:23:16): unknown (its kustomization does not build)
     edge-md/edge-md v1.30.2 (over/p.yaml:10:35): unknown (no reference to a machine template)
 a pattern in a replacement
     warning[composition-failed] over/kustomization.yaml:2:16 `{sourceValue: v1.30.2, targets: [{select: {kind: 'Kubeadm.*'}, fieldPaths: [spec.version]}]}`
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
     edge/control-plane v1.31.8 (base/cluster.yaml:12:12), edge/edge-md v1.31.8 (base/cluster.yaml:23:16): unknown (its kustomization does not build)
     edge-md/edge-md v1.30.2 (over/p.yaml:10:35): unknown (no reference to a machine template)
 
@@ -655,19 +655,19 @@ resources
     edge/control-plane v1.31.8 (edge.yaml:12:12), edge/edge-md v1.31.8 (edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (edge.yaml:29:49) holds 1.31.8
 components
     warning[composition-failed] kustomization.yaml:2:14 `1`
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
     edge/control-plane v1.31.8 (edge.yaml:12:12), edge/edge-md v1.31.8 (edge.yaml:23:16): unknown (its kustomization does not build)
 patches
     warning[composition-unsupported] kustomization.yaml:2:26 `a`
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
     edge/control-plane v1.31.8 (edge.yaml:12:12), edge/edge-md v1.31.8 (edge.yaml:23:16): unknown (its kustomization does not build)
 files of a generator
     warning[composition-failed] kustomization.yaml:2:40 `true`
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
     edge/control-plane v1.31.8 (edge.yaml:12:12), edge/edge-md v1.31.8 (edge.yaml:23:16): unknown (its kustomization does not build)
 a flag
     warning[composition-failed] kustomization.yaml:2:43 `'true'`
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
     edge/control-plane v1.31.8 (edge.yaml:12:12), edge/edge-md v1.31.8 (edge.yaml:23:16): unknown (its kustomization does not build)
 replace
     edge/control-plane v1.31.8 (edge.yaml:12:12), edge/edge-md v1.31.8 (edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (edge.yaml:29:49) holds 1.31.8
@@ -830,21 +830,21 @@ a label without a value
     edge/edge-md v1.31.8 (edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (edge.yaml:29:49) holds 1.31.8
 a source without a value
     warning[composition-failed] kustomization.yaml:2:16 `{source: {kind: KubeadmControlPlane, fieldPath: metadata.labels.none}, targets: [{select: {kind: KubeadmControlPlane}, fieldPaths: [spec.version]}]}`
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
     edge/control-plane v1.31.8 (edge.yaml:12:12), edge/edge-md v1.31.8 (edge.yaml:23:16): unknown (its kustomization does not build)
 a part of a map
     warning[composition-failed] kustomization.yaml:2:16 `{source: {kind: KubeadmControlPlane, fieldPath: metadata.labels.v}, targets: [{select: {kind: KubeadmControlPlane}, fieldPaths: [spec.machineTemplate], options: {delimiter: '-'}}]}`
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
     edge/control-plane v1.31.8 (edge.yaml:12:12), edge/edge-md v1.31.8 (edge.yaml:23:16): unknown (its kustomization does not build)
 an image in a map
     warning[composition-failed] kustomization.yaml:3:10 `{name: a, newTag: b}`
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
     edge/control-plane v1.31.8 (edge.yaml:12:12), edge/edge-md v1.31.8 (edge.yaml:23:16): unknown (its kustomization does not build)
 a variable
     edge/control-plane v1.31.8 (edge.yaml:12:12), edge/edge-md v1.31.8 (edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (edge.yaml:29:49) holds 1.31.8
 a variable of another namespace
     warning[composition-failed] kustomization.yaml:3:8 `{name: V, objref: {apiVersion: controlplane.cluster.x-k8s.io/v1beta1, kind: KubeadmControlPlane, name: edge-cp, namespace: n2}, fieldref: {fieldpath: metadata.labels.v}}`
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
     edge/control-plane v1.31.8 (edge.yaml:12:12), edge/edge-md v1.31.8 (edge.yaml:23:16): unknown (its kustomization does not build)
 
 "#]]);
@@ -882,7 +882,7 @@ of Flux
 of Argo CD
 named by another
     warning[composition-failed] a/kustomization.yml:1:1 `resources: [edge.yaml]`
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
     edge/control-plane v1.31.8 (a/edge.yaml:12:12), edge/edge-md v1.31.8 (a/edge.yaml:23:16): unknown (its kustomization does not build)
 
 "#]]);
@@ -906,7 +906,7 @@ without
     edge/control-plane v1.31.8 (edge.yaml:12:12), edge/edge-md v1.31.8 (edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (edge.yaml:29:49) holds 1.31.8
 with
     warning[composition-unsupported] kustomization.yaml:3:41 `config.kubernetes.io/origin`
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
     edge/control-plane v1.31.8 (edge.yaml:12:12), edge/edge-md v1.31.8 (edge.yaml:23:16): unknown (its kustomization does not build)
 
 "#]]);

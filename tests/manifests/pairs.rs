@@ -118,7 +118,7 @@ fn a_pair_that_finds_nothing_is_reported_and_a_variable_is_no_version() {
 {version: 'values.yaml#v', image: '#i'} of v: '{{ .Values.x }}'; i: ubuntu-2204-kube-v1.30.2
     error[nothing-checked]: 0 node pools checked; 1 skipped: its image or version is a variable
      |
-     = help: docs/manifests.md says what is read of manifests
+     = help: `metalmark clusters` says of each node pool why it is not known
      = help: or type `--allow-empty`
     1 error; 0 node pools checked; 1 skipped: its image or version is a variable
 {version: 'values.yaml#v', image: '#i'} of v: [

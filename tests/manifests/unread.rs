@@ -188,7 +188,7 @@ fn a_repository_of_files_that_are_not_read_says_so() {
     project.run("check").exit(1).screen(str![[r#"
 error[nothing-checked]: 0 node pools checked; 1 file not read: a template of another program
  |
- = help: docs/manifests.md says what is read of manifests
+ = help: `metalmark clusters` says of each node pool why it is not known
  = help: or type `--allow-empty`
 
 1 error; 0 node pools checked; 1 file not read: a template of another program

@@ -104,7 +104,7 @@ fn the_facts_of_a_listed_image_may_come_from_a_file() {
         "before/names.txt",
         images.map(|(key, ..)| format!("{key}\n")).concat(),
     );
-    let words = "-C before plan --to-builder 0.4.13 --images before/names.txt";
+    let words = "-C before plan --to-builder 0.4.13 --images names.txt";
     stage.run(words).exit(1).screen(str![[r#"
 edge-a: 1.31.8+rke2r1, blocked before 1.31: an image is missing
   no successor of `ubuntu-noble-plain-rke2-1-31-8`: control-plane, md0

@@ -38,6 +38,7 @@ fn merge_wave(stage: &Stage, day: &str) {
 #[test]
 fn an_upgrade_is_followed_from_the_commit_that_writes_its_goal_to_its_end() {
     let Some(mut stage) = begin() else { return };
+    stage.data("plan --status");
     stage.run("plan --status").exit(0).screen(str![[r#"
 to 1.31 since 2026-11-12 (138394c210)
 next: wave 1, to 1.31, 4 machines, lab: a

@@ -21,6 +21,8 @@ use sha2::{Digest, Sha256};
 use similar::{ChangeTag, TextDiff};
 use snapbox::Data;
 use tempfile::TempDir;
+use yaml_tree::engine::Engine;
+use yaml_tree::place::FileId;
 
 use super::super::git;
 use super::{Metalmark, Outcome, copy_into, repository, shell};
@@ -196,6 +198,20 @@ impl Stage {
     pub(crate) fn run(&self, words: &str) -> Run {
         let args: Vec<&str> = words.split_whitespace().collect();
         self.run_args(&args)
+    }
+
+    /// What a command prints as data: the same as JSON and as YAML.
+    #[track_caller]
+    pub(crate) fn data(&self, words: &str) -> Value {
+        let [json, yaml] = ["json", "yaml"].map(|format| {
+            let run = self.run(&format!("{words} --output {format}"));
+            run.outcome.stdout
+        });
+        assert_ne!(yaml, json, "{words}");
+        let read = yaml_tree::read(&yaml, FileId(0), Engine::Kubectl).expect("YAML");
+        let value: Value = serde_json::from_str(&json).expect("JSON");
+        assert_eq!(Value::from(&read.documents[0].value), value, "{words}");
+        value
     }
 
     /// Runs the program with these arguments.

@@ -80,7 +80,7 @@ fn results(stage: &Stage, words: &str) -> (String, String) {
 #[test]
 fn a_platform_gets_new_images_and_a_summary_and_what_is_left_is_reported() {
     let stage = lenient(fixture("sylva"));
-    let words = "0.4.13 --release-notes notes.md --fix --k8s-versions --summary summary.md";
+    let words = "0.4.13 --release-notes ../notes.md --fix --k8s-versions --summary ../summary.md";
     let (said, changes) = results(&stage, words);
     said.is(str![[r#"
 exit 0
@@ -299,7 +299,7 @@ cluster:
             "oci://registry.example.org/images/ubuntu-noble-plain-rke2-1-31-9:0.4.13\n\
              oci://registry.example.org/images/ubuntu-noble-hardened-rke2-1-31-9:0.4.13\n",
         );
-    let words = "0.4.13 --images before/offered.txt --fix --k8s-versions";
+    let words = "0.4.13 --images offered.txt --fix --k8s-versions";
     let stage = lenient(stage);
     let (said, changes) = results(&stage, words);
     said.is(str![[r#"
@@ -378,7 +378,7 @@ cluster:
             "ubuntu-jammy-plain-rke2-1-28-9\nopensuse-15-5-plain-rke2-1-28-8\nopensuse-15-5-hardened-rke2-1-28-9\n",
         );
     let stage = lenient(stage);
-    let (said, changes) = results(&stage, "--images before/offered.txt");
+    let (said, changes) = results(&stage, "--images offered.txt");
     said.is(str![[r#"
 exit 0
 warning[unknown-image]: image `ubuntu-jammy-plain-rke2-1-28-8` is not in the catalog
@@ -417,7 +417,7 @@ fn check_says_what_it_would_do_and_does_nothing() {
     let words = ["would ", "the catalog", "OS images", "- ", "values.yaml"];
     let stages = [fixture("sylva"), fixture("locked")];
     let before = stages.each_ref().map(Stage::texts);
-    let run = update(&stages[0], "0.4.13 --images notes.md --check").exit(1);
+    let run = update(&stages[0], "0.4.13 --images ../notes.md --check").exit(1);
     lines(&run, &words).is(str![[r#"
 OS images: 0.4.12 → 0.4.13
 - ubuntu-noble-hardened-rke2-1-31-8 → ubuntu-noble-hardened-rke2-1-31-9
@@ -431,7 +431,7 @@ would set values.yaml:15:33: version 0.4.12 → 0.4.13
 would change values.yaml
 
 "#]]);
-    let run = update(&stages[0], "0.4.12 --images before/values.yaml --check").exit(0);
+    let run = update(&stages[0], "0.4.12 --images values.yaml --check").exit(0);
     lines(&run, &words).is(str![[r#"
 the catalog lists what 0.4.12 offers
 OS images: 0.4.12
@@ -485,7 +485,7 @@ fn only_a_catalog_that_lists_what_is_offered_is_said_to() {
     let stage = fixture("sylva");
     let results = table(cases.each_ref().map(|(name, _)| *name), |name| {
         let (_, offered) = cases.iter().find(|case| case.0 == *name).expect("it");
-        stage.write("names", offered);
+        stage.write("before/names", offered);
         let outcome = update(&stage, "0.4.12 --check --images names").outcome;
         let first = outcome.stderr.lines().next().unwrap_or_default().to_owned();
         vec![format!("exit {}: {first}", outcome.status)]
@@ -533,7 +533,7 @@ fn a_catalog_without_clusters_is_raised() {
     );
     stage.write("before/names", "ubuntu-noble-plain-rke2-1-31-8");
     let before = stage.texts();
-    update(&stage, "0.4.13 --images before/names").exit(0);
+    update(&stage, "0.4.13 --images names").exit(0);
     changes(&before, &stage.texts()).is(str![[r#"
 before/values.yaml:15
 -sylva_diskimagebuilder_version: 0.4.12   # raised by the bot
@@ -720,10 +720,10 @@ diskimage_builder_os_images: {}
 fn a_version_that_nothing_is_listed_for_changes_nothing() {
     let stage = fixture("sylva");
     let before = stage.texts();
-    update(&stage, "0.5.0 --release-notes notes.md")
+    update(&stage, "0.5.0 --release-notes ../notes.md")
         .exit(2)
         .stderr(str![[r#"
-error: `notes.md` names no image of version `0.5.0`
+error: `../notes.md` names no image of version `0.5.0`
 help: there are images of 0.4.12, 0.4.13
 
 "#]]);

@@ -154,10 +154,7 @@ impl Run<'_> {
 
     /// A path below the folder that `-C` names.
     fn resolve(&self, path: &Path) -> PathBuf {
-        match &self.request.directory {
-            Some(folder) => folder.join(path),
-            None => path.to_owned(),
-        }
+        self.request.locate(path)
     }
 
     /// The folder that `-C` names.

@@ -109,11 +109,11 @@ pub(super) fn push(
         }),
     };
     match options.format {
-        Format::Json => terminal.out.json(&pushed)?,
         Format::Human => {
             writeln!(terminal.out, "{digest}")?;
             writeln!(terminal.err, "{pushed}")?;
         }
+        format => format.data(&pushed, &mut terminal.out)?,
     }
     Ok(Verdict::Clean)
 }

@@ -67,9 +67,9 @@ pub(super) fn verify(
         ok: verdict == Verdict::Clean,
     };
     match options.format {
-        Format::Json => terminal.out.json(&verified)?,
         Format::Human if verified.ok => writeln!(terminal.out, "{verified}")?,
         Format::Human => {}
+        format => format.data(&verified, &mut terminal.out)?,
     }
     Ok(verdict)
 }

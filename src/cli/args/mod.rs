@@ -339,7 +339,10 @@ impl Arguments {
             Command::Lsp { .. } => serve_editor(today),
             Command::Init(options) => commands::init(&place.request(), options, today, terminal),
             Command::Schema => commands::schema(terminal),
-            Command::Man { dir } => print_manual(dir.as_deref(), terminal),
+            Command::Man { dir } => {
+                let folder = dir.as_ref().map(|dir| place.request().locate(dir));
+                print_manual(folder.as_deref(), terminal)
+            }
             Command::Completions { shell } => complete::print_script(*shell, terminal),
         }
     }

@@ -306,7 +306,7 @@ fn read_offer(
     let target = update::parse_target(version, &Builder::find(&catalogs))?;
     let offer = update::offer(
         options,
-        options.text()?.as_ref(),
+        options.text(request)?.as_ref(),
         &target,
         workspace,
         &catalogs,

@@ -131,7 +131,7 @@ fn run(
         let left = target::other_versions(&targets, &catalogs);
         report::update::other_versions(&left, &mut terminal.err)?;
     }
-    let text = options.offer.text()?;
+    let text = options.offer.text(request)?;
     let mut plan = Plan::new(request, &fleet);
     let mut offers = Vec::new();
     for target in &targets {
@@ -217,7 +217,7 @@ fn run(
         let held = Some(&mut held);
         let verdict = finish(request, &after.workspace, options, today, held, terminal)?;
         summary.is_refused = verdict != Verdict::Clean;
-        summarize(!changed.is_empty(), &summary, options, terminal)?;
+        summarize(!changed.is_empty(), &summary, request, options, terminal)?;
         Ok(verdict)
     };
     let verdict = finished();
@@ -306,11 +306,15 @@ fn follow_images(
 fn summarize(
     is_edited: bool,
     summary: &Summary,
+    request: &Request,
     options: &UpdateOptions,
     terminal: &mut Terminal,
 ) -> Result<(), Error> {
     if let Some(path) = &options.summary {
-        output::file(path, summary.markdown().as_str().as_bytes())?;
+        output::file(
+            &request.locate(path),
+            summary.markdown().as_str().as_bytes(),
+        )?;
     }
     report::update::summary(summary, is_edited, notes(options, terminal))?;
     Ok(())
@@ -356,7 +360,7 @@ impl PlannedUpdate<'_> {
         let unlocked = machines.unlocked.len();
         summary.pools = Some(booted::changes(&before.machines, &machines));
         let is_edited = !plan.files.is_empty();
-        summarize(is_edited, &summary, options, terminal)?;
+        summarize(is_edited, &summary, request, options, terminal)?;
         let targets = targets.iter().map(UpdateTarget::is_raised);
         let changes = summary.versions.iter().zip(targets).zip(&plan.versions);
         let preview = Preview {

@@ -9,7 +9,7 @@ use crate::edit::update::UpdateTarget;
 use crate::error::Error;
 use crate::model::catalog::ReadCatalog;
 use crate::pipeline::{self, Terminal};
-use crate::read::{self, Workspace};
+use crate::read::{self, Request, Workspace};
 
 /// Where the version's images are listed. Without any, the release that the project file names is read, else the registries
 /// of the catalog are queried.
@@ -32,12 +32,12 @@ impl OfferOptions {
     ///
     /// # Errors
     /// It cannot be read.
-    pub(in crate::commands) fn text(&self) -> Result<Option<OfferText>, Error> {
+    pub(in crate::commands) fn text(&self, request: &Request) -> Result<Option<OfferText>, Error> {
         let path = self.images.as_ref().or(self.release_notes.as_ref());
         let text = path.map(|path| {
             Ok(OfferText {
                 name: path.display().to_string(),
-                text: read::argument_text(path)?,
+                text: read::argument_text(&request.locate(path))?,
             })
         });
         text.transpose()

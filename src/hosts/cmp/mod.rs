@@ -166,7 +166,7 @@ pub fn simulate(
     today: Date,
     terminal: &mut Terminal,
 ) -> Result<Verdict, Error> {
-    let objects = read::objects(&options.app)?;
+    let objects = read::objects(&request.locate(&options.app))?;
     let run = application::run(&objects, &options.simulated)?;
     if options.environment {
         for (name, value) in run.environment.iter() {

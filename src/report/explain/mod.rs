@@ -73,7 +73,7 @@ fn print<T: Serialize>(
 ) -> io::Result<()> {
     match format {
         Format::Human => human(data, out),
-        Format::Json => out.json(data),
+        format => format.data(data, out),
     }
 }
 

@@ -83,8 +83,7 @@ fn a_mirror_serves_without_its_source() {
     let to = format!("mirror --to oci://{}/site", copy.host());
     let mut story = site.story().name(copy.host(), "COPY");
     story.runs(&["lock", &format!("{to} --dry-run")]);
-    let dry = site.stage.run(&format!("{to} --dry-run --output json"));
-    let dry: Value = serde_json::from_str(&dry.exit(0).outcome.stdout).expect("JSON");
+    let dry = site.stage.data(&format!("{to} --dry-run"));
     let jammy = &dry["images"][0];
     let expected = json!({
         "key": JAMMY,
