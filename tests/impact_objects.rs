@@ -1302,6 +1302,86 @@ fn a_url_that_is_cut_shows_no_password() {
     }
 }
 
+/// What is paused when the change is there, or replaced by hand alone, rolls nothing; a part that is not paused does.
+#[test]
+fn what_is_paused_does_not_roll() {
+    let text = edge("OpenStackMachineTemplate");
+    let workers = "  clusterName: edge\n";
+    let held = edits(
+        &text,
+        &[
+            ("none", "  replicas: 3\n", "  replicas: 5\n"),
+            (
+                "cluster",
+                "  controlPlaneRef:",
+                "  paused: true\n  controlPlaneRef:",
+            ),
+            ("workers", workers, "  clusterName: edge\n  paused: true\n"),
+            (
+                "workers by hand",
+                workers,
+                "  clusterName: edge\n  strategy: {type: OnDelete}\n",
+            ),
+            (
+                "control plane",
+                "{name: edge-cp}",
+                "{name: edge-cp, annotations: {cluster.x-k8s.io/paused: ''}}",
+            ),
+        ],
+    );
+    let mut all = String::new();
+    for (name, before) in held {
+        let rolled = "version: v1.31.8\n  rolloutAfter: 2026-01-01T00:00:00Z\n";
+        let after = before.replace("configRef: {", "configRef: {namespace: x, ");
+        let after = after.replacen("version: v1.31.8\n", rolled, 1);
+        let Some(found) = impacts(&before, &[(name, after)]) else {
+            return;
+        };
+        all += &found;
+    }
+    assert_text(
+        &all,
+        str![[r#"
+none
+    edge
+      control-plane  5 machines re-provisioned, by roll
+                       KubeadmControlPlane/edge-cp spec.rolloutAfter  none → 2026-01-01T00:00:00Z
+      edge-md        all machines re-provisioned, by roll
+                       MachineDeployment/edge-md spec.template.spec.bootstrap.configRef.namespace  none → x
+    5 machines and one whole pool in 1 cluster re-provisioned, 0 clusters as before
+cluster
+    edge
+      control-plane  no machine is re-provisioned
+                       KubeadmControlPlane/edge-cp spec.rolloutAfter  none → 2026-01-01T00:00:00Z
+      edge-md        no machine is re-provisioned
+                       MachineDeployment/edge-md spec.template.spec.bootstrap.configRef.namespace  none → x
+    no machine is re-provisioned, 0 clusters as before
+workers
+    edge
+      control-plane  3 machines re-provisioned, by roll
+                       KubeadmControlPlane/edge-cp spec.rolloutAfter  none → 2026-01-01T00:00:00Z
+      edge-md        no machine is re-provisioned
+                       MachineDeployment/edge-md spec.template.spec.bootstrap.configRef.namespace  none → x
+    3 machines in 1 cluster re-provisioned, 0 clusters as before
+workers by hand
+    edge
+      control-plane  3 machines re-provisioned, by roll
+                       KubeadmControlPlane/edge-cp spec.rolloutAfter  none → 2026-01-01T00:00:00Z
+      edge-md        no machine is re-provisioned
+                       MachineDeployment/edge-md spec.template.spec.bootstrap.configRef.namespace  none → x
+    3 machines in 1 cluster re-provisioned, 0 clusters as before
+control plane
+    edge
+      control-plane  no machine is re-provisioned
+                       KubeadmControlPlane/edge-cp spec.rolloutAfter  none → 2026-01-01T00:00:00Z
+      edge-md        all machines re-provisioned, by roll
+                       MachineDeployment/edge-md spec.template.spec.bootstrap.configRef.namespace  none → x
+    one whole pool in 1 cluster re-provisioned, 0 clusters as before
+
+"#]],
+    );
+}
+
 #[test]
 fn versions_names_and_numbers_are_shown() {
     let text =

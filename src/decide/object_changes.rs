@@ -92,7 +92,9 @@ pub fn object_changes<'a>(before: &'a Cluster, after: &'a Cluster) -> Vec<Object
                     Effect::NotKnown
                 }
                 // What waited is not known.
-                Effect::Hold if holds(found.from) && !holds(found.to) => Effect::NotKnown,
+                Effect::Hold if changes::holds(found.from) && !changes::holds(found.to) => {
+                    Effect::NotKnown
+                }
                 Effect::Hold => Effect::NoEffect,
                 Effect::Contents if is_listed(before, found.from) && is_listed(after, found.to) => {
                     Effect::NoEffect
@@ -133,7 +135,24 @@ pub fn object_changes<'a>(before: &'a Cluster, after: &'a Cluster) -> Vec<Object
     let known: Vec<bool> = changes.iter().map(is_known).collect();
     let mut known = known.into_iter();
     changes.retain(|_| known.next() != Some(true));
+    for change in &mut changes {
+        if change.answer.effect == Effect::Rolls && is_held(after, change.pool.as_ref()) {
+            change.answer.effect = Effect::NoEffect;
+        }
+    }
     changes
+}
+
+/// Whether what changes of a pool, or of all, waits until somebody lets it go on.
+fn is_held(cluster: &Cluster, pool: Option<&PoolName>) -> bool {
+    let mut held = cluster
+        .objects
+        .iter()
+        .filter(|it| changes::is_held(&it.object));
+    held.any(|it| {
+        &*it.object.kind == "Cluster"
+            || it.owns_machines() && pool.is_some() && it.pool.as_ref() == pool
+    })
 }
 
 /// Whether a change leads from an object's old name to its new one, in a field that reaches machines, of its pool or of the cluster.
@@ -218,16 +237,6 @@ fn is_same_text(objects: [&ManifestObject; 2], values: Values<'_>) -> bool {
         Some(text.to_owned()).filter(|text| !text.is_empty())
     };
     objects.iter().all(is_whole) && text(0).is_some() && text(0) == text(1)
-}
-
-/// Whether a value keeps machines from being replaced: `paused`, or a strategy other than the default.
-fn holds(value: Option<&Node>) -> bool {
-    value.is_some_and(|node| match &node.value {
-        Value::Bool(is_paused) => *is_paused,
-        value => value
-            .as_str()
-            .is_some_and(|text| &**text != "RollingUpdate"),
-    })
 }
 
 /// Whether a value is the name of an object of a cluster.

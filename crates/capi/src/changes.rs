@@ -383,17 +383,7 @@ pub fn answer(object: &ManifestObject, path: &[&str]) -> Answer {
         let (effect, row) = (Hold, "metadata.annotations");
         return Answer { effect, row };
     }
-    let (group, version) = (object.group(), object.version());
-    let is_it = |changes: &&Changes| {
-        let is_kind = match changes.kind.strip_prefix('*') {
-            Some(end) => object.kind.ends_with(end),
-            None => changes.kind == &*object.kind,
-        };
-        let is_version = changes.version.is_none_or(|only| only == version);
-        is_kind && changes.group == group && is_version
-    };
-    let own = KINDS.iter().find(is_it);
-    let own = own.into_iter().flat_map(|own| &own.rows);
+    let own = own_rows(object);
     let mut best = Answer {
         effect: NotKnown,
         row: "",
@@ -417,6 +407,41 @@ pub fn answer(object: &ManifestObject, path: &[&str]) -> Answer {
         }
     }
     best
+}
+
+/// The rows of an object's kind.
+fn own_rows(object: &ManifestObject) -> impl Iterator<Item = &'static Row> {
+    let (group, version) = (object.group(), object.version());
+    let is_it = |changes: &&Changes| {
+        let is_kind = match changes.kind.strip_prefix('*') {
+            Some(end) => object.kind.ends_with(end),
+            None => changes.kind == &*object.kind,
+        };
+        let is_version = changes.version.is_none_or(|only| only == version);
+        is_kind && changes.group == group && is_version
+    };
+    let own = KINDS.iter().find(is_it);
+    own.into_iter().flat_map(|own| &own.rows)
+}
+
+/// Whether an object keeps its controller from what changes: it is paused, or its machines are replaced only by hand.
+pub fn is_held(object: &ManifestObject) -> bool {
+    let rows = own_rows(object).filter(|row| row.effect == Hold);
+    let mut values = rows.map(|row| {
+        let path: Vec<&str> = row.path.split('.').collect();
+        object.node.get_path(&path)
+    });
+    holds(object.node.get_path(&PAUSE)) || values.any(holds)
+}
+
+/// Whether the value of a field that may hold changes back does so: `paused`, or a strategy other than the default.
+pub fn holds(value: Option<&Node>) -> bool {
+    value.is_some_and(|node| match &node.value {
+        Value::Bool(is_paused) => *is_paused,
+        value => value
+            .as_str()
+            .is_some_and(|text| &**text != "RollingUpdate"),
+    })
 }
 
 /// What an object says of its machines: itself without what has no effect on them, `apiVersion`s and annotations.
