@@ -586,7 +586,7 @@ replaced
 }
 
 #[test]
-fn clusters_that_come_alike_are_told_together() {
+fn clusters_that_come_alike_are_reported_together() {
     let plane = |name: &str| {
         let text = cluster("v1.31.8", GOOD).replace("edge", name);
         let documents = text.split("---\n");
@@ -1302,7 +1302,7 @@ fn a_url_that_is_cut_shows_no_password() {
     }
 }
 
-/// What is paused when the change is there, or replaced by hand alone, rolls nothing; a part that is not paused does.
+/// What is paused when the change is there, or replaced manually alone, rolls nothing; a part that is not paused does.
 #[test]
 fn what_is_paused_does_not_roll() {
     let text = edge("OpenStackMachineTemplate");

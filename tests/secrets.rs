@@ -669,7 +669,7 @@ fn released(values: &str, made: &str) -> Stage {
 fn a_version_in_a_secret_of_a_release_is_unknown() {
     let stage = released("v: v1.34.1\n", "v: v1.33.9");
     stage.check().is(str![[r#"
-error[nothing-checked] => --allow-empty
+error[nothing-checked] => metalmark clusters | --allow-empty
 edge/control-plane: unknown (its image or version depends on a secret)
 
 "#]]);

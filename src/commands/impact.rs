@@ -11,7 +11,7 @@ use crate::pipeline::compare::{self, Sides};
 use crate::pipeline::{Terminal, Verdict};
 use crate::read::Request;
 use crate::report::impact::Impact;
-use crate::report::{CommentFormat, print_findings};
+use crate::report::{CommentFormat, Format, print_findings};
 
 /// Which change is compared.
 #[derive(Clone, Debug, Args)]
@@ -60,7 +60,7 @@ fn print(
     terminal: &mut Terminal,
 ) -> Result<(), Error> {
     let out = &mut terminal.out;
-    let format = options.format.beside();
+    let format = Format::from(options.format);
     match options.format {
         CommentFormat::Human => impact.text(out)?,
         CommentFormat::Markdown => impact.markdown(before, judged, out)?,

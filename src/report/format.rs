@@ -54,13 +54,13 @@ pub enum CommentFormat {
     Markdown,
 }
 
-impl CommentFormat {
-    /// The format of what is printed beside a comment.
-    pub fn beside(self) -> Format {
-        match self {
-            Self::Human | Self::Markdown => Format::Human,
-            Self::Json => Format::Json,
-            Self::Yaml => Format::Yaml,
+/// The format of what is printed beside a comment.
+impl From<CommentFormat> for Format {
+    fn from(format: CommentFormat) -> Self {
+        match format {
+            CommentFormat::Human | CommentFormat::Markdown => Self::Human,
+            CommentFormat::Json => Self::Json,
+            CommentFormat::Yaml => Self::Yaml,
         }
     }
 }

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use serde_json::Value;
 
-use super::{CommentFormat, quantity};
+use super::{CommentFormat, Format, quantity};
 use crate::decide::build_list::{MissingImage, build_list};
 use crate::decide::followers::NearMiss;
 use crate::decide::image_server::{NeedTime, NeededImage, ServerPlan, ServerStage};
@@ -171,7 +171,7 @@ impl PlanReport<'_> {
 /// Prints the plans of clusters, and what they are to run.
 pub fn plan(report: &PlanReport<'_>, format: CommentFormat, out: &mut Printer) -> io::Result<()> {
     match format {
-        CommentFormat::Json | CommentFormat::Yaml => format.beside().data(&report.json(), out),
+        CommentFormat::Json | CommentFormat::Yaml => Format::from(format).data(&report.json(), out),
         CommentFormat::Markdown => report.markdown(out),
         CommentFormat::Human => {
             for plan in report.plans {

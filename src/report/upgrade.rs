@@ -7,8 +7,8 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::CommentFormat;
 use super::plan::{PlanReport, block_reason, missing_text, wave};
+use super::{CommentFormat, Format};
 use crate::model::date::Date;
 use crate::printer::{Printer, Safe};
 
@@ -155,7 +155,7 @@ pub fn upgrade(
     out: &mut Printer,
 ) -> io::Result<()> {
     match format {
-        CommentFormat::Json | CommentFormat::Yaml => format.beside().data(&report.json(), out),
+        CommentFormat::Json | CommentFormat::Yaml => Format::from(format).data(&report.json(), out),
         CommentFormat::Human => {
             let mut lines = report.lines().into_iter();
             lines.try_for_each(|line| writeln!(out, "{line}"))

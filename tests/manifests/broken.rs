@@ -242,7 +242,7 @@ resources: [other.yaml]
 transformers: [t.yaml]
 patchesStrategicMerge: [edge.yaml]
     warning[composition-failed] clusters/edge.yaml:1:1 `apiVersion: cluster.x-k8s.io/v1beta1`
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
     edge/control-plane v1.31.8 (clusters/edge.yaml:12:12), edge/edge-md v1.31.8 (clusters/edge.yaml:23:16): unknown (its manifests are patches of what does not build)
     other/control-plane v1.31.8 (clusters/other.yaml:12:12), other/other-md v1.31.8 (clusters/other.yaml:23:16): unknown (its kustomization does not build)
 patches: [{path: edge.yaml}]

@@ -97,7 +97,7 @@ a hosted control plane has no machines
     error[k8s-version-mismatch] edge/md-0 edge.yaml:31:39 `'http://h/ubuntu-2204-kube-v1.31.8.qcow2'` edge.yaml:7:14 `v1.30.2` => v1.30.2
     edge/md-0 v1.30.2 (edge.yaml:7:14): mismatched, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:31:39) holds 1.31.8
 a class that is not there
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
     edge/control-plane v1.30.2 (edge.yaml:7:14), edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (its ClusterClass is not among the manifests)
 
 "#]]);
@@ -883,11 +883,11 @@ rolloutAfter
     edge/md-0 v1.30.2 (edge.yaml:8:14): mismatched, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:32:39) holds 1.31.8
 a later field
     warning[composition-unsupported] edge.yaml:6:12 `{a: 1}`
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
     edge/control-plane v1.30.2 (edge.yaml:8:14), edge/md-0 v1.30.2 (edge.yaml:8:14): unknown (a field of its manifests is not carried out here)
 a definition
     warning[composition-unsupported] edge.yaml:6:53 `b`
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
     edge/control-plane v1.30.2 (edge.yaml:8:14), edge/md-0 v1.30.2 (edge.yaml:8:14): unknown (a field of its manifests is not carried out here)
 no value
     error[k8s-version-mismatch] edge/md-0 edge.yaml:32:39 `'http://h/ubuntu-2204-kube-v1.31.8.qcow2'` edge.yaml:8:14 `v1.30.2` => v1.30.2
@@ -895,18 +895,18 @@ no value
     edge/md-0 v1.30.2 (edge.yaml:8:14): mismatched, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:32:39) holds 1.31.8
 of the class
     warning[composition-unsupported] edge.yaml:14:10 `[1]`
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
     edge/control-plane v1.30.2 (edge.yaml:7:14), edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (a field of its manifests is not carried out here)
 of a patch
     warning[composition-unsupported] edge.yaml:21:66 `1`
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
     edge/control-plane v1.30.2 (edge.yaml:7:14), edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (a field of its manifests is not carried out here)
 that validates
     error[k8s-version-mismatch] edge/md-0 edge.yaml:31:39 `'http://h/ubuntu-2204-kube-v1.31.8.qcow2'` edge.yaml:7:14 `v1.30.2` => v1.30.2
     edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:26:39) holds 1.30.2
     edge/md-0 v1.30.2 (edge.yaml:7:14): mismatched, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:31:39) holds 1.31.8
 variables of an extension
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
     edge/control-plane v1.30.2 (edge.yaml:7:14), edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (a runtime extension may change the image of its ClusterClass)
 
 "#]]);

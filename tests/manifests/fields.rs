@@ -94,7 +94,7 @@ a missing one
     edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
 a missing one that counts
     warning[composition-failed] object.yaml:7:49 `../no`
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
     edge/control-plane v1.31.8 (base/edge.yaml:12:12), edge/edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
 names
     error[reference-dangling] a-edge-z base/edge.yaml:5:105 `edge-cp` => name: a-edge-cp-z
@@ -105,15 +105,15 @@ names
     edge/a-edge-md-z v1.31.8 (base/edge.yaml:23:16): unknown (its machine template is not among the manifests)
 labels that are there
     warning[composition-failed] object.yaml:7:54 `b`
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
     edge/control-plane v1.31.8 (base/edge.yaml:12:12), edge/edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
 a commit
     warning[composition-unsupported] object.yaml:7:54 `$ARGOCD_APP_REVISION`
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
     edge/control-plane v1.31.8 (base/edge.yaml:12:12), edge/edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
 a version of Kubernetes
     warning[composition-unsupported] object.yaml:7:49 `v1.31.8`
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
     edge/control-plane v1.31.8 (base/edge.yaml:12:12), edge/edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
 
 "#]]);
@@ -156,7 +156,7 @@ applications
     over/edge/control-plane v1.31.8 (base/edge.yaml:12:12), over/edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
 a set that is not evaluated
     warning[composition-unsupported] object.yaml:6:27 `{}` => clusters
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
     edge/control-plane v1.31.8 (base/edge.yaml:12:12), edge/edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
 one that changes nothing
     edge/control-plane v1.31.8 (base/edge.yaml:12:12), edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
@@ -218,15 +218,15 @@ functions
     edge/control-plane v1.30.2 (base/edge.yaml:12:12), edge/edge-md v1.30.2 (base/edge.yaml:23:16): mismatched, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
 a new field
     warning[composition-unsupported] object.yaml:5:27 `1`
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
     edge/control-plane v1.31.8 (base/edge.yaml:12:12), edge/edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
 one below a field
     warning[composition-unsupported] object.yaml:5:46 `b`
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
     edge/control-plane v1.31.8 (base/edge.yaml:12:12), edge/edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
 one below a text
     warning[composition-unsupported] object.yaml:5:43 `b`
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
     edge/control-plane v1.31.8 (base/edge.yaml:12:12), edge/edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
 no effect
 outside
@@ -480,7 +480,7 @@ fn what_a_resource_set_fills_in_is_a_variable() {
     );
     checked([("a set", project().file("set.yaml", set))]).is(str![[r#"
 a set
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
     edge/control-plane << inputs.version >> (set.yaml:20:16), edge/edge-md << inputs.version >> (set.yaml:31:20): unknown (its image or version is a variable)
 
 "#]]);
@@ -523,7 +523,7 @@ one
 two
 none
 one that may be there
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
     edge/control-plane, edge/edge-md: unknown (its image or version is a variable)
 
 "#]]);
@@ -771,7 +771,7 @@ fn a_file_that_argo_cd_merges_over_a_source_leaves_it_unknown() {
 of the Application
 of all
     warning[composition-unsupported] object.yaml:7:11 `{repoURL: r, path: over}`
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
     edge/control-plane v1.31.8 (base/edge.yaml:12:12), edge/edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
 of another
     edge/control-plane v1.31.8 (base/edge.yaml:12:12), edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
@@ -843,26 +843,26 @@ labels
     edge/control-plane v1.31.8 (inner/edge.yaml:12:12), edge/edge-md v1.31.8 (inner/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (inner/edge.yaml:29:49) holds 1.31.8
 a patch
     warning[composition-unsupported] infra/ks.yaml:2:1 `apiVersion: kustomize.toolkit.fluxcd.io/v1`
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
     edge/control-plane v1.31.8 (inner/edge.yaml:12:12), edge/edge-md v1.31.8 (inner/edge.yaml:23:16): unknown (its kustomization does not build)
 a map
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
     edge/control-plane, edge/edge-md: unknown (its image or version is a variable)
 what does not build
     warning[composition-failed] clusters/prod/kustomization.yaml:2:14 `{name: a}`
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
     edge/control-plane v1.31.8 (inner/edge.yaml:12:12), edge/edge-md v1.31.8 (inner/edge.yaml:23:16): unknown (its kustomization does not build)
 an outer one
     edge/control-plane v1.31.8 (inner/edge.yaml:12:12), edge/edge-md v1.31.8 (inner/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (inner/edge.yaml:29:49) holds 1.31.8
 one that patches
     warning[composition-unsupported] infra/ks.yaml:2:1 `apiVersion: kustomize.toolkit.fluxcd.io/v1`
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
     edge/control-plane v1.31.8 (inner/edge.yaml:12:12), edge/edge-md v1.31.8 (inner/edge.yaml:23:16): unknown (its kustomization does not build)
 an Application
     edge/control-plane v1.31.8 (base/edge.yaml:12:12), edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
 one that is patched
     warning[composition-unsupported] object.yaml:2:1 `apiVersion: argoproj.io/v1alpha1`
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
     edge/control-plane v1.31.8 (base/edge.yaml:12:12), edge/edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
 
 "#]]);

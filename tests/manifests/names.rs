@@ -668,25 +668,25 @@ fn a_text_that_is_no_version_is_never_another_version() {
     let cases = versions.map(|version| (version, manifest(cluster(version, image))));
     checked(cases).is(str![[r#"
 '<< inputs.v >>'
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
     edge/control-plane << inputs.v >> (edge.yaml:12:12), edge/edge-md << inputs.v >> (edge.yaml:23:16): unknown (its image or version is a variable)
 $(k8s_version)
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
     edge/control-plane $(k8s_version) (edge.yaml:12:12), edge/edge-md $(k8s_version) (edge.yaml:23:16): unknown (its image or version is a variable)
 KUBERNETES_VERSION
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
     edge/control-plane KUBERNETES_VERSION (edge.yaml:12:12), edge/edge-md KUBERNETES_VERSION (edge.yaml:23:16): unknown (its Kubernetes version is not a version)
 1.33.x
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
     edge/control-plane 1.33.x (edge.yaml:12:12), edge/edge-md 1.33.x (edge.yaml:23:16): unknown (its Kubernetes version is not a version)
 '@@V@@'
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
     edge/control-plane @@V@@ (edge.yaml:12:12), edge/edge-md @@V@@ (edge.yaml:23:16): unknown (its image or version is a variable)
 '%K8S%'
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
     edge/control-plane %K8S% (edge.yaml:12:12), edge/edge-md %K8S% (edge.yaml:23:16): unknown (its Kubernetes version is not a version)
 latest
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
     edge/control-plane latest (edge.yaml:12:12), edge/edge-md latest (edge.yaml:23:16): unknown (its Kubernetes version is not a version)
 [v1.31.8]
     error[value-type] edge.yaml:12:12 `[v1.31.8]`
@@ -697,7 +697,7 @@ latest
     error[value-type] edge.yaml:23:16 `{v: v1.31.8}`
     edge/control-plane, edge/edge-md: unknown (no Kubernetes version), ubuntu-2204-kube-v1.31.8 (edge.yaml:29:49)
 ${V}
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
     edge/control-plane, edge/edge-md: unknown (its image or version is a variable)
 
 "#]]);
@@ -826,7 +826,7 @@ fn only_what_is_not_known_of_an_image_is_suspected() {
     let cases = cases.map(|(what, record)| (what, project_with_name("golden-v1.30.2", record)));
     checked(cases).is(str![[r#"
 none
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
     edge/edge-md v1.31.8 (edge.yaml:5:54): unknown (its image brings no Kubernetes), img (edge.yaml:10:36)
 the version
     edge/edge-md v1.31.8 (edge.yaml:5:54): proven, img (edge.yaml:10:36) holds 1.31.8 (metalmark.yaml:3:41)
@@ -873,13 +873,13 @@ a long text
 tags
     edge/edge-md v1.31.8 (edge.yaml:5:54): by_name, a,v1.31.8 (edge.yaml:10:49) holds 1.31.8 (edge.yaml:10:53)
 an empty template of an unknown kind
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
     edge/edge-md v1.31.8 (edge.yaml:5:54): unknown (its machine template names no image)
 an unknown kind
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
     edge/edge-md v1.31.8 (edge.yaml:5:54): unknown (the kind of its machine template is not known)
 a variable
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
     edge/edge-md v1.31.8 (edge.yaml:5:54): unknown (its image or version is a variable)
 
 "#]]);

@@ -68,13 +68,13 @@ an older API
     error[k8s-version-mismatch] edge/control-plane edge.yaml:29:33 `ubuntu-2204-kube-v1.31.8` edge.yaml:12:12 `v1.30.2` => v1.30.2
     edge/control-plane v1.30.2 (edge.yaml:12:12), edge/edge-md v1.30.2 (edge.yaml:23:16): mismatched, ubuntu-2204-kube-v1.31.8 (edge.yaml:29:33) holds 1.31.8
 a variable
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
     edge/control-plane, edge/edge-md: unknown (its image or version is a variable)
 the workers' alone is a variable
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
     edge/edge-md v1.30.2 (edge.yaml:12:12): unknown (its image or version is a variable)
 no template
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
     edge/control-plane v1.31.8 (edge.yaml:12:12), edge/edge-md v1.31.8 (edge.yaml:23:16): unknown (its machine template is not among the manifests)
 no image
     edge/control-plane v1.31.8 (edge.yaml:12:12), edge/edge-md v1.31.8 (edge.yaml:23:16): unproven, a (edge.yaml:29:49)
@@ -328,7 +328,7 @@ fn an_image_in_a_secret_is_neither_compared_nor_shown() {
             .replace("stringData", "data"),
     );
     secret.check().is(str![[r#"
-error[nothing-checked] => --allow-empty
+error[nothing-checked] => metalmark clusters | --allow-empty
 edge/control-plane, edge/edge-md: unknown (its image or version depends on a secret)
 
 "#]]);
@@ -408,20 +408,20 @@ fn a_cluster_whose_control_plane_is_elsewhere_is_counted() {
     ];
     checked(cases).is(str![[r#"
 alone
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
     edge/control-plane: unknown (neither its control plane nor a node pool is among the manifests)
 beside another
     edge/control-plane: unknown (neither its control plane nor a node pool is among the manifests)
     whole/control-plane v1.31.8 (b/c.yaml:12:12), whole/whole-md v1.31.8 (b/c.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (b/c.yaml:29:49) holds 1.31.8
 without a topology's class
     warning[composition-unsupported] a.yaml:5:26 `controlplane.cluster.x-k8s.io/v1beta1`
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
     edge/control-plane: unknown (neither its control plane nor a node pool is among the manifests)
 EKS Anywhere
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
     eks/control-plane: unknown (neither its control plane nor a node pool is among the manifests)
 a hosted control plane without workers
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
     edge/control-plane v1.31.8 (a.yaml:12:12): unknown (its control plane has no machines, and no worker is among the manifests)
 
 "#]]);
@@ -449,12 +449,12 @@ fn an_object_that_a_file_declares_twice_is_found_and_one_of_two_files_is_not() {
     checked(cases).is(str![[r#"
 twice
     warning[object-duplicate] edge.yaml:33:18 `edge` edge.yaml:28:18 `edge`
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
     edge/control-plane v1.31.8 (edge.yaml:12:12), edge/edge-md v1.31.8 (edge.yaml:23:16): unknown (several machine templates have its template's name)
 apart
     edge/control-plane v1.31.8 (edge.yaml:12:12), edge/edge-md v1.31.8 (edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (edge.yaml:29:49) holds 1.31.8
 unnamed
-    /, /: unknown (no reference to a machine template)
+    (no name)/, (no name)/: unknown (no reference to a machine template)
     edge/control-plane v1.31.8 (edge.yaml:12:12), edge/edge-md v1.31.8 (edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (edge.yaml:29:49) holds 1.31.8
 
 "#]]);

@@ -415,7 +415,7 @@ none
     edge/md-0 1.31 (edge.yaml:6:22): by_name, bottlerocket-v1.31.2-eks-d-1-31-12-eks-a-98-amd64.img.gz (edge.yaml:24:20) holds 1.31.2+eks-1-31-12
 of the cluster
     warning[composition-unsupported] edge.yaml:6:10 `1`
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
     edge/control-plane 1.31 (edge.yaml:7:22), edge/md-0 1.31 (edge.yaml:7:22): unknown (a field of its manifests is not carried out here)
 of a machine
     warning[composition-unsupported] edge.yaml:24:97 `1`

@@ -32,16 +32,16 @@ ${NAME}-a to ${NAME}-b
     error[reference-dangling] edge-cp edge.yaml:14:116 `'${NAME}-a'` => name: ${NAME}-b
     error[reference-dangling] edge/edge-md edge.yaml:24:118 `'${NAME}-a'` => name: ${NAME}-b
 ${ NAME }-a to ${NAME}-a
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
 ${ NAME }-a to ${NAME}-b
     error[reference-dangling] edge-cp edge.yaml:14:116 `'${ NAME }-a'` => name: ${NAME}-b
     error[reference-dangling] edge/edge-md edge.yaml:24:118 `'${ NAME }-a'` => name: ${NAME}-b
 ${NAME}-a to ${OTHER}-b
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
 ${NAME}-a to edge-a
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
 edge-a to ${NAME}-a
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
 {{ name }}-a to {{ name }}-b
     error[reference-dangling] edge-cp edge.yaml:14:116 `'{{ name }}-a'` => name: {{name}}-b
     error[reference-dangling] edge/edge-md edge.yaml:24:118 `'{{ name }}-a'` => name: {{name}}-b
@@ -57,7 +57,7 @@ edge-a to ${NAME}-a
     // Where there is none of its kind it may be kept elsewhere.
     let other = named("edge", "edge").replace("\nkind: OpenStackMachineTemplate", "\nkind: Other");
     manifest(other).check().findings(str![[r#"
-error[nothing-checked] => --allow-empty
+error[nothing-checked] => metalmark clusters | --allow-empty
 
 "#]]);
     // What `kubectl get -o yaml` prints refers to objects in the cluster that it came from.

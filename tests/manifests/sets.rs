@@ -389,7 +389,7 @@ a chart
 any chart
 some charts
     warning[composition-unsupported] set.yaml:2:1 `apiVersion: argoproj.io/v1alpha1`
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
     all/edge: unknown (the values of its chart are not known)
 others
     edge/control-plane v1.31.8 (charts/edge/values.yaml:1:4), edge/edge-md v1.31.8 (charts/edge/values.yaml:1:4): by_name, ubuntu-2204-kube-v1.31.8 (charts/edge/templates/edge.yaml:29:49) holds 1.31.8
@@ -397,18 +397,18 @@ one that fails
 a function
 a template of a generator
     warning[composition-unsupported] set.yaml:2:1 `apiVersion: argoproj.io/v1alpha1`
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
     all/edge: unknown (the values of its chart are not known)
 a patch
     error[k8s-version-mismatch] edge/control-plane charts/edge/templates/edge.yaml:29:49 `ubuntu-2204-kube-v1.31.8` set.yaml:8:18 `'spec: {source: {helm: {parameters: [{name: v, value: "{{ .v }}"}]}}}'` => v1.30.2
     edge/control-plane v1.30.2 (set.yaml:8:18), edge/edge-md v1.30.2 (set.yaml:8:18): mismatched, ubuntu-2204-kube-v1.31.8 (charts/edge/templates/edge.yaml:29:49) holds 1.31.8
 a path in a patch
     warning[composition-unsupported] set.yaml:6:27 `{}` => clusters
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
     all/edge: unknown (the values of its chart are not known)
 a new field
     warning[composition-unsupported] set.yaml:2:1 `apiVersion: argoproj.io/v1alpha1`
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
     all/edge: unknown (the values of its chart are not known)
 
 "#]]);
@@ -465,7 +465,7 @@ a field, and it deploys charts
     edge/control-plane v1.31.8 (base/edge.yaml:12:12), edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
 a field, and it changes what it deploys
     warning[composition-unsupported] set.yaml:5:80 `x`
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
     ./edge/control-plane v1.31.8 (base/edge.yaml:12:12), ./edge/edge-md v1.31.8 (base/edge.yaml:23:16), ./edge#2/control-plane v1.31.8 (base/edge.yaml:12:12), ./edge#2/edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
 a generator
     warning[composition-unsupported] set.yaml:5:45 `{}` => clusters

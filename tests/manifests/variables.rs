@@ -66,7 +66,7 @@ both
     prod/control-plane v1.30.2 (flux/versions.yaml:5:17), prod/edge-md v1.30.2 (flux/versions.yaml:5:17): mismatched, ubuntu-2204-kube-v1.31.8 (flux/prod.yaml:10:75) holds 1.31.8
 a Secret
 a default
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
     prod/control-plane, prod/edge-md: unknown (its image or version is a variable)
 
 "#]]);

@@ -401,11 +401,11 @@ a value of all clusters
     error[nothing-checked] => cluster.capm3.image_key: … | --allow-empty
 manifests
     warning[endpoint-collides] two prod/edge.yaml:4:37 `api.example.org` dev/edge.yaml:4:37 `api.example.org`
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
 one cluster in two folders
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
 clusters without a name
-    error[nothing-checked] => --allow-empty
+    error[nothing-checked] => metalmark clusters | --allow-empty
 
 "#]]);
 }

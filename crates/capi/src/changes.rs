@@ -424,7 +424,7 @@ fn own_rows(object: &ManifestObject) -> impl Iterator<Item = &'static Row> {
     own.into_iter().flat_map(|own| &own.rows)
 }
 
-/// Whether an object keeps its controller from what changes: it is paused, or its machines are replaced only by hand.
+/// Whether an object keeps its controller from what changes: it is paused, or its machines are replaced only manually.
 pub fn is_held(object: &ManifestObject) -> bool {
     let rows = own_rows(object).filter(|row| row.effect == Hold);
     let mut values = rows.map(|row| {

@@ -8,7 +8,7 @@ use yaml_tree::value::{Node, Value};
 /// The deepest nesting of values that patches may create: the YAML parser's limit, and a path below it.
 const DEEPEST: usize = 400;
 
-/// The most values of a tree that a patch puts somewhere, as many as a file may hold. A copy shares its parts with what was copied,
+/// The most values of a tree that a patch puts somewhere: the most of a file. A copy shares its parts with what was copied,
 /// so that thirty copies of an object into itself take no memory, and are a billion values to everything that walks them.
 const MOST: usize = 750_000;
 
