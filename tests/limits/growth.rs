@@ -78,7 +78,10 @@ fn chart(metadata: &str) -> Stage {
             "apiVersion: v2\nname: s\nversion: 1.0.0\n",
         )
         .file("chart/charts/s/values.yaml", "d: {x: 1}\n")
-        .file("chart/charts/s/templates/a.yaml", "a: 1\n")
+        .file(
+            "chart/charts/s/templates/a.yaml",
+            "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n",
+        )
 }
 
 fn settings(lines: &str, clusters: usize) -> Stage {
@@ -88,6 +91,16 @@ fn settings(lines: &str, clusters: usize) -> Stage {
             "c.yaml",
             each(clusters, |index| manifests(&format!("c{index}"))),
         )
+}
+
+/// A class with these patches of its control plane, and a template of machines for it.
+fn class(patches: &str) -> String {
+    let machines =
+        "apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: Metal3MachineTemplate";
+    let classed = format!(
+        "apiVersion: cluster.x-k8s.io/v1beta1\nkind: ClusterClass\nmetadata: {{name: k}}\nspec:\n  controlPlane: {{machineInfrastructure: {{ref: {{{machines}, name: c-cp}}}}}}\n  patches:\n{patches}---\n"
+    );
+    classed + &manifests("c")
 }
 
 const GROWERS: &[Grower] = &[
@@ -187,6 +200,20 @@ const GROWERS: &[Grower] = &[
         more: &["init --dry-run"],
     },
     Grower {
+        name: "generators of one env file",
+        items: 20,
+        make: |count| {
+            kustomization(&format!(
+                "configMapGenerator:\n{}",
+                each(count, |index| format!(
+                    "- {{name: x{index}, envs: [big.env]}}\n"
+                ))
+            ))
+            .file("big.env", each(8_000, |index| format!("k{index}=v\n")))
+        },
+        more: &[],
+    },
+    Grower {
         name: "literals of a generator",
         items: 50_000,
         make: |count| {
@@ -211,6 +238,22 @@ const GROWERS: &[Grower] = &[
         more: &[],
     },
     Grower {
+        name: "replacements of a long value",
+        items: 300,
+        make: |count| {
+            let one = |index| {
+                format!(
+                    "- {{source: {{kind: ConfigMap, name: big, fieldPath: data.a}}, targets: [{{select: {{kind: Cluster}}, fieldPaths: [metadata.annotations.x{index}], options: {{create: true}}}}]}}\n"
+                )
+            };
+            kustomization(&format!(
+                "configMapGenerator: [{{name: big, files: [a=big.txt]}}]\nreplacements:\n{}",
+                each(count, one)
+            ))
+        },
+        more: &[],
+    },
+    Grower {
         name: "patches",
         items: 2_000,
         make: |count| {
@@ -223,6 +266,26 @@ const GROWERS: &[Grower] = &[
                 "commonLabels: {{a: b}}\npatches:\n{}",
                 each(count, one)
             ))
+        },
+        more: &[],
+    },
+    Grower {
+        name: "patches of a class and clusters of it",
+        items: 40,
+        make: |count| {
+            let patch = |index| {
+                format!(
+                    "  - name: p{index}\n    definitions:\n    - selector: {{apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: Metal3MachineTemplate, matchResources: {{controlPlane: true}}}}\n      jsonPatches: [{{op: add, path: /spec/template/spec/x{index}, value: 1}}]\n"
+                )
+            };
+            let clusters = |index| {
+                format!(
+                    "---\napiVersion: cluster.x-k8s.io/v1beta1\nkind: Cluster\nmetadata: {{name: c{index}}}\nspec: {{topology: {{class: k, version: v1.34.1}}}}\n"
+                )
+            };
+            project()
+                .file("class.yaml", class(&each(count, patch)))
+                .file("c.yaml", each(count, clusters))
         },
         more: &[],
     },
@@ -259,6 +322,23 @@ const GROWERS: &[Grower] = &[
             chart("").file(
                 "chart/.helmignore",
                 each(count, |index| format!("x{index}*.y?ml\n")),
+            )
+        },
+        more: &[],
+    },
+    Grower {
+        name: "files below a .helmignore",
+        items: 70,
+        make: |count| {
+            let ignored = each(count * 20, |index| format!("*a*b*c*{index}*\n"));
+            (0..count).fold(
+                chart("").file("chart/.helmignore", ignored),
+                |stage, index| {
+                    stage.file(
+                        &format!("chart/templates/{}{index}.yaml", "f".repeat(54)),
+                        "",
+                    )
+                },
             )
         },
         more: &[],
