@@ -1,12 +1,13 @@
 //! The one budget of the process: how much memory and CPU time a run may take, and what it is working on.
 //!
 //! Nothing is counted where work is done, so that nothing can be forgotten. A thread of `cli` looks at the process from outside,
-//! and ends it where a limit is passed. The stages only say what they work on, by [`enter`], for its message.
+//! and ends it where a limit is passed. For its message, stages say what they work on, by [`enter`], and each read of a file names it.
 //!
 //! An editor's server goes on: there a [`Turn`] has the budget, and `enter` is where a turn that has passed it is given up. Only
 //! one that never comes there ends the process. All of this is state of the process, because the budget is the process's.
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::thread::{self, ThreadId};
@@ -63,6 +64,7 @@ static IS_GIVEN_UP: AtomicBool = AtomicBool::new(false);
 
 static STATE: Mutex<State> = Mutex::new(State {
     works: Vec::new(),
+    file: None,
     turns: BTreeMap::new(),
     given_up: None,
 });
@@ -70,6 +72,8 @@ static STATE: Mutex<State> = Mutex::new(State {
 struct State {
     /// What each thread works on, a part behind its whole.
     works: Vec<(ThreadId, Arc<str>)>,
+    /// The file that was read last.
+    file: Option<PathBuf>,
     /// The turns that go on, in the order of their begin, with the CPU time of the process when each was first seen.
     turns: BTreeMap<u64, Option<Duration>>,
     /// The turn for which all are given up, and why.
@@ -162,6 +166,16 @@ pub fn give_up(reason: &str) {
         state.given_up = Some((*oldest, reason.into()));
         IS_GIVEN_UP.store(true, Ordering::Relaxed);
     }
+}
+
+/// Says which file is read.
+pub fn set_file(path: &Path) {
+    STATE.lock().file = Some(path.to_owned());
+}
+
+/// The file that was read last.
+pub fn last_file() -> Option<PathBuf> {
+    STATE.lock().file.clone()
 }
 
 /// What the threads work on, the part of each that it has been at longest.

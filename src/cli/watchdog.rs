@@ -167,9 +167,10 @@ impl Meter {
         let named: Vec<String> = { works.iter().take(MOST_NAMED) }
             .map(|work| work.to_string())
             .collect();
-        let place = match &*named.join(", ") {
-            "" => self.name.clone(),
-            works => works.to_owned(),
+        let place = match (&*named.join(", "), budget::last_file()) {
+            ("", Some(file)) => format!("{}, after it read `{}`", self.name, file.display()),
+            ("", None) => self.name.clone(),
+            (works, _) => works.to_owned(),
         };
         Some(format!(
             "more than {what} were taken in work on {place}\nhelp: this much is for input that is wrong or hostile; for a repository that you trust, pass `{flag}`"

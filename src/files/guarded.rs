@@ -1,4 +1,5 @@
-//! Files of which kustomizations make or patch Secrets: each is secret for each reader, by each path to it.
+//! Files of which kustomizations make or patch Secrets: each is secret for each reader, by each path to it. Every read of a
+//! workspace comes through here, so that the budget knows which file was read last.
 
 use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
@@ -10,6 +11,7 @@ use yaml_tree::place::FileId;
 use yaml_tree::value::Node;
 
 use super::{Below, Content, Files, Found, plain_path};
+use crate::budget;
 use crate::error::Error;
 
 /// The file names of a kustomization.
@@ -52,6 +54,7 @@ impl Guarded {
     }
 
     fn mark(&self, path: &Path, content: Content) -> Content {
+        budget::set_file(path);
         let known = self.secret.get_or_init(|| {
             let top = self.files.repository_files(&self.below);
             let top = top.filter(|_| !self.below.as_os_str().is_empty());

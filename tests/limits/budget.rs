@@ -69,6 +69,26 @@ fn a_run_that_takes_too_long_names_the_application_set() {
 }
 
 #[test]
+fn a_run_that_takes_too_long_names_the_file_that_it_read_where_no_stage_does() {
+    let ignored: String = (0..20_000)
+        .map(|index| format!("*a*b*c*{index}*\n"))
+        .collect();
+    let chart = project()
+        .file(
+            "chart/Chart.yaml",
+            "apiVersion: v2\nname: c\nversion: 1.0.0\n",
+        )
+        .file("chart/.helmignore", ignored);
+    let project = (0..300).fold(chart, |stage, index| {
+        let name = "f".repeat(54);
+        stage.file(&format!("chart/templates/{name}{index}.yaml"), "")
+    });
+    let said = ended(&project, "check --max-cpu 1");
+    let wanted = "error: more than 1 seconds of CPU time were taken in work on `metalmark check`, after it read `chart/";
+    assert!(said.starts_with(wanted), "{said}");
+}
+
+#[test]
 #[cfg(target_os = "linux")]
 fn memory_that_the_system_does_not_give_is_exit_status_two_and_no_signal() {
     let project = shared("{{ toJson $a | len }}");
