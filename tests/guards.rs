@@ -126,6 +126,30 @@ fn every_guard_is_in_the_code_once_and_has_its_test() {
 }
 
 #[test]
+fn every_promise_of_security_names_tests_that_are_there() {
+    let text = fs::read_to_string(repository().join("docs/SECURITY.md")).expect("the page");
+    let tests = code::tests_by_binary();
+    let names: BTreeSet<&str> = { tests.iter() }
+        .filter_map(|(_, path)| path.rsplit("::").next())
+        .collect();
+    let rows: Vec<&str> = { text.lines() }
+        .filter(|line| line.starts_with("| "))
+        .skip(1)
+        .collect();
+    assert_eq!(rows.len(), 6, "{rows:?}");
+    for row in rows {
+        let cells: Vec<&str> = row.trim_matches('|').split('|').collect();
+        let [_, _, tests] = cells[..] else {
+            panic!("{row}");
+        };
+        for test in tests.split(',') {
+            let name = test.trim().trim_matches('`');
+            assert!(names.contains(name), "there is no {name}: {row}");
+        }
+    }
+}
+
+#[test]
 fn what_gets_past_a_guard_is_of_a_row() {
     let rows = rows("threats.md");
     for Known { row, finding, what } in lines("known.jsonl") {
