@@ -850,6 +850,45 @@ a variable of another namespace
 "#]]);
 }
 
+/// As `kubectl kustomize` of 1.32 and 1.34 select, also after a patch.
+#[test]
+fn a_label_that_is_null_is_selected_by_its_text() {
+    let json = "- {target: {kind: KubeadmControlPlane}, patch: '[{\"op\": \"add\", \"path\": \"/metadata/labels/x\", \"value\": \"y\"}]'}\n";
+    let merged = "- {target: {kind: KubeadmControlPlane}, patch: '{apiVersion: controlplane.cluster.x-k8s.io/v1beta1, kind: KubeadmControlPlane, metadata: {name: edge-cp}, spec: {replicas: 3}}'}\n";
+    for (value, before, selected) in [
+        ("null", "", "null"),
+        ("Null", "", "Null"),
+        ("~", "", "-"),
+        ("", "", ""),
+        ("null", merged, "null"),
+        ("~", merged, "-"),
+        ("", merged, ""),
+        ("~", json, "null"),
+        ("", json, "null"),
+    ] {
+        for field in ["label", "annotation"] {
+            let marks = format!("metadata:\n  name: edge-cp\n  {field}s:\n    gpu: {value}\n");
+            let base = cluster("v1.31.8", GOOD).replace("metadata: {name: edge-cp}\n", &marks);
+            for selector in ["null", "Null", ""] {
+                let patch = "patch: '- {op: replace, path: /spec/version, value: v1.30.2}'";
+                let stage = project().file("edge.yaml", &base).file(
+                    "kustomization.yaml",
+                    format!(
+                        "resources: [edge.yaml]\npatches:\n{before}- {{target: {{{field}Selector: gpu={selector}}}, {patch}}}\n"
+                    ),
+                );
+                let pools = stage.check().pool_lines().concat();
+                let is_patched = pools.contains("control-plane v1.30.2");
+                assert_eq!(
+                    is_patched,
+                    selector == selected,
+                    "{field} `{value}`, gpu={selector}: {pools}"
+                );
+            }
+        }
+    }
+}
+
 /// Kustomize refuses the folder, and so does each program that deploys it.
 #[test]
 fn two_kustomizations_in_one_folder_leave_it_unknown() {

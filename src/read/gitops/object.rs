@@ -1,5 +1,6 @@
 //! A Kubernetes object during a build, and the names that it has had.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use capi::secrets;
@@ -19,6 +20,8 @@ pub(super) struct Object {
     pub(super) is_requoted: bool,
     /// The variables whose value it has.
     pub(super) variables: Vec<Arc<str>>,
+    /// How the labels and annotations without a value are written, by field and key.
+    nulls: BTreeMap<(&'static str, Arc<str>), Arc<str>>,
 }
 
 /// A name in a namespace.
@@ -37,6 +40,7 @@ impl Object {
             is_hashed: false,
             is_requoted: false,
             variables: Vec::new(),
+            nulls: BTreeMap::new(),
         }
     }
 
@@ -45,11 +49,14 @@ impl Object {
         format!("{} `{}`", self.kind(), self.name())
     }
 
-    /// Makes labels and annotations texts, as kustomize does.
+    /// Makes labels and annotations texts, as kustomize does. What is null stays so, and selectors find it by its text.
     pub(super) fn spell_marks(&mut self, spell: impl Fn(&Node) -> Arc<str>) {
         let is_text = |node: &Node| !matches!(node.value, Value::Bool(_) | Value::Number(_));
         for field in ["labels", "annotations"] {
             let entries = self.tree.entries(&["metadata", field]);
+            let nulls = entries.clone().filter(|entry| entry.node.value.is_null());
+            let nulls = nulls.map(|entry| ((field, Arc::clone(&entry.key)), spell(&entry.node)));
+            self.nulls.extend(nulls);
             if !entries.clone().all(|entry| is_text(&entry.node)) {
                 let spelled = entries.map(|entry| match &entry.node {
                     node if is_text(node) => entry.clone(),
@@ -156,11 +163,13 @@ impl Object {
         }
     }
 
-    /// The value of a label or an annotation; `field` is `labels` or `annotations`. One without a value is empty.
-    pub(super) fn metadata(&self, field: &str, key: &str) -> Option<&str> {
+    /// The text of a label or an annotation, as selectors compare it; `field` is `labels` or `annotations`.
+    pub(super) fn metadata(&self, field: &'static str, key: &str) -> Option<&str> {
         let node = self.tree.get_path(&["metadata", field, key])?;
         match &node.value {
-            Value::Null => Some(""),
+            // A JSON patch writes the whole object anew.
+            Value::Null if self.is_requoted => Some("null"),
+            Value::Null => Some(self.nulls.get(&(field, key.into())).map_or("", |text| text)),
             value => value.as_str().map(|text| &**text),
         }
     }

@@ -102,7 +102,7 @@ impl Selector {
 
     /// Whether labels and annotations fit.
     pub(super) fn is_marked(&self, object: &Object) -> bool {
-        let marked = |requirements: &[Requirement], field: &str| {
+        let marked = |requirements: &[Requirement], field: &'static str| {
             requirements
                 .iter()
                 .all(|requirement| requirement.is_met(object.metadata(field, &requirement.key)))
