@@ -342,3 +342,156 @@ fn what_is_not_read_is_counted_where_it_is_looked_for() {
         );
     }
 }
+
+/// A release of a chart in another repository, whatever deploys it, where its values name nodes; and no other.
+#[test]
+fn a_release_of_a_chart_elsewhere_is_counted_if_its_values_name_nodes() {
+    let flux = |chart: &str, values: &str| {
+        format!(
+            "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {{name: r, namespace: a}}\nspec: {{{chart}, values: {values}}}\n"
+        )
+    };
+    let pulled = "chart: {spec: {chart: cl, sourceRef: {kind: HelmRepository, name: g}}}";
+    let argo = |helm: &str| {
+        format!(
+            "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {{name: r, namespace: argocd}}\nspec: {{destination: {{namespace: a}}, source: {{repoURL: https://charts.example.org, chart: cl, helm: {helm}}}}}\n"
+        )
+    };
+    let inflated = |more: &str| format!("helmCharts: [{{name: cl, version: 1.0.0, {more}}}]\n");
+    let repo = "repo: https://charts.example.org";
+    let version = "{kubernetesVersion: v1.33.5}";
+    let one = |text: String| stage_beside("r/r.yaml", text);
+    let kustomize = |text: String| {
+        stage_beside("r/kustomization.yaml", text).file("r/v.yaml", "image: ubuntu-kube-v1.31.2\n")
+    };
+    let umbrella = |values: &str| {
+        stage_beside(
+            "charts/u/Chart.yaml",
+            "apiVersion: v2\nname: u\nversion: 1.0.0\ndependencies: [{name: cl, version: 1.0.0, repository: 'https://charts.example.org'}]\n",
+        )
+        .file("charts/u/values.yaml", values)
+        .file("charts/u/templates/c.yaml", "{{ include \"cl.all\" . }}\n")
+    };
+    let set = argo("{valuesObject: {k8sVersion: '{{ .v }}'}}")
+        .replace("Application\n", "ApplicationSet\n")
+        .replace("spec: {destination", "spec: {template: {spec: {destination")
+        .replace("'}}}}", "'}}}}}}");
+    let here = format!(
+        "{}---\napiVersion: source.toolkit.fluxcd.io/v1\nkind: HelmChart\nmetadata: {{name: hc, namespace: a}}\nspec: {{chart: ./charts/u, sourceRef: {{kind: GitRepository, name: g}}}}\n",
+        flux("chartRef: {kind: HelmChart, name: hc}", version)
+    );
+    let cases = [
+        ("HelmRelease", one(flux(pulled, version))),
+        (
+            "an image",
+            one(flux(pulled, "{a: [{i: ubuntu-2204-kube-v1.31.2}]}")),
+        ),
+        (
+            "a key below another",
+            one(flux(pulled, "{kubernetes: {version: '1.33'}}")),
+        ),
+        ("a variable", one(flux(pulled, "{kubeletVersion: '${V}'}"))),
+        (
+            "OCIRepository",
+            one(flux("chartRef: {kind: OCIRepository, name: g}", version)),
+        ),
+        (
+            "HelmChart",
+            one(flux("chartRef: {kind: HelmChart, name: hc}", version)),
+        ),
+        (
+            "another git repository",
+            one(flux(
+                "chart: {spec: {chart: ./cl, sourceRef: {kind: GitRepository, name: g}}}",
+                version,
+            )),
+        ),
+        ("Application", one(argo("{values: 'k8s_version: v1.33.5'}"))),
+        (
+            "its parameters",
+            one(argo(
+                "{parameters: [{name: a.kubernetes.version, value: v1.33.5}]}",
+            )),
+        ),
+        (
+            "its files",
+            one(argo("{valueFiles: [$here/r/v.yaml]}")).file("r/v.yaml", "k8sVersion: v1.33.5\n"),
+        ),
+        ("ApplicationSet", one(set)),
+        (
+            "kustomize",
+            kustomize(inflated(&format!("{repo}, valuesInline: {version}"))),
+        ),
+        (
+            "its file",
+            kustomize(inflated(&format!(
+                "{repo}, releaseName: n, valuesFile: v.yaml"
+            ))),
+        ),
+        (
+            "an umbrella",
+            umbrella("cl: {kubernetesVersion: v1.33.5}\n"),
+        ),
+    ];
+    let others = [
+        (
+            "a version of no Kubernetes",
+            one(flux(
+                pulled,
+                "{kubernetesVersion: latest, version: v1.33.5}",
+            )),
+        ),
+        (
+            "ingress",
+            one(flux(
+                pulled,
+                "{image: {repository: r/k8s-sidecar, tag: v1.31.2-k3s1}}",
+            )),
+        ),
+        (
+            "a container",
+            one(flux(pulled, "{image: 'rancher/k3s:v1.31.2-k3s1'}")),
+        ),
+        (
+            "prose",
+            one(argo("{valuesObject: {note: for kubernetes 1.33}}")),
+        ),
+        (
+            "no repository",
+            kustomize(inflated(&format!("valuesInline: {version}"))),
+        ),
+        ("a chart here", umbrella("a: b\n").file("r/r.yaml", here)),
+        ("an umbrella of others", umbrella("cl: {replicas: 1}\n")),
+    ];
+    let lines = cases.into_iter().chain(others).map(|(name, stage)| {
+        let shown = stage.run("check --color never").outcome.stdout;
+        let last = shown.lines().last().unwrap_or_default().to_owned();
+        let last = last.replace("2 node pools checked: 2 by name only", "2 checked");
+        format!("{name}: {last}\n")
+    });
+    let lines: String = lines.collect();
+    lines.is(str![[r#"
+HelmRelease: no findings in 2 clusters; 2 checked; 1 skipped: its chart is in another repository
+an image: no findings in 2 clusters; 2 checked; 1 skipped: its chart is in another repository
+a key below another: no findings in 2 clusters; 2 checked; 1 skipped: its chart is in another repository
+a variable: no findings in 2 clusters; 2 checked; 1 skipped: its chart is in another repository
+OCIRepository: no findings in 2 clusters; 2 checked; 1 skipped: its chart is in another repository
+HelmChart: no findings in 2 clusters; 2 checked; 1 skipped: its chart is in another repository
+another git repository: no findings in 2 clusters; 2 checked; 1 skipped: its chart is in another repository
+Application: no findings in 2 clusters; 2 checked; 1 skipped: its chart is in another repository
+its parameters: no findings in 2 clusters; 2 checked; 1 skipped: its chart is in another repository
+its files: no findings in 2 clusters; 2 checked; 1 skipped: its chart is in another repository
+ApplicationSet: no findings in 2 clusters; 2 checked; 1 skipped: its chart is in another repository
+kustomize: no findings in 2 clusters; 2 checked; 1 skipped: its chart is in another repository
+its file: no findings in 2 clusters; 2 checked; 1 skipped: its chart is in another repository
+an umbrella: 1 warning; 2 checked; 1 skipped: a dependency of its chart is not in the repository
+a version of no Kubernetes: no findings in 1 cluster; 2 checked
+ingress: no findings in 1 cluster; 2 checked
+a container: no findings in 1 cluster; 2 checked
+prose: no findings in 1 cluster; 2 checked
+no repository: no findings in 1 cluster; 2 checked
+a chart here: no findings in 1 cluster; 2 checked
+an umbrella of others: no findings in 1 cluster; 2 checked
+
+"#]]);
+}

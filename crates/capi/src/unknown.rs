@@ -28,6 +28,7 @@ reasons! {
     NotApplied "its manifests are patches of what does not build";
     ChartRefused "its chart does not render";
     DependencyMissing "a dependency of its chart is not in the repository";
+    ChartElsewhere "its chart is in another repository";
     ChartUnread "a file of its chart cannot be read";
     ValuesUnknown "the values of its chart are not known";
     Helm "the Helm that renders its chart is not known";

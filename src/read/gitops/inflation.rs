@@ -79,7 +79,12 @@ pub(super) fn own_inflations(
     items.filter_map(inflation).collect()
 }
 
-fn chart_folder(folder: &Path, kustomization: &Node, item: &Node) -> Option<PathBuf> {
+/// The folder that kustomize looks for a chart in, also for one that it pulls.
+pub(in crate::read) fn chart_folder(
+    folder: &Path,
+    kustomization: &Node,
+    item: &Node,
+) -> Option<PathBuf> {
     let home = kustomization
         .nonempty_text(&["helmGlobals", "chartHome"])
         .unwrap_or("charts");

@@ -59,7 +59,7 @@ pub(in crate::read) use deployments::Deploying;
 pub(in crate::read) use envsubst::Variables;
 pub use files::matches;
 pub(in crate::read) use files::resolve_path;
-pub(in crate::read) use inflation::Inflation;
+pub(in crate::read) use inflation::{Inflation, chart_folder};
 pub(in crate::read) use json_patch::{Dialect, apply as apply_json_patch};
 pub(in crate::read) use patches::Patches;
 pub(in crate::read) use targets::Input;

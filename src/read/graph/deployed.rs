@@ -21,7 +21,7 @@ use super::super::files::source;
 use super::super::gitops::{
     self, Deploying, FLUX, Input, OwnOutput, SOURCES, Variables, substitute,
 };
-use super::super::helm_charts::{GROUPS, HelmCharts, Pins};
+use super::super::helm_charts::{GROUPS, HelmCharts, MadeRelease, Pins};
 use super::super::manifests::{self, ManifestFiles};
 use super::duplicates::find_duplicates;
 use super::pools::{current_image, wrong_type};
@@ -44,6 +44,7 @@ pub(super) fn collect_objects(
     findings.extend(read.found.syntax_findings(is_template));
     read.check_names(findings);
     let unread = read.omissions();
+    let elsewhere = read.releases_elsewhere(tree);
     let options = gitops::Options {
         engine: read.pins.newest_engine(),
         own_output: Arc::clone(own_output),
@@ -88,7 +89,7 @@ pub(super) fn collect_objects(
         let why = build.refusal.map(|_| Unknown::NotBuilt);
         (build.source, build.objects, why)
     });
-    let releases_made = { releases.made.into_iter() }
+    let releases_made = { releases.made.into_iter().chain(elsewhere) }
         .map(|release| (release.source, release.objects, release.unknown));
     for (source, nodes, unknown) in builds.chain(releases_made) {
         let text = Text::from_build(source, Arc::clone(&sources));
@@ -115,7 +116,7 @@ struct Repository {
     found: ManifestFiles,
     /// The ConfigMaps, if a Flux Kustomization takes variables from one.
     config_maps: Vec<ManifestObject>,
-    /// The objects of the kinds that deploy charts, if there is anything to deploy, or an Application, which may change plain files.
+    /// The objects of the kinds that deploy charts, if there are any, or anything to deploy.
     deploying: Vec<ManifestObject>,
     charts: HelmCharts,
     /// The files that may name a chart.
@@ -132,11 +133,11 @@ impl Repository {
         own_output: &OwnOutput,
         sources: &mut Sources,
     ) -> Result<Self, Error> {
-        let has_applications = Cell::new(false);
+        let has_deploying = Cell::new(false);
         let collect = |words: &[&str]| {
             manifests::collect(tree, paths, own_output, |text| {
-                let is_known = has_applications.get();
-                has_applications.set(is_known || mentions(text, &[ARGO_CD]));
+                let is_known = has_deploying.get();
+                has_deploying.set(is_known || mentions(text, &[ARGO_CD, HELM]));
                 mentions(text, words)
             })
         };
@@ -152,7 +153,7 @@ impl Repository {
         let pins = Pins::read(tree, &texts, engine)?;
         let charts = HelmCharts::load(tree, &found.charts, pins.newest_engine(), sources)?;
         let is_any = charts.folders().next().is_some() || !found.kustomizations.is_empty();
-        let is_deployed = is_any || has_applications.get();
+        let is_deployed = is_any || has_deploying.get();
         let deploying = is_deployed
             .then(|| collect(&Deploying::KINDS))
             .transpose()?;
@@ -164,6 +165,17 @@ impl Repository {
             texts,
             pins,
         })
+    }
+
+    /// The releases of charts elsewhere that may make clusters.
+    fn releases_elsewhere(&self, tree: &dyn Files) -> Vec<MadeRelease> {
+        let deploying = self.deploying.iter().filter(is_whole);
+        let charts: Vec<_> = { self.found.objects.iter() }
+            .filter(|object| object.group() == SOURCES)
+            .collect();
+        let kustomizations = self.found.kustomizations.iter();
+        self.charts
+            .releases_elsewhere(tree, deploying, &charts, kustomizations)
     }
 
     /// The files that mention clusters and are not read, with the reason.
@@ -218,6 +230,9 @@ impl Repository {
 fn is_whole(object: &&ManifestObject) -> bool {
     object.text.host.is_none() && !object.is_patch
 }
+
+/// The group of HelmReleases.
+const HELM: &str = "helm.toolkit.fluxcd.io";
 
 /// The group of Argo CD's objects.
 const ARGO_CD: &str = "argoproj.io";

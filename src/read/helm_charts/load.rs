@@ -16,6 +16,7 @@ use super::super::chart_metadata::install_refusal;
 use super::super::error::ReadError;
 use super::super::files::display;
 use super::super::values_schema::SchemaFile;
+use super::elsewhere::has_machines;
 use super::kinds::makes_clusters;
 
 /// A chart that was loaded.
@@ -52,10 +53,20 @@ pub(super) fn chart(
     let mut tree = Tree::new();
     reader.chart(folder, &mut tree)?;
     let mut templates = tree.iter().filter(|(path, _)| is_template(path));
-    if !templates.any(|(_, file)| makes_clusters(&text(file))) {
+    if templates.any(|(_, file)| makes_clusters(&text(file))) {
+        return assemble(reader, tree, folder, engine, sources).map(Some);
+    }
+    if !tree
+        .values()
+        .any(|file| text(file).contains("dependencies:"))
+    {
         return Ok(None);
     }
-    assemble(reader, tree, folder, engine, sources).map(Some)
+    // What is not there may make them.
+    let other = assemble(reader, tree, folder, engine, sources).ok();
+    Ok(other.filter(|chart| {
+        !chart.tree.missing().is_empty() && has_machines("", "", &chart.tree.values)
+    }))
 }
 
 /// Loads the chart in a folder, whatever it makes.

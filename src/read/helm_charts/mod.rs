@@ -6,6 +6,7 @@
 //! a text comes from, else of the template.
 
 mod deployed;
+mod elsewhere;
 mod kinds;
 pub(in crate::read) mod load;
 mod named;
