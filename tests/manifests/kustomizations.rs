@@ -850,10 +850,10 @@ a variable of another namespace
 "#]]);
 }
 
-/// As `kubectl kustomize` of 1.32 and 1.34 select, also after a patch.
+/// As `kubectl kustomize` selects, also after a patch.
 #[test]
 fn a_label_that_is_null_is_selected_by_its_text() {
-    let json = "- {target: {kind: KubeadmControlPlane}, patch: '[{\"op\": \"add\", \"path\": \"/metadata/labels/x\", \"value\": \"y\"}]'}\n";
+    let json = "- {target: {kind: KubeadmControlPlane}, patch: '[{\"op\": \"add\", \"path\": \"/spec/x\", \"value\": \"y\"}]'}\n";
     let merged = "- {target: {kind: KubeadmControlPlane}, patch: '{apiVersion: controlplane.cluster.x-k8s.io/v1beta1, kind: KubeadmControlPlane, metadata: {name: edge-cp}, spec: {replicas: 3}}'}\n";
     for (value, before, selected) in [
         ("null", "", "null"),
@@ -862,7 +862,7 @@ fn a_label_that_is_null_is_selected_by_its_text() {
         ("", "", ""),
         ("null", merged, "null"),
         ("~", merged, "-"),
-        ("", merged, ""),
+        ("", merged, "-"),
         ("~", json, "null"),
         ("", json, "null"),
     ] {

@@ -272,7 +272,7 @@ impl<'r> LayerReader<'r> {
         let written = self.text_at(node.place);
         // What an alias leads to is not written at its place.
         if !written.is_empty() && yaml_tree::plain(&written).same(&node.value) {
-            return written.trim().into();
+            return written.into();
         }
         scalar_text(&node.value).unwrap_or_default()
     }
