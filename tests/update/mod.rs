@@ -772,6 +772,52 @@ fn the_real_chart_keeps_every_other_byte() {
         .for_each(|(old, new)| assert_eq!(newer(old), **new));
 }
 
+#[test]
+fn an_entry_that_the_catalog_has_twice_is_refused_with_its_lines() {
+    let image = |version: &str| format!("ubuntu-jammy-plain-rke2-1.26.9: {{enabled: {version}}}");
+    let values = format!(
+        "diskimage_builder_version: 0.1.1\nsylva_base_oci_registry: oci://registry.example.org/acme\n\
+         diskimage_builder_os_images:\n  {}\n  ubuntu-jammy-plain-kubeadm-1.26.9: {{}}\n  {}\n",
+        image("true"),
+        image("true")
+    );
+    let offer = |names: [&str; 2]| {
+        let lines = names.map(|name| {
+            format!(
+                "oci://registry.example.org/acme/sylva-elements/diskimage-builder/{name}:0.1.2\n"
+            )
+        });
+        lines.concat()
+    };
+    let stage = project()
+        .cluster("edge", &values)
+        .file(
+            "renamed",
+            offer([
+                "ubuntu-jammy-plain-rke2-1.26.10",
+                "ubuntu-jammy-plain-kubeadm-1.26.9",
+            ]),
+        )
+        .file(
+            "gone",
+            offer([
+                "ubuntu-noble-plain-kubeadm-1.30.1",
+                "ubuntu-jammy-plain-kubeadm-1.26.9",
+            ]),
+        );
+    for names in ["renamed", "gone"] {
+        let _ = stage
+            .run(&format!("update 0.1.2 --images {names}"))
+            .exit(2)
+            .stderr(str![[r#"
+error: edge.yaml:6:3: `ubuntu-jammy-plain-rke2-1.26.9` occurs twice, first at edge.yaml:4:3, so it is not updated
+help: remove one of the two
+
+"#]]);
+        assert_eq!(stage.read("edge.yaml"), values);
+    }
+}
+
 /// Two clusters, each with a catalog of its own beside that which they share.
 fn two_catalogs(values: &str, offered: &[&str]) -> Stage {
     let own =

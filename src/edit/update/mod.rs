@@ -5,6 +5,7 @@ mod entries;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use yaml_tree::NoticeKind;
 use yaml_tree::edit::{Edit, Target};
 use yaml_tree::place::{FileId, Source, Spot};
 
@@ -111,9 +112,11 @@ pub(crate) fn change(
     }
     for (name, spot) in &entries {
         if let Some((_, new)) = drift.renamed.iter().find(|(old, _)| **old == **name) {
+            refuse_twice(workspace, name, spot)?;
             let (at, key) = (place(spot), new.clone());
             files.add(&spot.source, Edit::Rename { at, key });
         } else if drift.removed.iter().any(|old| **old == **name) {
+            refuse_twice(workspace, name, spot)?;
             match find_entry(workspace, &spot.source, name) {
                 Ok((list, _)) => {
                     let at = Target::keys(&[list, name]);
@@ -134,6 +137,24 @@ pub(crate) fn change(
         computed,
         files,
     })
+}
+
+/// Refuses an entry that its list has twice: the edit of one of the two would leave the other.
+fn refuse_twice(workspace: &Workspace, name: &str, spot: &Spot) -> Result<(), Error> {
+    let read = yaml_tree::read(&spot.source.text, FileId(0), workspace.engine);
+    let notices = read.map(|read| read.notices).unwrap_or_default();
+    let first = notices.iter().find_map(|notice| match notice.kind {
+        NoticeKind::DuplicateKey { first, .. } if notice.place.start == spot.start => Some(first),
+        _ => None,
+    });
+    let Some(first) = first else {
+        return Ok(());
+    };
+    let first = Spot::new(&spot.source, first);
+    Err(Error::usage(format!(
+        "{spot}: `{name}` occurs twice, first at {first}, so it is not updated\n\
+         help: remove one of the two"
+    )))
 }
 
 /// The builder's entries of the version that is updated.
