@@ -160,10 +160,10 @@ fn one_builder_alone_is_behind_the_other_and_what_both_need_is_said() {
     raise(&stage, "0.7.6", "0.4.1");
     stage.check().is(str![[r#"
 error[no-image-matches] ck8s/control-plane clusters/ck8s/values.yaml:3:30 `{os: ubuntu}` values.yaml:21:16 `'{{ .Values._internal.k8s_version_map | dig .Values.k8s_version_short "" | required (printf "no k8s version for %s" .Values.k8s_version_short) }}'` => ubuntu-noble-plain-ck8s-1-32 | k8s-version: 1.32.10 | 1.33.5
-error[no-image-matches] kadm/control-plane clusters/kadm/values.yaml:3:30 `{os: ubuntu, hardened: false}` values.yaml:21:16 `'{{ .Values._internal.k8s_version_map | dig .Values.k8s_version_short "" | required (printf "no k8s version for %s" .Values.k8s_version_short) }}'` fix v1.33.7 => ubuntu-noble-plain-kubeadm-1-33 | _internal.k8s_version_map.1.33: v1.33.7
+error[no-image-matches] kadm/control-plane clusters/kadm/values.yaml:3:30 `{os: ubuntu, hardened: false}` values.yaml:21:16 `'{{ .Values._internal.k8s_version_map | dig .Values.k8s_version_short "" | required (printf "no k8s version for %s" .Values.k8s_version_short) }}'` fix v1.33.7 => ubuntu-noble-plain-kubeadm-1-33 | _internal.k8s_version_map.1.33 | v1.33.5 | v1.33.7
 error[no-image-matches] rke/control-plane clusters/rke/values.yaml:3:30 `{os: ubuntu, hardened: true}` values.yaml:21:16 `'{{ .Values._internal.k8s_version_map | dig .Values.k8s_version_short "" | required (printf "no k8s version for %s" .Values.k8s_version_short) }}'` => ubuntu-noble-hardened-rke2-1-33 | k8s-version: 1.33.7+rke2r3 | 1.33.5\+rke2r1
-warning[k8s-version-map] ck8s values.yaml:14:13 `'{{ .Values.cluster.capi_providers.bootstrap_provider | eq "cabpck" | ternary "v1.32.9" "v1.32.9+rke2r1" }}'` values.yaml:10:3 `ubuntu-noble-plain-ck8s-1-32` fix v1.32.10 => _internal.k8s_version_map.1.32: v1.32.10
-warning[k8s-version-map] kadm values.yaml:15:13 `>-` values.yaml:9:3 `ubuntu-noble-plain-kubeadm-1-33` fix v1.33.7 => _internal.k8s_version_map.1.33: v1.33.7
+warning[k8s-version-map] ck8s values.yaml:14:13 `'{{ .Values.cluster.capi_providers.bootstrap_provider | eq "cabpck" | ternary "v1.32.9" "v1.32.9+rke2r1" }}'` values.yaml:10:3 `ubuntu-noble-plain-ck8s-1-32` fix v1.32.10 => _internal.k8s_version_map.1.32 | v1.32.9 | v1.32.10
+warning[k8s-version-map] kadm values.yaml:15:13 `>-` values.yaml:9:3 `ubuntu-noble-plain-kubeadm-1-33` fix v1.33.7 => _internal.k8s_version_map.1.33 | v1.33.5 | v1.33.7
 warning[k8s-version-map] leap values.yaml:15:13 `>-` values.yaml:11:3 `leapmicro-6-0-plain-rke2-1-33` values.yaml:8:3 `ubuntu-noble-hardened-rke2-1-33`
 ck8s/control-plane v1.33.5 (values.yaml:21:16), kadm/control-plane v1.33.5 (values.yaml:21:16): unknown (no image matches its selector)
 leap/control-plane v1.33.5+rke2r1 (values.yaml:21:16): proven, leapmicro-6-0-plain-rke2-1-33 (clusters/leap/values.yaml:3:30) holds 1.33.5+rke2r1 (metalmark.lock:15:18)
@@ -202,11 +202,11 @@ fn builds_of_one_patch_are_versions() {
     raise(&stage, "0.7.6", "0.4.2");
     stage.check().findings(str![[r#"
 error[no-image-matches] ck8s/control-plane clusters/ck8s/values.yaml:3:30 `{os: ubuntu}` values.yaml:21:16 `'{{ .Values._internal.k8s_version_map | dig .Values.k8s_version_short "" | required (printf "no k8s version for %s" .Values.k8s_version_short) }}'` => ubuntu-noble-plain-ck8s-1-32 | k8s-version: 1.32.10 | 1.33.5
-error[no-image-matches] kadm/control-plane clusters/kadm/values.yaml:3:30 `{os: ubuntu, hardened: false}` values.yaml:21:16 `'{{ .Values._internal.k8s_version_map | dig .Values.k8s_version_short "" | required (printf "no k8s version for %s" .Values.k8s_version_short) }}'` fix v1.33.7 => ubuntu-noble-plain-kubeadm-1-33 | _internal.k8s_version_map.1.33: v1.33.7
+error[no-image-matches] kadm/control-plane clusters/kadm/values.yaml:3:30 `{os: ubuntu, hardened: false}` values.yaml:21:16 `'{{ .Values._internal.k8s_version_map | dig .Values.k8s_version_short "" | required (printf "no k8s version for %s" .Values.k8s_version_short) }}'` fix v1.33.7 => ubuntu-noble-plain-kubeadm-1-33 | _internal.k8s_version_map.1.33 | v1.33.5 | v1.33.7
 error[no-image-matches] leap/control-plane clusters/leap/values.yaml:3:30 `{os: leapmicro}` values.yaml:21:16 `'{{ .Values._internal.k8s_version_map | dig .Values.k8s_version_short "" | required (printf "no k8s version for %s" .Values.k8s_version_short) }}'` => leapmicro-6-0-plain-rke2-1-33 | k8s-version: 1.33.7+rke2r1 | 1.33.5\+rke2r1
 error[no-image-matches] rke/control-plane clusters/rke/values.yaml:3:30 `{os: ubuntu, hardened: true}` values.yaml:21:16 `'{{ .Values._internal.k8s_version_map | dig .Values.k8s_version_short "" | required (printf "no k8s version for %s" .Values.k8s_version_short) }}'` => ubuntu-noble-hardened-rke2-1-33 | k8s-version: 1.33.7+rke2r3 | 1.33.5\+rke2r1
-warning[k8s-version-map] ck8s values.yaml:14:13 `'{{ .Values.cluster.capi_providers.bootstrap_provider | eq "cabpck" | ternary "v1.32.9" "v1.32.9+rke2r1" }}'` values.yaml:10:3 `ubuntu-noble-plain-ck8s-1-32` fix v1.32.10 => _internal.k8s_version_map.1.32: v1.32.10
-warning[k8s-version-map] kadm values.yaml:15:13 `>-` values.yaml:9:3 `ubuntu-noble-plain-kubeadm-1-33` fix v1.33.7 => _internal.k8s_version_map.1.33: v1.33.7
+warning[k8s-version-map] ck8s values.yaml:14:13 `'{{ .Values.cluster.capi_providers.bootstrap_provider | eq "cabpck" | ternary "v1.32.9" "v1.32.9+rke2r1" }}'` values.yaml:10:3 `ubuntu-noble-plain-ck8s-1-32` fix v1.32.10 => _internal.k8s_version_map.1.32 | v1.32.9 | v1.32.10
+warning[k8s-version-map] kadm values.yaml:15:13 `>-` values.yaml:9:3 `ubuntu-noble-plain-kubeadm-1-33` fix v1.33.7 => _internal.k8s_version_map.1.33 | v1.33.5 | v1.33.7
 warning[k8s-version-map] leap values.yaml:15:13 `>-` values.yaml:11:3 `leapmicro-6-0-plain-rke2-1-33` values.yaml:8:3 `ubuntu-noble-hardened-rke2-1-33`
 
 "#]]);
@@ -215,7 +215,7 @@ warning[k8s-version-map] leap values.yaml:15:13 `>-` values.yaml:11:3 `leapmicro
     stage.check().is(str![[r#"
 error[no-image-matches] ck8s/control-plane clusters/ck8s/values.yaml:3:30 `{os: ubuntu}` values.yaml:21:16 `'{{ .Values._internal.k8s_version_map | dig .Values.k8s_version_short "" | required (printf "no k8s version for %s" .Values.k8s_version_short) }}'` => ubuntu-noble-plain-ck8s-1-32 | k8s-version: 1.32.10 | 1.33.7 | ubuntu-noble-plain-kubeadm-1-33 | k8s-flavor: kubeadm | ck8s
 error[no-image-matches] leap/control-plane clusters/leap/values.yaml:3:30 `{os: leapmicro}` values.yaml:21:16 `'{{ .Values._internal.k8s_version_map | dig .Values.k8s_version_short "" | required (printf "no k8s version for %s" .Values.k8s_version_short) }}'` => leapmicro-6-0-plain-rke2-1-33 | k8s-version: 1.33.7+rke2r1 | 1.33.7\+rke2r3 | ubuntu-noble-hardened-rke2-1-33 | os: ubuntu | leapmicro
-warning[k8s-version-map] ck8s values.yaml:14:13 `'{{ .Values.cluster.capi_providers.bootstrap_provider | eq "cabpck" | ternary "v1.32.9" "v1.32.9+rke2r1" }}'` values.yaml:10:3 `ubuntu-noble-plain-ck8s-1-32` fix v1.32.10 => _internal.k8s_version_map.1.32: v1.32.10
+warning[k8s-version-map] ck8s values.yaml:14:13 `'{{ .Values.cluster.capi_providers.bootstrap_provider | eq "cabpck" | ternary "v1.32.9" "v1.32.9+rke2r1" }}'` values.yaml:10:3 `ubuntu-noble-plain-ck8s-1-32` fix v1.32.10 => _internal.k8s_version_map.1.32 | v1.32.9 | v1.32.10
 warning[k8s-version-map] leap values.yaml:15:13 `>-` values.yaml:11:3 `leapmicro-6-0-plain-rke2-1-33` values.yaml:8:3 `ubuntu-noble-hardened-rke2-1-33`
 ck8s/control-plane v1.33.7 (values.yaml:21:16): unknown (no image matches its selector)
 kadm/control-plane v1.33.7 (values.yaml:21:16): proven, ubuntu-noble-plain-kubeadm-1-33 (clusters/kadm/values.yaml:3:30) holds 1.33.7 (metalmark.lock:69:18)
@@ -237,12 +237,12 @@ fn both_builders_move_the_map_within_its_expressions() {
     raise(&stage, "0.7.6", "0.4.2");
     stage.check().is(str![[r#"
 error[no-image-matches] ck8s/control-plane clusters/ck8s/values.yaml:3:30 `{os: ubuntu}` values.yaml:21:16 `'{{ .Values._internal.k8s_version_map | dig .Values.k8s_version_short "" | required (printf "no k8s version for %s" .Values.k8s_version_short) }}'` => ubuntu-noble-plain-ck8s-1-32 | k8s-version: 1.32.10 | 1.33.5
-error[no-image-matches] kadm/control-plane clusters/kadm/values.yaml:3:30 `{os: ubuntu, hardened: false}` values.yaml:21:16 `'{{ .Values._internal.k8s_version_map | dig .Values.k8s_version_short "" | required (printf "no k8s version for %s" .Values.k8s_version_short) }}'` fix v1.33.7 => ubuntu-noble-plain-kubeadm-1-33 | _internal.k8s_version_map.1.33: v1.33.7
-error[no-image-matches] leap/control-plane clusters/leap/values.yaml:3:30 `{os: leapmicro}` values.yaml:21:16 `'{{ .Values._internal.k8s_version_map | dig .Values.k8s_version_short "" | required (printf "no k8s version for %s" .Values.k8s_version_short) }}'` fix v1.33.7+rke2r3 => leapmicro-6-0-plain-rke2-1-33 | _internal.k8s_version_map.1.33: v1.33.7+rke2r3
-error[no-image-matches] rke/control-plane clusters/rke/values.yaml:3:30 `{os: ubuntu, hardened: true}` values.yaml:21:16 `'{{ .Values._internal.k8s_version_map | dig .Values.k8s_version_short "" | required (printf "no k8s version for %s" .Values.k8s_version_short) }}'` fix v1.33.7+rke2r3 => ubuntu-noble-hardened-rke2-1-33 | _internal.k8s_version_map.1.33: v1.33.7+rke2r3
-warning[k8s-version-map] ck8s values.yaml:14:13 `'{{ .Values.cluster.capi_providers.bootstrap_provider | eq "cabpck" | ternary "v1.32.9" "v1.32.9+rke2r1" }}'` values.yaml:10:3 `ubuntu-noble-plain-ck8s-1-32` fix v1.32.10 => _internal.k8s_version_map.1.32: v1.32.10
-warning[k8s-version-map] leap values.yaml:15:13 `>-` values.yaml:11:3 `leapmicro-6-0-plain-rke2-1-33` fix v1.33.7+rke2r3 => _internal.k8s_version_map.1.33: v1.33.7+rke2r3
-warning[k8s-version-map] kadm values.yaml:15:13 `>-` values.yaml:9:3 `ubuntu-noble-plain-kubeadm-1-33` fix v1.33.7 => _internal.k8s_version_map.1.33: v1.33.7
+error[no-image-matches] kadm/control-plane clusters/kadm/values.yaml:3:30 `{os: ubuntu, hardened: false}` values.yaml:21:16 `'{{ .Values._internal.k8s_version_map | dig .Values.k8s_version_short "" | required (printf "no k8s version for %s" .Values.k8s_version_short) }}'` fix v1.33.7 => ubuntu-noble-plain-kubeadm-1-33 | _internal.k8s_version_map.1.33 | v1.33.5 | v1.33.7
+error[no-image-matches] leap/control-plane clusters/leap/values.yaml:3:30 `{os: leapmicro}` values.yaml:21:16 `'{{ .Values._internal.k8s_version_map | dig .Values.k8s_version_short "" | required (printf "no k8s version for %s" .Values.k8s_version_short) }}'` fix v1.33.7+rke2r3 => leapmicro-6-0-plain-rke2-1-33 | _internal.k8s_version_map.1.33 | v1.33.5+rke2r1 | v1.33.7+rke2r3
+error[no-image-matches] rke/control-plane clusters/rke/values.yaml:3:30 `{os: ubuntu, hardened: true}` values.yaml:21:16 `'{{ .Values._internal.k8s_version_map | dig .Values.k8s_version_short "" | required (printf "no k8s version for %s" .Values.k8s_version_short) }}'` fix v1.33.7+rke2r3 => ubuntu-noble-hardened-rke2-1-33 | _internal.k8s_version_map.1.33 | v1.33.5+rke2r1 | v1.33.7+rke2r3
+warning[k8s-version-map] ck8s values.yaml:14:13 `'{{ .Values.cluster.capi_providers.bootstrap_provider | eq "cabpck" | ternary "v1.32.9" "v1.32.9+rke2r1" }}'` values.yaml:10:3 `ubuntu-noble-plain-ck8s-1-32` fix v1.32.10 => _internal.k8s_version_map.1.32 | v1.32.9 | v1.32.10
+warning[k8s-version-map] leap values.yaml:15:13 `>-` values.yaml:11:3 `leapmicro-6-0-plain-rke2-1-33` fix v1.33.7+rke2r3 => _internal.k8s_version_map.1.33 | v1.33.5+rke2r1 | v1.33.7+rke2r3
+warning[k8s-version-map] kadm values.yaml:15:13 `>-` values.yaml:9:3 `ubuntu-noble-plain-kubeadm-1-33` fix v1.33.7 => _internal.k8s_version_map.1.33 | v1.33.5 | v1.33.7
 ck8s/control-plane v1.33.5 (values.yaml:21:16), kadm/control-plane v1.33.5 (values.yaml:21:16), leap/control-plane v1.33.5+rke2r1 (values.yaml:21:16), rke/control-plane v1.33.5+rke2r1 (values.yaml:21:16): unknown (no image matches its selector)
 
 "#]]);
@@ -428,8 +428,8 @@ fn flavors_that_no_cluster_runs_are_compared_with_the_map() {
         format!("'{{{{ if {is_rke2} }}}}v1.33.7+rke2r3{{{{ else }}}}v1.33.5{{{{ end }}}}'");
     let stage = of_rke2(&computed);
     stage.check().is(str![[r#"
-warning[k8s-version-map] values.yaml:14:13 `'{{ .Values.cluster.capi_providers.bootstrap_provider | eq "cabpck" | ternary "v1.32.9" "v1.32.9+rke2r1" }}'` values.yaml:10:3 `ubuntu-noble-plain-ck8s-1-32` fix v1.32.10 => _internal.k8s_version_map.1.32: v1.32.10
-warning[k8s-version-map] values.yaml:15:13 `'{{ if eq .Values.cluster.capi_providers.bootstrap_provider "cabpr" }}v1.33.7+rke2r3{{ else }}v1.33.5{{ end }}'` values.yaml:9:3 `ubuntu-noble-plain-kubeadm-1-33` fix v1.33.7 => _internal.k8s_version_map.1.33: v1.33.7
+warning[k8s-version-map] values.yaml:14:13 `'{{ .Values.cluster.capi_providers.bootstrap_provider | eq "cabpck" | ternary "v1.32.9" "v1.32.9+rke2r1" }}'` values.yaml:10:3 `ubuntu-noble-plain-ck8s-1-32` fix v1.32.10 => _internal.k8s_version_map.1.32 | v1.32.9 | v1.32.10
+warning[k8s-version-map] values.yaml:15:13 `'{{ if eq .Values.cluster.capi_providers.bootstrap_provider "cabpr" }}v1.33.7+rke2r3{{ else }}v1.33.5{{ end }}'` values.yaml:9:3 `ubuntu-noble-plain-kubeadm-1-33` fix v1.33.7 => _internal.k8s_version_map.1.33 | v1.33.5 | v1.33.7
 leap/control-plane v1.33.7+rke2r3 (values.yaml:18:16): proven, leapmicro-6-0-plain-rke2-1-33 (clusters/leap/values.yaml:3:30) holds 1.33.7+rke2r3 (metalmark.lock:15:18)
 rke/control-plane v1.33.7+rke2r3 (values.yaml:18:16): proven, ubuntu-noble-hardened-rke2-1-33 (clusters/rke/values.yaml:3:30) holds 1.33.7+rke2r3 (metalmark.lock:33:18)
 
@@ -450,7 +450,7 @@ values.yaml:14
     stage.check().findings(str![]);
     // What a map has for every provider is not written for those that no cluster has.
     of_rke2("v1.33.7+rke2r3").check().findings(str![[r#"
-warning[k8s-version-map] values.yaml:14:13 `'{{ .Values.cluster.capi_providers.bootstrap_provider | eq "cabpck" | ternary "v1.32.9" "v1.32.9+rke2r1" }}'` values.yaml:10:3 `ubuntu-noble-plain-ck8s-1-32` fix v1.32.10 => _internal.k8s_version_map.1.32: v1.32.10
+warning[k8s-version-map] values.yaml:14:13 `'{{ .Values.cluster.capi_providers.bootstrap_provider | eq "cabpck" | ternary "v1.32.9" "v1.32.9+rke2r1" }}'` values.yaml:10:3 `ubuntu-noble-plain-ck8s-1-32` fix v1.32.10 => _internal.k8s_version_map.1.32 | v1.32.9 | v1.32.10
 
 "#]]);
     // Each map is compared: another environment has one of its own.
@@ -460,7 +460,7 @@ warning[k8s-version-map] values.yaml:14:13 `'{{ .Values.cluster.capi_providers.b
             + "_internal: {k8s_version_map: {'1.33': '{{ ternary \"v1.33.7+rke2r3\" \"v1.33.6\" (eq .Values.cluster.capi_providers.bootstrap_provider \"cabpr\") }}'}}\n",
     );
     stage.check().findings(str![[r#"
-warning[k8s-version-map] clusters/prod/values.yaml:4:39 `'{{ ternary "v1.33.7+rke2r3" "v1.33.6" (eq .Values.cluster.capi_providers.bootstrap_provider "cabpr") }}'` values.yaml:9:3 `ubuntu-noble-plain-kubeadm-1-33` fix v1.33.7 => _internal.k8s_version_map.1.33: v1.33.7
+warning[k8s-version-map] clusters/prod/values.yaml:4:39 `'{{ ternary "v1.33.7+rke2r3" "v1.33.6" (eq .Values.cluster.capi_providers.bootstrap_provider "cabpr") }}'` values.yaml:9:3 `ubuntu-noble-plain-kubeadm-1-33` fix v1.33.7 => _internal.k8s_version_map.1.33 | v1.33.6 | v1.33.7
 
 "#]]);
     // A part of the clusters says nothing of the flavors of the others.

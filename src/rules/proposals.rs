@@ -115,6 +115,10 @@ impl ClusterInput<'_> {
         let fix = whole.or_else(|| Fix::replace_within(spot, current, &*version, &*text));
         // A literal in an expression's place would be the version of every bootstrap provider.
         let text = match &fix {
+            Some(fix) if fix.within.is_some() => format!(
+                "within the expression of `{}`: `{current}` → `{version}`",
+                entry.path
+            ),
             Some(_) => format!("`{text}`"),
             None => format!(
                 "the expression of `{}` is to give `{version}` instead of `{current}`",
