@@ -481,6 +481,37 @@ fn an_image_of_another_registry_than_it_says_is_reported() {
     );
 }
 
+#[test]
+fn an_image_that_the_registry_filter_alone_keeps_away_is_the_nearest() {
+    let stage = locked("two-step-upgrade");
+    let filter = "os_image_selector_autoselect_registries: sylva";
+    stage.edit(
+        "values.yaml",
+        &format!("{filter}-n-1\n"),
+        &format!("{filter}\n"),
+    );
+    let found = stage.run("check site-a").exit(1).outcome.stdout;
+    let helps = found.lines().filter(|line| line.contains("= help: "));
+    assert_text(
+        &helps.collect::<Vec<_>>().join("\n"),
+        str![[r#"
+   = help: to boot `sylva-n-1--ubuntu-noble-plain-kubeadm-1-33`: `cluster.control_plane.capm3.os_image_selector.oci-image-registry-key: sylva-n-1`
+   = help: to boot `sylva--ubuntu-noble-plain-kubeadm-1-33`: `cluster.k8s_version: v1.33.13`
+   = help: to boot `sylva--ubuntu-noble-plain-kubeadm-1-34`: `cluster.k8s_version: v1.34.9`
+"#]],
+    );
+    let found = stage.run("check site-b").exit(1).outcome.stdout;
+    let helps = found.lines().filter(|line| line.contains("= help: "));
+    assert_text(
+        &helps.collect::<Vec<_>>().join("\n"),
+        str![[r#"
+   = help: to boot `sylva-n-1--ubuntu-noble-plain-kubeadm-1-32`: `cluster.control_plane.capm3.os_image_selector.oci-image-registry-key: sylva-n-1`
+   = help: to boot `sylva--ubuntu-noble-plain-kubeadm-1-33`: `cluster.k8s_version: v1.33.13`
+   = help: `sylva--ubuntu-noble-plain-kubeadm-1-34` is near: it has `k8s-version: 1.34.9`, not `1.32.11`
+"#]],
+    );
+}
+
 /// A cluster of OpenStack with a selector, and images of which only the names are known.
 const NAMES: &str = "\
 sylva_diskimagebuilder_images: {ubuntu-noble-plain-rke2-1-31-8: {os_images_oci_registry: sylva}}

@@ -127,12 +127,14 @@ pub struct Candidate {
     pub differs: Vec<Difference>,
 }
 
-/// How far an image is from what a selector wants. The least is the nearest: the fewest facts differ; of those, its Kubernetes version
-/// is the nearest, by minors, then by patches; of two that are equally far, the newer one. Last come images that are of another kind
-/// instead, such as of another system, and those that say no exact version.
+/// How far an image is from what a selector wants. The least is the nearest: the fewest facts differ; of those, first what only comes
+/// from another registry, which is the machine's image in all that it is; then the Kubernetes version is the nearest, by minors, then
+/// by patches; of two that are equally far, the newer one. Last come images that are of another kind instead, such as of another
+/// system, and those that say no exact version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Distance {
     facts: usize,
+    is_another: bool,
     minors: u32,
     patches: u32,
     is_older: bool,
@@ -158,6 +160,7 @@ impl Candidate {
         };
         Distance {
             facts: self.differs.len(),
+            is_another: self.differs.iter().any(|it| it.fact != fact::OCI_REGISTRY),
             minors,
             patches,
             is_older,
