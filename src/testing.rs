@@ -323,6 +323,7 @@ pub(crate) fn settings() -> Settings {
         project: String::new(),
         images: ImageSettings {
             url: "https://images.example.org/{{ image.filename }}".into(),
+            is_named: true,
             url_spot: None,
             checksum: ChecksumStyle::Literal,
             serve_all: false,

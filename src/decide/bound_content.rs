@@ -14,6 +14,7 @@ use crate::model::finding::{Finding, Subject};
 use crate::model::lock::LockedImage;
 use crate::model::name::{NameSchemes, Release};
 use crate::model::rule::{Level, RuleId};
+use crate::model::signing::RequiredSignatures;
 
 /// The words that are compared, beside the version. Where both sides say whether they are hardened, the flavor says no more.
 const WORDS: [&str; 7] = [
@@ -34,8 +35,13 @@ pub fn is_compared(image: &Image, name: &str, stronger: &Fact, weaker: &Fact) ->
     is_locked && is_of_lock && weaker.origin == Origin::Name && WORDS.contains(&name)
 }
 
-/// That an entry of the lock is another image than the one that was requested.
-pub fn other_image(image: &LockedImage, schemes: &NameSchemes) -> Option<Finding> {
+/// That an entry of the lock is another image than the one that was requested: also where only its version differs, if the policy
+/// requires its signature.
+pub fn other_image(
+    image: &LockedImage,
+    schemes: &NameSchemes,
+    required: &RequiredSignatures,
+) -> Option<Finding> {
     let reference = Reference::parse(&image.reference.value).ok()?;
     let tag = reference.tag.as_deref().unwrap_or_default();
     let facts = image.facts.iter();
@@ -63,7 +69,7 @@ pub fn other_image(image: &LockedImage, schemes: &NameSchemes) -> Option<Finding
     let mut contradictions: Vec<String> = WORDS.into_iter().filter_map(contradiction).collect();
     // A builder may give one artifact the tags of several of its releases (docs/sylva.md#updates-of-the-builder), and nobody can
     // say of which it is then.
-    let may_be_meant = contradictions.is_empty();
+    let may_be_meant = contradictions.is_empty() && !required.cover(&image.reference.value);
     contradictions.extend(said.iter().find_map(|said| said.other_version(tag)));
     if contradictions.is_empty() {
         return None;
@@ -126,12 +132,32 @@ impl Side {
         let is_other = !known.is_empty()
             && !wanted.iter().any(|one| is_in(&known, one))
             && !{ wanted.iter() }.all(|one| others.iter().any(|known| is_in(known, one)));
+        let same = known.iter().find(|known| wanted.contains(known));
+        let is_other = is_other
+            || same.is_some_and(|number| is_other_build(said, tag, &number.join(".")))
+            || known.is_empty() && wanted.is_empty() && is_counted_on(said, tag);
         is_other.then(|| self.words(fact::COMMIT_TAG, said, tag, "the tag"))
     }
 
     fn words(&self, name: &str, said: &str, wanted: &str, by: &str) -> String {
         format!("`{name}` is `{said}` by {}, `{wanted}` by {by}", self.whose)
     }
+}
+
+/// Whether a version has a word behind its number that the tag has not there: `0.4.12-rc.1` is not `0.4.12`. The tag may say more,
+/// and has no word behind a plus.
+fn is_other_build(said: &str, tag: &str, number: &str) -> bool {
+    let rest = |text| str::split_once(text, number).map_or("", |(_, rest)| rest);
+    let said = rest(said.split('+').next().unwrap_or_default());
+    let more = rest(tag).strip_prefix(said);
+    let goes_on = |more: &str| more.starts_with(|c: char| c.is_ascii_alphanumeric());
+    !said.is_empty() && numbers(said).is_empty() && more.is_none_or(goes_on)
+}
+
+/// Whether two words differ in their digits alone: `release-6` and `release-7`.
+fn is_counted_on(said: &str, tag: &str) -> bool {
+    let name = |text: &str| text.replace(|c: char| c.is_ascii_digit(), "");
+    said != tag && name(said) == name(tag) && name(tag).contains(char::is_alphabetic)
 }
 
 /// The numbers with dots in a text, and those that are as long as a date.

@@ -19,6 +19,7 @@ use crate::edit::texts::EditedFile;
 use crate::error::Error;
 use crate::files::Found;
 use crate::model::fix::Fix;
+use crate::model::policy::NO_REASON;
 use crate::model::rule::Level;
 use crate::printer;
 use crate::read::PROJECT_FILE_NAME;
@@ -28,8 +29,8 @@ use super::navigation::meet;
 use super::position::{Encoding, Lines};
 use super::project::Problem;
 
-/// What a person is to write into a waiver.
-const REASON: &str = "write why this is accepted";
+/// How long a waiver holds that an editor writes, in months.
+const MONTHS: u8 = 3;
 
 /// Writes the same in another way.
 pub(super) const REWRITE: CodeActionKind = CodeActionKind::REFACTOR_REWRITE;
@@ -186,14 +187,15 @@ impl Answers<'_> {
         Some(Arc::new(Source::new(PROJECT_FILE_NAME, text)))
     }
 
-    /// An entry of `policy.waivers` that accepts the finding; a person writes why.
+    /// An entry of `policy.waivers` that accepts the finding; it holds once a person has written why.
     fn waive(&self, problem: &Problem, diagnostic: &Diagnostic) -> Option<CodeAction> {
         let project = self.project_file()?;
         let subject = problem.subject.as_deref()?;
         let waiver: Value = serde_json::json!({
             "rule": problem.rule.as_str(),
             "where": subject,
-            "reason": REASON,
+            "reason": NO_REASON,
+            "until": self.analysis.fleet.today.add_months(MONTHS).to_string(),
         })
         .into();
         let text = with_waiver(&project.text, waiver, self.analysis.workspace().engine)?;

@@ -46,6 +46,14 @@ impl Date {
         date.day += left.min(30) as u8;
         date
     }
+
+    /// The same day some months later, or the last one of a month that is shorter.
+    pub fn add_months(self, months: u8) -> Self {
+        let months = u16::from(self.month - 1) + u16::from(months);
+        let (year, month) = (self.year + months / 12, (months % 12) as u8 + 1);
+        let day = self.day.min(days_of(year, month));
+        Self { year, month, day }
+    }
 }
 
 /// `YYYY-MM-DD`
@@ -125,6 +133,19 @@ mod tests {
             "2027-01-011",
         ] {
             assert_eq!(Date::parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn some_months_later_is_a_day_that_exists() {
+        for (from, later) in [
+            ("2026-11-21", "2027-02-21"),
+            ("2026-11-30", "2027-02-28"),
+            ("2026-09-01", "2026-12-01"),
+            ("2026-12-31", "2027-03-31"),
+        ] {
+            let date = Date::parse(from).unwrap();
+            assert_eq!(date.add_months(3).to_string(), later);
         }
     }
 

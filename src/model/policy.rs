@@ -57,6 +57,9 @@ pub struct Scoped {
     pub rules: BTreeMap<RuleId, RuleSettings>,
 }
 
+/// What an editor writes as the reason of a waiver, for a person to replace. It is none.
+pub const NO_REASON: &str = "write why this is accepted";
+
 /// One accepted finding.
 #[derive(Clone, Debug)]
 pub struct Waiver {
@@ -117,6 +120,12 @@ impl Policy {
         self.setting(finding.rule, &finding.subject, |settings| settings.level)
             .or(finding.unless_set)
             .unwrap_or_else(|| finding.rule.level())
+    }
+
+    /// Whether a level of the finding's rule is written that holds for it.
+    pub fn has_level(&self, finding: &Finding) -> bool {
+        let level = self.setting(finding.rule, &finding.subject, |settings| settings.level);
+        level.is_some()
     }
 
     /// The value of a rule's option for a cluster or a pool.
@@ -258,6 +267,14 @@ mod tests {
         assert_eq!(policy.level(&mild), Level::Warning);
         let other = finding("lab-1", "control-plane");
         assert_eq!(policy.level(&other), Level::Off);
+    }
+
+    #[test]
+    fn a_level_is_only_the_policys_where_it_is_written() {
+        let mut policy = Policy::default();
+        policy.scoped.push(scoped("lab-*", Level::Warning));
+        assert!(policy.has_level(&finding("lab-1", "md0")));
+        assert!(!policy.has_level(&finding("prod", "md0")));
     }
 
     #[test]

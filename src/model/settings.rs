@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use capi::image::{Image, Origin, fact};
+use oci_artifacts::is_oci;
 use oci_artifacts::registries::RegistrySettings;
 use yaml_tree::place::Spot;
 
@@ -70,12 +72,29 @@ pub const PROJECT_FILE_NAME: &str = "metalmark.yaml";
 pub struct ImageSettings {
     /// minijinja template of the URL that machines fetch the image from; knows `image` and `cluster`.
     pub url: String,
+    /// Whether the project file or a flag names it. Else it is that of Sylva's image server.
+    pub is_named: bool,
     /// Where the project file has it.
     pub url_spot: Option<Spot>,
     /// The checksum itself, or the URL of a file that holds it.
     pub checksum: ChecksumStyle,
     /// Serve every image of the catalog, used or not.
     pub serve_all: bool,
+}
+
+impl ImageSettings {
+    /// The address in the image's own facts, which counts before the template. Nobody said that an image server has an image whose
+    /// record names an artifact alone: machines pull that.
+    pub fn own_url<'a>(&self, image: &'a Image) -> Option<&'a str> {
+        let served = image.facts.text("locations.https");
+        let artifact = image
+            .facts
+            .get(fact::URI)
+            .filter(|uri| !self.is_named && uri.origin == Origin::Record && is_oci(&uri.value));
+        served
+            .filter(|url| !url.is_empty())
+            .or_else(|| artifact.map(|uri| &*uri.value))
+    }
 }
 
 /// How a checksum is stamped.

@@ -71,8 +71,9 @@ impl Fleet {
         )?;
         let files = Sources::default().with_facts(&facts.files);
         let entries = facts.lock.iter().flat_map(|lock| lock.images());
+        let settings = &workspace.settings;
         let other = entries.filter_map(|entry| {
-            let finding = other_image(entry, &workspace.settings.schemes)?;
+            let finding = other_image(entry, &settings.schemes, &settings.policy.signatures)?;
             Some(finding.with_label(files.resolve(entry.reference.place), "locked here"))
         });
         workspace.findings.extend(other);

@@ -1,6 +1,7 @@
 //! The project file's `policy.keys`, `policy.denied-keys` and `policy.signatures` → which keys have to have signed which images.
 //!
-//! Keys are read here, so that a project file that contradicts itself is refused before anything rests on it.
+//! Keys are read here, so that a project file that contradicts itself is refused before anything rests on it. So are levels that
+//! would take back what the policy demands.
 
 use std::collections::BTreeMap;
 
@@ -10,6 +11,7 @@ use yaml_tree::suggest::did_you_mean;
 
 use crate::files::Files;
 use crate::model::finding::Finding;
+use crate::model::policy::RuleSettings;
 use crate::model::rule::{Level, RuleId};
 use crate::model::signing::{RequiredSignatures, SignatureDemand, TrustedKeys};
 
@@ -19,13 +21,7 @@ use super::project::{
     KeyOptions, Need, NeedWord, PolicyOptions, SignatureDemandOptions, SignatureOptions,
 };
 use super::registries;
-
-/// The rules without which a required signature would be none.
-const NEEDED: [RuleId; 3] = [
-    RuleId::SignatureUnchecked,
-    RuleId::SignatureMissing,
-    RuleId::SignatureInvalid,
-];
+use super::rule_options::RuleOptions;
 
 /// The word for all images that no other prefix covers.
 const ALL: &str = "*";
@@ -91,9 +87,6 @@ impl<'a> KeyPolicy<'a> {
                     }
                 }
             }
-        }
-        if !required.is_empty() {
-            self.refuse_lower_levels();
         }
         required
     }
@@ -186,22 +179,51 @@ impl<'a> KeyPolicy<'a> {
         self.known.insert(text.to_owned(), key.clone());
         key
     }
+}
 
-    /// That rules are milder than an error without which nothing that is required would be demanded.
-    fn refuse_lower_levels(&mut self) {
-        let rules = self.options.rules.settings();
-        for rule in NEEDED {
-            let level = rules.get(&rule).and_then(|settings| settings.level);
-            if level.is_some_and(|level| level != Level::Error) {
-                let message = format!(
-                    "`policy.signatures` requires signatures, and `policy.rules` makes `{rule}` no error"
-                );
-                self.refuse(
-                    message,
-                    &["policy", "rules", rule.as_str()],
-                    "remove that line; a waiver accepts single images",
-                );
-            }
+/// What the policy demands of images.
+pub(super) struct Demanded {
+    pub(super) signatures: bool,
+    pub(super) provenance: bool,
+}
+
+impl Demanded {
+    /// The levels and options that are written at a path. A level that would take back a demand is left out and reported.
+    pub(super) fn levels(
+        &self,
+        rules: &RuleOptions,
+        path: &[&str],
+        places: &Places<'_>,
+        findings: &mut Vec<Finding>,
+    ) -> BTreeMap<RuleId, RuleSettings> {
+        let mut settings = rules.settings();
+        for (rule, settings) in &mut settings {
+            let is_lower = settings.level.is_some_and(|level| level != Level::Error);
+            let Some(demand) = self.resting_on(*rule).filter(|_| is_lower) else {
+                continue;
+            };
+            settings.level = None;
+            let place = path.join(".");
+            let message = format!("`{demand}, and `{place}` makes `{rule}` no error");
+            let path: Vec<&str> = path.iter().copied().chain([rule.as_str()]).collect();
+            let finding = places.finding(message, &path);
+            findings.push(finding.help("remove that line; a waiver accepts single images"));
+        }
+        settings
+    }
+
+    /// The demand that nothing would hold up if that rule were no error: all rules about the lock are, but those of the other kind.
+    fn resting_on(&self, rule: RuleId) -> Option<&'static str> {
+        let is_of_signatures = rule.as_str().starts_with("signature-");
+        let is_of_provenance = rule == RuleId::ProvenanceUnproven;
+        if !rule.is_of_lock() || rule.level() != Level::Error {
+            None
+        } else if self.signatures && !is_of_provenance {
+            Some("policy.signatures` requires signatures")
+        } else if self.provenance && !is_of_signatures {
+            Some("policy.provenance` requires proof")
+        } else {
+            None
         }
     }
 }

@@ -9,12 +9,12 @@ use crate::model::finding::Finding;
 use crate::model::judgment::Grade;
 use crate::model::name::{NameSchemes, OwnScheme};
 use crate::model::output_path;
-use crate::model::policy::{Policy, Scoped, Waiver, Waivers, pattern};
+use crate::model::policy::{NO_REASON, Policy, Scoped, Waiver, Waivers, pattern};
 use crate::model::rule::RuleId;
 use crate::model::settings::{ImageSettings, Output, RELEASE, Settings};
 
 use super::Flags;
-use super::key_policy::KeyPolicy;
+use super::key_policy::{Demanded, KeyPolicy};
 use super::places::{Places, bad_pattern};
 use super::project::{FailOn, OutputOptions, PolicyOptions, ProjectFile, ReleaseOptions};
 use super::rule_options::{self, RuleOptions};
@@ -50,6 +50,7 @@ pub(super) fn settings(
                 .clone()
                 .or_else(|| file.images.url.clone())
                 .unwrap_or_else(|| DEFAULT_URL.to_owned()),
+            is_named: flags.image_url.is_some() || file.images.url.is_some(),
             url_spot: match flags.image_url {
                 Some(_) => None,
                 None => places.spot(&["images", "url"]),
@@ -164,12 +165,18 @@ fn policy(
     places: &Places<'_>,
     findings: &mut Vec<Finding>,
 ) -> Policy {
+    let signatures = KeyPolicy::new(options, files, places, findings).read();
+    let provenance = provenance::demands(&options.provenance, places, findings);
+    let demanded = Demanded {
+        signatures: !signatures.is_empty(),
+        provenance: !provenance.is_empty(),
+    };
     Policy {
-        rules: options.rules.settings(),
+        rules: demanded.levels(&options.rules, &["policy", "rules"], places, findings),
         scoped: options
             .clusters
             .iter()
-            .filter_map(|(text, rules)| read_scope(text, rules, places, findings))
+            .filter_map(|(text, rules)| read_scope(text, rules, &demanded, places, findings))
             .collect(),
         waivers: waivers(options, places, findings),
         fail_on: options.fail_on.map(|worst| match worst {
@@ -177,27 +184,26 @@ fn policy(
             FailOn::Unproven => Grade::Unproven,
             FailOn::ByName => Grade::ByName,
         }),
-        signatures: KeyPolicy::new(options, files, places, findings).read(),
-        provenance: provenance::demands(&options.provenance, places, findings),
+        signatures,
+        provenance,
     }
 }
 
 fn read_scope(
     text: &str,
     rules: &RuleOptions,
+    demanded: &Demanded,
     places: &Places<'_>,
     findings: &mut Vec<Finding>,
 ) -> Option<Scoped> {
+    let path = ["policy", "clusters", text];
     match pattern(text) {
         Ok(pattern) => Some(Scoped {
             pattern: pattern.compile_matcher(),
-            rules: rules.settings(),
+            rules: demanded.levels(rules, &path, places, findings),
         }),
         Err(error) => {
-            findings.push(
-                bad_pattern(text, &error)
-                    .with_label(places.spot(&["policy", "clusters", text]), ""),
-            );
+            findings.push(bad_pattern(text, &error).with_label(places.spot(&path), ""));
             None
         }
     }
@@ -224,10 +230,11 @@ fn waivers(options: &PolicyOptions, places: &Places<'_>, findings: &mut Vec<Find
             let finding = Finding::new(RuleId::ProjectFile, message).with_label(spot.clone(), "");
             findings.push(finding.help("write the last day it holds as `YYYY-MM-DD`"));
         }
-        if written.reason.trim().is_empty() {
+        if ["", NO_REASON].contains(&written.reason.trim()) {
             let message = format!("the waiver of `{}` gives no reason", written.rule);
-            let finding = Finding::new(RuleId::ProjectFile, message).with_label(spot.clone(), "");
+            let finding = Finding::new(RuleId::ProjectFile, message).with_label(spot, "");
             findings.push(finding.help("write why it is accepted: `reason: …`"));
+            continue;
         }
         let rule = rule(&written.rule, places, findings);
         match pattern(&written.pattern) {

@@ -136,14 +136,21 @@ impl<'a> Renderer<'a> {
             made.map_err(|finding| refused.borrow_mut().push(*finding))
                 .ok()
         };
-        let pools = view.pools();
-        pools
-            .map(
-                |SelectedPool {
-                     pool, selection, ..
-                 }| { stamp::for_pool(pool, selection, &view.images, &stamp) },
-            )
-            .collect()
+        let of_pool = |SelectedPool {
+                           pool, selection, ..
+                       }| {
+            let made = stamp::for_pool(pool, selection, &view.images, &stamp)?;
+            if let Some(mut finding) = stamp::unpinned(&made, &view.images) {
+                finding.subject.cluster = Some(view.cluster.name.to_string());
+                finding.subject.pool = Some(pool.name.to_string());
+                finding.subject.image = made.key.as_ref().map(ToString::to_string);
+                let spot = self.settings.images.url_spot.clone();
+                let finding = finding.with_label(spot, "machines pull this image");
+                refused.borrow_mut().push(finding);
+            }
+            Some(made)
+        };
+        view.pools().map(of_pool).collect()
     }
 
     /// The files of one cluster, for every output.
@@ -276,9 +283,9 @@ impl<'a> Renderer<'a> {
         image: &Image,
         cluster: Option<&Context>,
     ) -> Option<Result<Stamp, Box<Finding>>> {
-        if let Some(url) = stamp::own_url(image) {
+        if let Some(url) = self.settings.images.own_url(image) {
             let style = self.settings.images.checksum;
-            return Some(Ok(stamp::for_image(image, url, style)));
+            return Some(Ok(stamp::for_image(image, url.to_owned(), style)));
         }
         if self.engine.is_broken(stamp::URL_TEMPLATE) {
             return None;

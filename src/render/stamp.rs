@@ -6,6 +6,8 @@ use capi::providers::Stamp;
 use oci_artifacts::{Reference, is_oci};
 
 use crate::model::cluster::Pool;
+use crate::model::finding::Finding;
+use crate::model::rule::RuleId;
 use crate::model::selection::{Outcome, Selection};
 use crate::model::settings::ChecksumStyle;
 
@@ -52,10 +54,20 @@ fn pin(image: &Image, url: String) -> String {
     pinned().unwrap_or(url)
 }
 
-/// The address in the image's own facts, which takes precedence over the template.
-pub(super) fn own_url(image: &Image) -> Option<String> {
-    let url = image.facts.text("locations.https")?;
-    (!url.is_empty()).then(|| url.to_owned())
+/// That machines pull a locked image by a tag all the same, because the template of its URL names another repository or tag. What
+/// is not locked is reported with the catalog.
+pub(super) fn unpinned(stamp: &Stamp, images: &Images) -> Option<Finding> {
+    let key = stamp.key.as_ref()?;
+    images.get(key)?.digest_reference()?;
+    let has_digest = Reference::parse(&stamp.url).is_ok_and(|it| it.digest.is_some());
+    if !stamp.is_oci() || has_digest {
+        return None;
+    }
+    let message = format!("`{}` names a tag, which may move", stamp.url);
+    let finding = Finding::new(RuleId::ReferenceUnpinned, message);
+    Some(finding.help(
+        "write `{{ image.pinned }}` into `images.url`, or `@{{ image.digest }}` instead of the tag",
+    ))
 }
 
 /// The stamp for a pool's selection: that of the image, or the URL and checksum in the values.

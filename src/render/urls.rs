@@ -6,12 +6,15 @@ use capi::image::{Image, ImageKey, Images, fact};
 
 use super::context;
 use super::engine::Engine;
-use super::stamp::{URL_TEMPLATE, own_url};
+use super::stamp::URL_TEMPLATE;
 use crate::model::cluster::Cluster;
-use crate::model::settings::Settings;
+use crate::model::settings::{ImageSettings, Settings};
 
 /// The template of `images.url`, alone.
-pub struct ImageUrls(Engine);
+pub struct ImageUrls {
+    engine: Engine,
+    settings: ImageSettings,
+}
 
 impl ImageUrls {
     /// Compiles it. What is wrong in it is reported where files are rendered.
@@ -19,7 +22,8 @@ impl ImageUrls {
         let mut engine = Engine::new();
         let (name, url) = (URL_TEMPLATE.to_owned(), &settings.images.url);
         engine.add_value(name, url, None, &mut Vec::new());
-        Self(engine)
+        let settings = settings.images.clone();
+        Self { engine, settings }
     }
 
     /// Finds the images that are served at the URLs that a cluster's pools name.
@@ -37,12 +41,12 @@ impl ImageUrls {
         let is_said = |image: &&Image| {
             let file = image.facts.text(fact::FILENAME);
             let mut words = [&*image.key, &*image.artifact].into_iter().chain(file);
-            words.any(|word| url.contains(word)) && own_url(image).is_none()
+            words.any(|word| url.contains(word)) && self.settings.own_url(image).is_none()
         };
         let cluster = context::cluster(cluster);
         let is_served = |image: &&Image| {
             let scope = context::scope(Some(context::image(images, &image.key)), Some(&cluster));
-            let made = self.0.render_line(URL_TEMPLATE, scope);
+            let made = self.engine.render_line(URL_TEMPLATE, scope);
             made.is_ok_and(|made| made == url)
         };
         let mut served = images.values().filter(is_said).filter(is_served);

@@ -246,14 +246,15 @@ impl<'a> ClusterInput<'a> {
     /// Whether nodes pull an image from its registry themselves, so that no checksum is stamped
     /// (docs/sylva.md#machine-templates).
     pub fn is_pulled(&self, image: &Image) -> bool {
+        if let Some(own) = self.settings.images.own_url(image) {
+            return is_oci(own);
+        }
         let template = self.settings.images.url.trim_start();
         let uri = image.uri.as_ref().map_or("", |uri| &uri.value);
-        let served = image.facts.text("locations.https").is_some();
         let is_own = ["{{ image.uri", "{{ image.pinned"]
             .iter()
             .any(|it| template.starts_with(it));
-        let by_template = is_oci(template) || is_own && is_oci(uri);
-        by_template && !served
+        is_oci(template) || is_own && is_oci(uri)
     }
 
     /// Whether a component bundle brings Kubernetes onto a pool's image: `component-mismatch` says what does not fit.

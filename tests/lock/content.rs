@@ -135,9 +135,52 @@ fn an_artifact_of_several_releases_is_locked_with_a_warning() {
 $ lock => 0
 added   JAMMY sha256:433d32059244… oci://registry.example.org/os/JAMMY:0.4.12
 added   NOBLE sha256:b3b3e998d26a… oci://registry.example.org/os/NOBLE:0.4.12
-accepted NOBLE: artifact-other-image, the policy makes it no error
+accepted NOBLE: artifact-other-image, it is no error unless the policy makes it one
 metalmark.lock: 0 kept, 2 added, 0 updated, 0 dropped; written
 warning[artifact-other-image]: `oci://registry.example.org/os/NOBLE:0.4.12` is another image than it is called: `commit-tag` is `0.4.11` by its facts, `0.4.12` by the tag --> values.yaml:2:3
+
+"#]]);
+}
+
+/// A signature is as good on an old image as on a new one: with a required signature, nothing but the version tells them apart.
+#[test]
+fn a_signed_image_of_another_version_is_refused_where_signatures_are_required() {
+    let key = Key::new();
+    let stage = site();
+    stage.write("a.pub", key.pem());
+    write_values(&stage, "0.4.12", &[NOBLE], "    cosign_publickey: a.pub\n");
+    let old = [("sylva/commit-tag", "0.4.12-rc.1")];
+    let digest = push_facts(&stage, "0.4.12", NOBLE, "0.4.12", &old);
+    let own = facts(NOBLE, "0.4.12", "a");
+    let own = own.iter().map(|(name, value)| (*name, &**value));
+    let all: Vec<(&str, &str)> = own.chain(old).collect();
+    let mut layout = registry(&stage);
+    let name = format!("registry.example.org/os/{NOBLE}:0.4.12");
+    layout.image(Some(&name), &all);
+    sign(&mut layout, NOBLE, &digest, &[&key], NOBLE);
+    let mut story = story(&stage);
+    story.runs(&["lock"]);
+    let file = stage.read("metalmark.yaml");
+    for policy in [
+        "{signatures: {elsewhere.example: required}}",
+        "{signatures: required}",
+    ] {
+        stage.write("metalmark.yaml", format!("{file}policy: {policy}\n"));
+        story.note(policy).judge(&GATES);
+    }
+    story.is(str![[r#"
+$ lock => 0
+added   NOBLE sha256:59b95283ecca… oci://registry.example.org/os/NOBLE:0.4.12
+accepted NOBLE: artifact-other-image, it is no error unless the policy makes it one
+metalmark.lock: 0 kept, 1 added, 0 updated, 0 dropped; written
+warning[artifact-other-image]: `oci://registry.example.org/os/NOBLE:0.4.12` is another image than it is called: `commit-tag` is `0.4.12-rc.1` by its facts, `0.4.12` by the tag --> values.yaml:2:3
+# {signatures: {elsewhere.example: required}}
+$ check, render --frozen --stdout, verify => 0
+warning[artifact-other-image]: `oci://registry.example.org/os/NOBLE:0.4.12` is another image than it is called: `commit-tag` is `0.4.12-rc.1` by its facts, `0.4.12` by the tag
+$ lock --check => 0
+# {signatures: required}
+$ check, lock --check, render --frozen --stdout, verify => 1
+error[artifact-other-image]: `oci://registry.example.org/os/NOBLE:0.4.12` is another image than it is called: `commit-tag` is `0.4.12-rc.1` by its facts, `0.4.12` by the tag
 
 "#]]);
 }
@@ -237,6 +280,23 @@ any os/any:1.0.0
 any os/any:0.4.13 commit-tag=0.4.12
     `commit-tag` is `0.4.12` by its facts, `0.4.13` by the tag
 any os/any:0.4 commit-tag=0.4.12
+any os/any:0.4 commit-tag=0.4.12-rc.1
+any os/any:0.4.12 commit-tag=0.4.12-rc.1
+    `commit-tag` is `0.4.12-rc.1` by its facts, `0.4.12` by the tag
+any os/any:0.4.12-rc.1 commit-tag=0.4.12-rc.1
+any os/any:0.4.12-rc.10 commit-tag=0.4.12-rc.1
+    `commit-tag` is `0.4.12-rc.1` by its facts, `0.4.12-rc.10` by the tag
+any os/any:0.4.12-r2 commit-tag=0.4.12-r1
+    `commit-tag` is `0.4.12-r1` by its facts, `0.4.12-r2` by the tag
+any os/any:0.4.12-r1-lab commit-tag=0.4.12-r1
+any os/any:0.4.12 commit-tag=0.4.12+build.5
+any os/any:1.31.8-0.4.12 commit-tag=0.4.12-1.31.8
+any os/any:0.4.12rc1 commit-tag=0.4.12
+any os/any:release-7 commit-tag=release-6
+    `commit-tag` is `release-6` by its facts, `release-7` by the tag
+any os/any:release-6 commit-tag=release-6
+any os/any:stable-7 commit-tag=release-6
+any os/any:7 commit-tag=6
 any os/any:0.4.12-lab.1 commit-tag=0.4.12
 any os/any:0.4.12-1.30.2 commit-tag=0.4.12
 any os/any:stable commit-tag=0.4.12
@@ -499,7 +559,8 @@ fn machines_pull_what_is_locked() {
         let rendered = stage.run("render --frozen --stdout").outcome;
         let all = format!("{}{}", rendered.stdout, rendered.stderr);
         let lines = all.lines().map(str::trim).filter(|line| {
-            line.starts_with("url:") || line.starts_with("checksum:") || line.starts_with("error")
+            let starts = ["url:", "checksum:", "error", "warning[reference-unpinned]"];
+            starts.iter().any(|start| line.starts_with(start))
         });
         lines
             .map(|line| line.replace(part.as_str(), "PART").replace(NOBLE, "NOBLE"))
@@ -515,6 +576,7 @@ oci://mirror.example/other/{{ image.artifact }}:0.4.12
     url: oci://mirror.example/other/NOBLE@PART
 oci://mirror.example/other/{{ image.artifact }}:1
     url: oci://mirror.example/other/NOBLE:1
+    warning[reference-unpinned]: `oci://mirror.example/other/NOBLE:1` names a tag, which may move
 oci://mirror.example/other/built@{{ image.digest }}
     url: oci://mirror.example/other/built@PART
 https://mirror.example/{{ image.registry }}/image.{{ image.format }}
@@ -527,6 +589,66 @@ https://mirror.example/{{ image.digest }}.raw
 "#]],
         url,
     );
+}
+
+/// Sylva's image server is the default of values; it has no image that a record says to be in a registry alone.
+#[test]
+fn an_image_that_lies_in_a_registry_alone_is_stamped_with_no_address_that_nobody_named() {
+    const URL: &str = "oci://registry.example.org/one/noble:0.4.12";
+    let template = format!(
+        "apiVersion: infrastructure.cluster.x-k8s.io/v1beta1\nkind: Metal3MachineTemplate\n\
+         metadata: {{name: noble}}\nspec:\n  template:\n    spec:\n      image:\n        url: {URL}\n"
+    );
+    let settings = format!(
+        "manifests: [clusters]\nregistries: {{mirrors: {{registry.example.org: oci-layout:registry}}}}\n\
+         images: {{records: {{noble: {{k8s: {{flavor: kubeadm, version: 1.31.8}}, format: raw, locations: {{oci: '{URL}'}}}}}}}}\n\
+         stamps: [{{kind: Metal3MachineTemplate, image: noble}}]"
+    );
+    let stage = project()
+        .settings(&settings)
+        .file("clusters/noble.yaml", &template);
+    let facts = facts("noble", "0.4.12", "a");
+    let facts: Vec<(&str, &str)> = { facts.iter() }
+        .map(|(name, value)| (*name, &**value))
+        .collect();
+    registry(&stage).image(Some(URL.trim_start_matches("oci://")), &facts);
+    let mut story = story(&stage);
+    story.runs(&["lock", "stamp"]);
+    story.note(&stage.read("clusters/noble.yaml"));
+    stage.write("clusters/noble.yaml", &template);
+    let named = "images: {url: 'http://files.example/{{ image.key }}.raw', ";
+    stage.edit("metalmark.yaml", "images: {", named);
+    story.runs(&["stamp"]);
+    story.note(&stage.read("clusters/noble.yaml"));
+    story.is(str![[r#"
+$ lock => 0
+metalmark.lock: 0 kept, 0 added, 0 updated, 0 dropped; unchanged
+$ stamp => 0
+stamped  clusters/noble.yaml
+1 file of manifests, 1 stamped
+# apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
+kind: Metal3MachineTemplate
+metadata: {name: noble}
+spec:
+  template:
+    spec:
+      image:
+        url: oci://registry.example.org/one/noble:0.4.12
+        format: raw
+
+$ stamp => 1
+error[image-unstamped]: Metal3MachineTemplate `noble` is not stamped: nothing says the checksum of image `noble` --> clusters/noble.yaml:3:18 ::: metalmark.yaml:5:10
+# apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
+kind: Metal3MachineTemplate
+metadata: {name: noble}
+spec:
+  template:
+    spec:
+      image:
+        url: oci://registry.example.org/one/noble:0.4.12
+
+
+"#]]);
 }
 
 /// What `lock` says of an index: of its parts, each `ARCHITECTURE/OS/DISKTYPE`, where the last part is an index itself.

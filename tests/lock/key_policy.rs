@@ -279,6 +279,7 @@ warning[k8s-version-unproven]: nothing proves that image `NOBLE` holds Kubernete
 $ check => 1
 error[project-file]: `policy.signatures` requires signatures, and `policy.rules` makes `signature-unchecked` no error
 error[lock-missing-image]: the policy requires signatures, and there is no lock with those of `JAMMY`, `NOBLE`
+error[signature-unchecked]: `policy.signatures` requires signatures, and the values name no key for images of registry `sylva`
 error[checksum-missing]: the sha256 of image `NOBLE` is not known
 error[format-missing]: the format of image `NOBLE` is not known
 warning[k8s-version-unproven]: nothing proves that image `NOBLE` holds Kubernetes `v1.31.8+rke2r1`
@@ -303,6 +304,96 @@ error[project-file]: `no prefix` is not a registry, nor a prefix of repositories
 error[checksum-missing]: the sha256 of image `NOBLE` is not known
 error[format-missing]: the format of image `NOBLE` is not known
 warning[k8s-version-unproven]: nothing proves that image `NOBLE` holds Kubernetes `v1.31.8+rke2r1`
+
+"#]]);
+}
+
+/// Whoever could lower one rule for one cluster would have taken back what the policy demands of all.
+#[test]
+fn no_level_anywhere_takes_back_what_the_policy_demands() {
+    let signed = Signed::new();
+    write_values(
+        &signed.stage,
+        "0.4.12",
+        &[NOBLE, JAMMY],
+        "    cosign_publickey: old.pub\n",
+    );
+    let mut story = signed.story();
+    story.run("lock");
+    signed.stage.remove("metalmark.evidence");
+    let proven = "  provenance: [{images: registry.example.org, signature: true, key: old.pub}]\n";
+    for policy in [
+        "  signatures: required\n  rules: {lock-stale: off}",
+        "  signatures: required\n  rules: {artifact-other-image: warning, project-file: off}",
+        "  signatures: required\n  rules: {lock-stale: {level: off}, image-outdated: warning, provenance-unproven: off}",
+        "  signatures: required\n  clusters: {'*': {lock-stale: off}, 'ed*': {signature-unchecked: warning}}",
+        &format!(
+            "{proven}  clusters: {{edge: {{provenance-unproven: off, signature-missing: off}}}}"
+        ),
+        &format!("{proven}  rules: {{lock-stale: warning}}"),
+    ] {
+        signed.write_policy(policy);
+        story.note(policy).judge(&GATES[..2]);
+    }
+    story.is(str![[r#"
+$ lock => 0
+added   JAMMY sha256:433d32059244… oci://registry.example.org/os/JAMMY:0.4.12
+added   NOBLE sha256:0d9d36ba8dac… oci://registry.example.org/os/NOBLE:0.4.12
+metalmark.lock: 0 kept, 2 added, 0 updated, 0 dropped; written
+#   signatures: required
+  rules: {lock-stale: off}
+$ check --frozen => 1
+error[project-file]: `policy.signatures` requires signatures, and `policy.rules` makes `lock-stale` no error
+error[lock-stale]: the lock has no evidence of `JAMMY`, `NOBLE`, so that their signatures cannot be proven
+warning[k8s-version-unproven]: nothing proves that image `NOBLE` holds Kubernetes `v1.31.8+rke2r1`
+$ lock --check => 1
+error[project-file]: `policy.signatures` requires signatures, and `policy.rules` makes `lock-stale` no error
+error[lock-stale]: the lock has no evidence of `JAMMY`, `NOBLE`, so that their signatures cannot be proven
+#   signatures: required
+  rules: {artifact-other-image: warning, project-file: off}
+$ check --frozen => 1
+error[lock-stale]: the lock has no evidence of `JAMMY`, `NOBLE`, so that their signatures cannot be proven
+warning[k8s-version-unproven]: nothing proves that image `NOBLE` holds Kubernetes `v1.31.8+rke2r1`
+$ lock --check => 1
+error[lock-stale]: the lock has no evidence of `JAMMY`, `NOBLE`, so that their signatures cannot be proven
+#   signatures: required
+  rules: {lock-stale: {level: off}, image-outdated: warning, provenance-unproven: off}
+$ check --frozen => 1
+error[project-file]: `policy.signatures` requires signatures, and `policy.rules` makes `lock-stale` no error
+error[lock-stale]: the lock has no evidence of `JAMMY`, `NOBLE`, so that their signatures cannot be proven
+warning[k8s-version-unproven]: nothing proves that image `NOBLE` holds Kubernetes `v1.31.8+rke2r1`
+$ lock --check => 1
+error[project-file]: `policy.signatures` requires signatures, and `policy.rules` makes `lock-stale` no error
+error[lock-stale]: the lock has no evidence of `JAMMY`, `NOBLE`, so that their signatures cannot be proven
+#   signatures: required
+  clusters: {'*': {lock-stale: off}, 'ed*': {signature-unchecked: warning}}
+$ check --frozen => 1
+error[project-file]: `policy.signatures` requires signatures, and `policy.clusters.*` makes `lock-stale` no error
+error[project-file]: `policy.signatures` requires signatures, and `policy.clusters.ed*` makes `signature-unchecked` no error
+error[lock-stale]: the lock has no evidence of `JAMMY`, `NOBLE`, so that their signatures cannot be proven
+warning[k8s-version-unproven]: nothing proves that image `NOBLE` holds Kubernetes `v1.31.8+rke2r1`
+$ lock --check => 1
+error[project-file]: `policy.signatures` requires signatures, and `policy.clusters.*` makes `lock-stale` no error
+error[project-file]: `policy.signatures` requires signatures, and `policy.clusters.ed*` makes `signature-unchecked` no error
+error[lock-stale]: the lock has no evidence of `JAMMY`, `NOBLE`, so that their signatures cannot be proven
+#   provenance: [{images: registry.example.org, signature: true, key: old.pub}]
+  clusters: {edge: {provenance-unproven: off, signature-missing: off}}
+$ check --frozen => 1
+error[project-file]: `*` is not a registry, nor a prefix of repositories in one
+error[lock-stale]: the lock has no evidence of `JAMMY`, `NOBLE`, so that their signatures cannot be proven
+warning[k8s-version-unproven]: nothing proves that image `NOBLE` holds Kubernetes `v1.31.8+rke2r1`
+$ lock --check => 1
+error[project-file]: `*` is not a registry, nor a prefix of repositories in one
+error[lock-stale]: the lock has no evidence of `JAMMY`, `NOBLE`, so that their signatures cannot be proven
+#   provenance: [{images: registry.example.org, signature: true, key: old.pub}]
+  rules: {lock-stale: warning}
+$ check --frozen => 1
+error[project-file]: `*` is not a registry, nor a prefix of repositories in one
+warning[lock-stale]: the lock has no evidence of `JAMMY`, `NOBLE`, so that their signatures cannot be proven
+warning[k8s-version-unproven]: nothing proves that image `NOBLE` holds Kubernetes `v1.31.8+rke2r1`
+$ lock --check => 1
+error[project-file]: `*` is not a registry, nor a prefix of repositories in one
+warning[lock-stale]: the lock has no evidence of `JAMMY`, `NOBLE`, so that their signatures cannot be proven
 
 "#]]);
 }

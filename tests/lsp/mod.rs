@@ -369,7 +369,7 @@ edge-lyon/md0: ubuntu-noble-plain-kubeadm-1-31-8 (1.31.8, proven)
 #[test]
 fn a_waiver_is_written_into_the_project_file() {
     let sylva = sylva();
-    let mut client = Client::start(&sylva, &[LYON]);
+    let mut client = Client::start(&sylva, &[LYON, "metalmark.yaml"]);
     client.replace(LYON, "plain-kubeadm-1-31-8", "plain-rke2-1-30-12");
     let mut left = client.findings(LYON).len();
     assert!(left > 0);
@@ -378,14 +378,20 @@ fn a_waiver_is_written_into_the_project_file() {
         let mut waivers = actions.filter(|(title, _)| title.starts_with("Accept `"));
         client.apply(&waivers.next().expect("a waiver").1);
         let now = client.findings(LYON).len();
+        assert_eq!(now, left, "a waiver without a reason accepts nothing");
+        client.replace(
+            "metalmark.yaml",
+            "write why this is accepted",
+            "ticket 4711",
+        );
+        let now = client.findings(LYON).len();
         assert!(now < left, "{now} of {left} are left");
         left = now;
     }
     let project = client.text("metalmark.yaml");
-    assert!(
-        project.contains("reason: write why this is accepted"),
-        "{project}"
-    );
+    let last = project.lines().last().expect("a line");
+    assert!(project.contains("reason: ticket 4711"), "{project}");
+    assert!(last.contains("until: "), "{project}");
     assert!(project.starts_with("# The main job"), "{project}");
 }
 

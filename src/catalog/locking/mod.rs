@@ -29,6 +29,7 @@ use crate::model::finding::{Finding, Subject};
 use crate::model::lock::{Lock, LockedImage};
 use crate::model::name::NameSchemes;
 use crate::model::rule::RuleId;
+use crate::model::signing::RequiredSignatures;
 
 pub use bytes::verify_bytes;
 pub use demands::Provenances;
@@ -63,6 +64,8 @@ pub struct LockRequest<'a> {
     pub pages: Pages,
     /// How names of images are read.
     pub schemes: NameSchemes,
+    /// The images that have to be signed.
+    pub signatures: RequiredSignatures,
     /// Why the policy accepts a finding: what it accepts is locked. None where it does not.
     pub accepts: &'a dyn Fn(&Finding) -> Option<String>,
 }
@@ -76,6 +79,7 @@ impl Default for LockRequest<'_> {
             platform: Platform::default(),
             pages: Pages::default(),
             schemes: NameSchemes::default(),
+            signatures: RequiredSignatures::default(),
             accepts: &|_| None,
         }
     }
@@ -211,8 +215,8 @@ pub fn lock(
         }
     }
     for (identity, requirement) in requirements {
-        let entry = entries.get(identity);
-        if let Some(finding) = entry.and_then(|entry| other_image(entry, &request.schemes)) {
+        let other = |entry| other_image(entry, &request.schemes, &request.signatures);
+        if let Some(finding) = entries.get(identity).and_then(other) {
             run.refuse(finding, requirement, request, &mut entries);
         }
     }

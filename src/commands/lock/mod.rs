@@ -165,6 +165,7 @@ pub(super) fn preview(
         keep_unrequired: true,
         platform: workspace.settings.registries.platform.clone(),
         schemes: workspace.settings.schemes.clone(),
+        signatures: workspace.settings.policy.signatures.clone(),
         accepts: &accepts,
         ..LockRequest::default()
     };
@@ -183,7 +184,12 @@ pub(super) fn preview(
 fn acceptance(finding: &Finding, workspace: &Workspace, today: Date) -> Option<String> {
     let policy = &workspace.settings.policy;
     if policy.level(finding) != Level::Error {
-        return Some("the policy makes it no error".to_owned());
+        let reason = if policy.has_level(finding) {
+            "the policy makes it no error"
+        } else {
+            "it is no error unless the policy makes it one"
+        };
+        return Some(reason.to_owned());
     }
     let waiver = policy.waiver(finding, today)?;
     let reason = policy
@@ -291,6 +297,7 @@ fn lock_request<'a>(
         accept_moved: options.accept_moved.iter().cloned().collect(),
         platform: workspace.settings.registries.platform.clone(),
         schemes: workspace.settings.schemes.clone(),
+        signatures: workspace.settings.policy.signatures.clone(),
         ..LockRequest::default()
     })
 }
