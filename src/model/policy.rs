@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn a_level_is_only_the_policys_where_it_is_written() {
+    fn a_level_is_only_that_of_the_policy_where_it_is_written() {
         let mut policy = Policy::default();
         policy.scoped.push(scoped("lab-*", Level::Warning));
         assert!(policy.has_level(&finding("lab-1", "md0")));

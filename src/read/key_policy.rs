@@ -199,7 +199,7 @@ impl Demanded {
         let mut settings = rules.settings();
         for (rule, settings) in &mut settings {
             let is_lower = settings.level.is_some_and(|level| level != Level::Error);
-            let Some(demand) = self.resting_on(*rule).filter(|_| is_lower) else {
+            let Some(demand) = self.find_demand(*rule).filter(|_| is_lower) else {
                 continue;
             };
             settings.level = None;
@@ -213,7 +213,7 @@ impl Demanded {
     }
 
     /// The demand that nothing would hold up if that rule were no error: all rules about the lock are, but those of the other kind.
-    fn resting_on(&self, rule: RuleId) -> Option<&'static str> {
+    fn find_demand(&self, rule: RuleId) -> Option<&'static str> {
         let is_of_signatures = rule.as_str().starts_with("signature-");
         let is_of_provenance = rule == RuleId::ProvenanceUnproven;
         if !rule.is_of_lock() || rule.level() != Level::Error {

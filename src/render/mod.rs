@@ -140,7 +140,7 @@ impl<'a> Renderer<'a> {
                            pool, selection, ..
                        }| {
             let made = stamp::for_pool(pool, selection, &view.images, &stamp)?;
-            if let Some(mut finding) = stamp::unpinned(&made, &view.images) {
+            if let Some(mut finding) = stamp::find_unpinned(&made, &view.images) {
                 finding.subject.cluster = Some(view.cluster.name.to_string());
                 finding.subject.pool = Some(pool.name.to_string());
                 finding.subject.image = made.key.as_ref().map(ToString::to_string);

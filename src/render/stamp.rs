@@ -56,7 +56,7 @@ fn pin(image: &Image, url: String) -> String {
 
 /// That machines pull a locked image by a tag all the same, because the template of its URL names another repository or tag. What
 /// is not locked is reported with the catalog.
-pub(super) fn unpinned(stamp: &Stamp, images: &Images) -> Option<Finding> {
+pub(super) fn find_unpinned(stamp: &Stamp, images: &Images) -> Option<Finding> {
     let key = stamp.key.as_ref()?;
     images.get(key)?.digest_reference()?;
     let has_digest = Reference::parse(&stamp.url).is_ok_and(|it| it.digest.is_some());

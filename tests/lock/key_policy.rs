@@ -379,21 +379,21 @@ error[lock-stale]: the lock has no evidence of `JAMMY`, `NOBLE`, so that their s
 #   provenance: [{images: registry.example.org, signature: true, key: old.pub}]
   clusters: {edge: {provenance-unproven: off, signature-missing: off}}
 $ check --frozen => 1
-error[project-file]: `*` is not a registry, nor a prefix of repositories in one
+error[project-file]: `policy.provenance` requires proof, and `policy.clusters.edge` makes `provenance-unproven` no error
 error[lock-stale]: the lock has no evidence of `JAMMY`, `NOBLE`, so that their signatures cannot be proven
 warning[k8s-version-unproven]: nothing proves that image `NOBLE` holds Kubernetes `v1.31.8+rke2r1`
 $ lock --check => 1
-error[project-file]: `*` is not a registry, nor a prefix of repositories in one
+error[project-file]: `policy.provenance` requires proof, and `policy.clusters.edge` makes `provenance-unproven` no error
 error[lock-stale]: the lock has no evidence of `JAMMY`, `NOBLE`, so that their signatures cannot be proven
 #   provenance: [{images: registry.example.org, signature: true, key: old.pub}]
   rules: {lock-stale: warning}
 $ check --frozen => 1
-error[project-file]: `*` is not a registry, nor a prefix of repositories in one
-warning[lock-stale]: the lock has no evidence of `JAMMY`, `NOBLE`, so that their signatures cannot be proven
+error[project-file]: `policy.provenance` requires proof, and `policy.rules` makes `lock-stale` no error
+error[lock-stale]: the lock has no evidence of `JAMMY`, `NOBLE`, so that their signatures cannot be proven
 warning[k8s-version-unproven]: nothing proves that image `NOBLE` holds Kubernetes `v1.31.8+rke2r1`
 $ lock --check => 1
-error[project-file]: `*` is not a registry, nor a prefix of repositories in one
-warning[lock-stale]: the lock has no evidence of `JAMMY`, `NOBLE`, so that their signatures cannot be proven
+error[project-file]: `policy.provenance` requires proof, and `policy.rules` makes `lock-stale` no error
+error[lock-stale]: the lock has no evidence of `JAMMY`, `NOBLE`, so that their signatures cannot be proven
 
 "#]]);
 }

@@ -8,15 +8,14 @@ use capi::objects::ManifestObject;
 use capi::secrets;
 use capi::unknown::Unknown;
 use yaml_tree::engine::Engine;
-use yaml_tree::json::scalar_text;
 use yaml_tree::place::{FileId, Source};
-use yaml_tree::value::{Node, Value};
+use yaml_tree::value::Node;
 
 use crate::files::{Files, Found, KUSTOMIZATIONS};
-use crate::model::name::{SeenVersion, is_version_key};
 
 use super::super::files;
 use super::super::gitops::{Deploying, chart_folder, resolve_path};
+use super::kinds::has_machines;
 use super::releases::namespace;
 use super::{HelmCharts, MadeRelease, placeholder};
 
@@ -42,15 +41,17 @@ impl HelmCharts {
         let deployed =
             objects.flat_map(
                 |object| match Deploying::from_kind(object.group(), &object.kind) {
-                    Some(Deploying::Release) => self.of_flux(object, charts).into_iter().collect(),
-                    Some(Deploying::Application) => self.of_argo(tree, object, &["spec"]),
+                    Some(Deploying::Release) => {
+                        self.find_flux_release(object, charts).into_iter().collect()
+                    }
+                    Some(Deploying::Application) => self.find_applications(tree, object, &["spec"]),
                     Some(Deploying::ApplicationSet) => {
-                        self.of_argo(tree, object, &["spec", "template", "spec"])
+                        self.find_applications(tree, object, &["spec", "template", "spec"])
                     }
                     None => Vec::new(),
                 },
             );
-        let inflated = kustomizations.flat_map(|folder| self.of_kustomize(tree, folder));
+        let inflated = kustomizations.flat_map(|folder| self.find_inflations(tree, folder));
         let releases = deployed.chain(inflated);
         let releases = releases.filter(|one| one.values.iter().any(|it| has_machines("", "", it)));
         let made = releases.map(|one| MadeRelease {
@@ -71,7 +72,11 @@ impl HelmCharts {
         path.contains("{{") || folder.is_some_and(|folder| self.folders.contains(&folder))
     }
 
-    fn of_flux(&self, object: &ManifestObject, charts: &[&ManifestObject]) -> Option<Elsewhere> {
+    fn find_flux_release(
+        &self,
+        object: &ManifestObject,
+        charts: &[&ManifestObject],
+    ) -> Option<Elsewhere> {
         let node = &object.node;
         let reference = node.get_path(&["spec", "chartRef"]);
         let named = |name: &str| {
@@ -101,7 +106,12 @@ impl HelmCharts {
         })
     }
 
-    fn of_argo(&self, tree: &dyn Files, object: &ManifestObject, at: &[&str]) -> Vec<Elsewhere> {
+    fn find_applications(
+        &self,
+        tree: &dyn Files,
+        object: &ManifestObject,
+        at: &[&str],
+    ) -> Vec<Elsewhere> {
         let Some(spec) = object.node.get_path(at) else {
             return Vec::new();
         };
@@ -137,7 +147,7 @@ impl HelmCharts {
         elsewhere.collect()
     }
 
-    fn of_kustomize(&self, tree: &dyn Files, folder: &Path) -> Vec<Elsewhere> {
+    fn find_inflations(&self, tree: &dyn Files, folder: &Path) -> Vec<Elsewhere> {
         let mut found = Vec::new();
         for name in KUSTOMIZATIONS {
             let path = folder.join(name);
@@ -200,34 +210,4 @@ fn read_file(tree: &dyn Files, folder: &Path, file: &str) -> Vec<Node> {
     let path = resolve_path(folder, file);
     let source = path.and_then(|path| source(tree, &path));
     source.map_or_else(Vec::new, |source| documents(&source))
-}
-
-/// Whether values name the Kubernetes of nodes, or an image of one: what is below a key, which is below another one.
-pub(super) fn has_machines(outer: &str, key: &str, node: &Node) -> bool {
-    match &node.value {
-        Value::Map(map) => {
-            let parameter = node.text(&["name"]).zip(node.get_path(&["value"]));
-            let is_parameter = parameter.is_some_and(|(path, value)| {
-                let (outer, key) = path.rsplit_once('.').unwrap_or(("", path));
-                has_machines(outer, key, value)
-            });
-            let mut entries = map.iter();
-            is_parameter || entries.any(|entry| has_machines(key, &entry.key, &entry.node))
-        }
-        Value::List(items) => items.iter().any(|item| has_machines(outer, key, item)),
-        value => scalar_text(value).is_some_and(|text| is_of_machine(outer, key, &text)),
-    }
-}
-
-fn is_of_machine(outer: &str, key: &str, text: &str) -> bool {
-    let outer = outer.rsplit('.').next().unwrap_or_default();
-    if is_version_key(key) || is_version_key(&format!("{outer}{key}")) {
-        let is_filled_in = text.contains("{{") || text.contains("${");
-        return is_filled_in || SeenVersion::find(text, true).is_some();
-    }
-    // The version of a container is the whole tag: `rancher/k3s:v1.33.5-k3s1`.
-    let tag = text.rsplit_once(':').filter(|(name, _)| name.contains('/'));
-    let is_tag = key == "tag" || tag.is_some_and(|(_, tag)| tag.starts_with(['v', '1']));
-    let is_prose = text.contains(char::is_whitespace);
-    !is_tag && !is_prose && SeenVersion::find(text, false).is_some()
 }
