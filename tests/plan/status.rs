@@ -104,6 +104,19 @@ fn a_wave_that_was_reverted_and_merged_again_soaks_again() {
     assert_eq!(json!(moves.collect::<Vec<_>>()), expected);
 }
 
+/// A commit with the marks of a merge in its project file began nothing, and is passed over.
+#[test]
+fn a_commit_with_a_broken_project_file_begins_no_upgrade() {
+    let Some(stage) = begin() else { return };
+    let whole = stage.read("metalmark.yaml");
+    stage.write("metalmark.yaml", format!("<<<<<<< ours\n{whole}"));
+    commit(&stage, "2026-11-13");
+    stage.write("metalmark.yaml", whole);
+    commit(&stage, "2026-11-14");
+    let status = read_json(&stage, "plan --status");
+    assert_eq!(status["begun"]["day"], "2026-11-12");
+}
+
 #[test]
 fn the_json_of_an_upgrade_is_that_of_its_plan_with_the_state_of_each_wave() {
     let Some(stage) = begin() else { return };

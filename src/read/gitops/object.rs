@@ -167,7 +167,7 @@ impl Object {
     pub(super) fn metadata(&self, field: &'static str, key: &str) -> Option<&str> {
         let node = self.tree.get_path(&["metadata", field, key])?;
         match &node.value {
-            // A JSON patch writes the whole object anew.
+            // A JSON patch writes the whole object again.
             Value::Null if self.is_requoted => Some("null"),
             Value::Null => Some(self.nulls.get(&(field, key.into())).map_or("", |text| text)),
             value => value.as_str().map(|text| &**text),
