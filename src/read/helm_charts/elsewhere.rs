@@ -15,7 +15,7 @@ use crate::files::{Files, Found, KUSTOMIZATIONS};
 
 use super::super::files;
 use super::super::gitops::{Deploying, chart_folder, resolve_path};
-use super::kinds::has_machines;
+use super::machines::has_machines;
 use super::releases::namespace;
 use super::{HelmCharts, MadeRelease, placeholder};
 

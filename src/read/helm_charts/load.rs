@@ -16,7 +16,8 @@ use super::super::chart_metadata::install_refusal;
 use super::super::error::ReadError;
 use super::super::files::display;
 use super::super::values_schema::SchemaFile;
-use super::kinds::{has_machines, makes_clusters};
+use super::kinds::makes_clusters;
+use super::machines::has_machines;
 
 /// A chart that was loaded.
 pub(in crate::read) struct Chart {

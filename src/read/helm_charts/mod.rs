@@ -9,6 +9,7 @@ mod deployed;
 mod elsewhere;
 mod kinds;
 pub(in crate::read) mod load;
+mod machines;
 mod named;
 mod origins;
 mod output;
