@@ -380,6 +380,10 @@ fn a_release_of_a_chart_elsewhere_is_counted_if_its_values_name_nodes() {
         "{}---\napiVersion: source.toolkit.fluxcd.io/v1\nkind: HelmChart\nmetadata: {{name: hc, namespace: a}}\nspec: {{chart: ./charts/u, sourceRef: {{kind: GitRepository, name: g}}}}\n",
         flux("chartRef: {kind: HelmChart, name: hc}", version)
     );
+    let whole = argo("{valuesObject: {kubernetesVersion: v1.33.5}}");
+    let sources = whole.replace("source: {", "sources: [{");
+    let sources = sources.replace("}}\n", "}]}\n");
+    let from = |path: &str| whole.replace("chart: cl", path);
     let cases = [
         ("HelmRelease", one(flux(pulled, version))),
         (
@@ -429,6 +433,13 @@ fn a_release_of_a_chart_elsewhere_is_counted_if_its_values_name_nodes() {
             ))),
         ),
         (
+            "its further file",
+            kustomize(inflated(&format!(
+                "{repo}, additionalValuesFiles: [v.yaml]"
+            ))),
+        ),
+        ("one of several sources", one(sources)),
+        (
             "an umbrella",
             umbrella("cl: {kubernetesVersion: v1.33.5}\n"),
         ),
@@ -461,6 +472,14 @@ fn a_release_of_a_chart_elsewhere_is_counted_if_its_values_name_nodes() {
             kustomize(inflated(&format!("valuesInline: {version}"))),
         ),
         ("a chart here", umbrella("a: b\n").file("r/r.yaml", here)),
+        (
+            "a chart here by its path",
+            umbrella("a: b\n").file("r/r.yaml", from("path: charts/u")),
+        ),
+        (
+            "a path that a template computes",
+            one(from("path: 'charts/{{ .p }}'")),
+        ),
         ("an umbrella of others", umbrella("cl: {replicas: 1}\n")),
     ];
     let lines = cases.into_iter().chain(others).map(|(name, stage)| {
@@ -484,6 +503,8 @@ its files: no findings in 2 clusters; 2 checked; 1 skipped: its chart is in anot
 ApplicationSet: no findings in 2 clusters; 2 checked; 1 skipped: its chart is in another repository
 kustomize: no findings in 2 clusters; 2 checked; 1 skipped: its chart is in another repository
 its file: no findings in 2 clusters; 2 checked; 1 skipped: its chart is in another repository
+its further file: no findings in 2 clusters; 2 checked; 1 skipped: its chart is in another repository
+one of several sources: no findings in 2 clusters; 2 checked; 1 skipped: its chart is in another repository
 an umbrella: 1 warning; 2 checked; 1 skipped: a dependency of its chart is not in the repository
 a version of no Kubernetes: no findings in 1 cluster; 2 checked
 ingress: no findings in 1 cluster; 2 checked
@@ -491,6 +512,8 @@ a container: no findings in 1 cluster; 2 checked
 prose: no findings in 1 cluster; 2 checked
 no repository: no findings in 1 cluster; 2 checked
 a chart here: no findings in 1 cluster; 2 checked
+a chart here by its path: no findings in 1 cluster; 2 checked
+a path that a template computes: no findings in 1 cluster; 2 checked
 an umbrella of others: no findings in 1 cluster; 2 checked
 
 "#]]);
