@@ -122,6 +122,14 @@ policy: {clusters: {edge-*: {image-unused: {level: loud}}}}
     error[project-file]: `policy.clusters.edge-*.image-unused.level` is one of `off`, `warning`, `error`, not `loud`
      --> metalmark.yaml:6:52
     exit 1
+policy: {clusters: {'[': {image-unused: error}}}
+    error[project-file]: `[` is not a pattern: unclosed character class; missing ']'
+     --> metalmark.yaml:6:26
+    exit 1
+policy: {waivers: [{rule: image-unused, where: '[', reason: r}]}
+    error[project-file]: `[` is not a pattern: unclosed character class; missing ']'
+     --> metalmark.yaml:6:20
+    exit 1
 policy: {rules: {image-outdate: error}}
     error[project-file]: there is no rule `image-outdate`
      --> metalmark.yaml:6:18
