@@ -736,7 +736,7 @@ fn proposal() -> Stage {
 }
 
 fn proposal_of_the_next_version() -> Stage {
-    edited(
+    edit(
         proposal(),
         "values.yaml",
         "_version: 0.1.1",
@@ -744,14 +744,14 @@ fn proposal_of_the_next_version() -> Stage {
     )
 }
 
-fn edited(stage: Stage, path: &str, from: &str, to: &str) -> Stage {
+fn edit(stage: Stage, path: &str, from: &str, to: &str) -> Stage {
     stage.edit(path, from, to);
     stage
 }
 
 /// After an edit of what is committed.
-fn changed(stage: Stage, path: &str, from: &str, to: &str) -> Stage {
-    edited(stage.commit("before").expect("git"), path, from, to)
+fn edit_committed(stage: Stage, path: &str, from: &str, to: &str) -> Stage {
+    edit(stage.commit("before").expect("git"), path, from, to)
 }
 
 fn one_image() -> Stage {
@@ -810,23 +810,23 @@ images:
 
 fn bare(stage: Stage) -> Stage {
     let image = "k8s-flavor: kubeadm, k8s-version: \"1.34.1\"";
-    edited(stage, "values.yaml", image, "k8s-flavor: none")
+    edit(stage, "values.yaml", image, "k8s-flavor: none")
 }
 
 fn another_image() -> Stage {
     let (from, to) = ("ami-08f7e6d5c4b3a2910", "ami-11111111111111111");
-    changed(bare(providers()), "clusters/capa/values.yaml", from, to)
+    edit_committed(bare(providers()), "clusters/capa/values.yaml", from, to)
 }
 
 fn another_kubernetes() -> Stage {
     let (from, to) = ("k8s_version: v1.34.1", "k8s_version: v1.34.2");
-    changed(bare(providers()), "values.yaml", from, to)
+    edit_committed(bare(providers()), "values.yaml", from, to)
 }
 
 fn another_provider_api() -> Stage {
     let from = "infra-cluster: true";
     let to = "infra-cluster: true, api-version: v1beta2";
-    changed(bare(providers()), "metalmark.yaml", from, to)
+    edit_committed(bare(providers()), "metalmark.yaml", from, to)
 }
 
 fn another_provider() -> Stage {
@@ -838,12 +838,12 @@ fn another_provider() -> Stage {
 
 fn another_bundle() -> Stage {
     let (from, to) = ("rke2.tgz", "rke2-patched.tgz");
-    changed(right_distribution(), "site.yaml", from, to)
+    edit_committed(right_distribution(), "site.yaml", from, to)
 }
 
 fn variable_missing() -> Stage {
     let from = "      component_bundle_env: {INSTALL_RKE2_TYPE: agent}\n";
-    edited(elemental(), "values.yaml", from, "      {}\n")
+    edit(elemental(), "values.yaml", from, "      {}\n")
 }
 
 /// After Renovate's edit, before the command that its preset runs.
@@ -889,7 +889,7 @@ cluster:
 }
 
 fn old_of_another_version() -> Stage {
-    edited(
+    edit(
         old(),
         "site.yaml",
         "k8s_version: v1.26.9",
@@ -940,7 +940,7 @@ fn unlocked() -> Stage {
 const IMAGE: &str =
     "registry.example.org/sylva-elements/diskimage-builder/ubuntu-noble-plain-rke2-1-31-8";
 
-/// An image that cosign 3 signed, in a layout that stands for its registry.
+/// An image that cosign 3 signed, in a layout instead of its registry.
 fn signed() -> Stage {
     let stage = project()
         .folder("fixtures/registry")
@@ -951,7 +951,7 @@ fn signed() -> Stage {
 
 /// The same image without a signature.
 fn unsigned() -> Stage {
-    edited(
+    edit(
         signed(),
         "metalmark.yaml",
         "cosign-v3-bundle",
@@ -983,7 +983,7 @@ fn cached() -> Stage {
     let stage = hosted();
     let _ = stage.run("mirror --to oci-layout:cache").exit(0);
     fs::remove_dir_all(stage.path().join("cosign-v3-bundle")).expect("removed");
-    edited(
+    edit(
         stage,
         "metalmark.yaml",
         "oci-layout:cosign-v3-bundle",
@@ -995,7 +995,7 @@ fn cached() -> Stage {
 fn tampered() -> Stage {
     let stage = hosted();
     let blob = "cosign-v3-bundle/blobs/sha256/9277abd0a5e89fd9590cf3de3244e5bf71b9ebcddbaa6b05eba281d1a6dbe5df";
-    edited(stage, blob, "v1.31.8+rke2r1", "v1.31.9+rke2r1")
+    edit(stage, blob, "v1.31.8+rke2r1", "v1.31.9+rke2r1")
 }
 
 /// The tag names another image.
@@ -1004,7 +1004,7 @@ fn moved() -> Stage {
     let other =
         LayoutWriter::new(&stage.path().join("other")).image(Some(&format!("{IMAGE}:0.4.12")), &[]);
     assert!(!stage.read("metalmark.lock").contains(other.as_str()));
-    edited(stage, "metalmark.yaml", "cosign-v3-bundle", "other")
+    edit(stage, "metalmark.yaml", "cosign-v3-bundle", "other")
 }
 
 /// The in-process registry and two pairs of keys, with a bundle of each kind.
@@ -1037,7 +1037,7 @@ cluster:
 }
 
 fn install_in_step() -> Stage {
-    edited(
+    edit(
         install(),
         "management.yaml",
         "k8s-version: 1.30.4",
@@ -1110,7 +1110,7 @@ fn wrong_distribution() -> Stage {
 }
 
 fn right_distribution() -> Stage {
-    edited(
+    edit(
         wrong_distribution(),
         "site.yaml",
         "distros: [ubuntu]",
@@ -1121,7 +1121,7 @@ fn right_distribution() -> Stage {
 fn raised() -> Stage {
     let from = "  k8s_version: v1.31.8+rke2r1\n  capi";
     let to = "  k8s_version: v1.32.4+rke2r1\n  capi";
-    changed(elemental(), "values.yaml", from, to)
+    edit_committed(elemental(), "values.yaml", from, to)
 }
 
 fn components() -> Stage {
@@ -1239,7 +1239,7 @@ fn kube_vip(settings: &str) -> Stage {
         ),
         3,
     );
-    edited(
+    edit(
         stage,
         "metalmark.yaml",
         "infra-cluster: true",
@@ -1275,7 +1275,7 @@ fn interface() -> Stage {
 
 /// The first of the hosts is given back.
 fn host_gone() -> Stage {
-    let stage = edited(hosts("", 4), "site.yaml", "replicas: 7", "replicas: 6");
+    let stage = edit(hosts("", 4), "site.yaml", "replicas: 7", "replicas: 6");
     let stage = stage.commit("before").expect("git");
     let text = stage.read("site.yaml");
     let hosts = text.lines().filter(|line| !line.contains("host-01"));

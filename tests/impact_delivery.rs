@@ -1009,7 +1009,7 @@ a node pool of a cluster that goes
     );
 }
 
-/// What is copied for a pool of a topology is nobody's object: without its line Cluster API deletes the machines, whoever prunes.
+/// What is copied for a pool of a topology is nobody's object: without its line Cluster API deletes the machines, even if nothing prunes.
 #[test]
 fn a_pool_of_a_topology_goes_with_its_line() {
     let before = || fleet("prune: false").file("apps/edge.yaml", CLASS);

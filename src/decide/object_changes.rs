@@ -135,24 +135,19 @@ pub fn object_changes<'a>(before: &'a Cluster, after: &'a Cluster) -> Vec<Object
     let known: Vec<bool> = changes.iter().map(is_known).collect();
     let mut known = known.into_iter();
     changes.retain(|_| known.next() != Some(true));
+    // What changes of a cluster or of a pool waits until somebody lets it go on.
+    let held = after.objects.iter();
+    let held: Vec<&ClusterObject> = held.filter(|it| changes::is_held(&it.object)).collect();
     for change in &mut changes {
-        if change.answer.effect == Effect::Rolls && is_held(after, change.pool.as_ref()) {
+        let is_its = |it: &&ClusterObject| {
+            &*it.object.kind == "Cluster"
+                || it.owns_machines() && it.pool.is_some() && it.pool == change.pool
+        };
+        if change.answer.effect == Effect::Rolls && held.iter().any(is_its) {
             change.answer.effect = Effect::NoEffect;
         }
     }
     changes
-}
-
-/// Whether what changes of a pool, or of all, waits until somebody lets it go on.
-fn is_held(cluster: &Cluster, pool: Option<&PoolName>) -> bool {
-    let mut held = cluster
-        .objects
-        .iter()
-        .filter(|it| changes::is_held(&it.object));
-    held.any(|it| {
-        &*it.object.kind == "Cluster"
-            || it.owns_machines() && pool.is_some() && it.pool.as_ref() == pool
-    })
 }
 
 /// Whether a change leads from an object's old name to its new one, in a field that reaches machines, of its pool or of the cluster.

@@ -136,13 +136,11 @@ impl<'a> Renderer<'a> {
             made.map_err(|finding| refused.borrow_mut().push(*finding))
                 .ok()
         };
-        let of_pool = |SelectedPool {
-                           pool, selection, ..
-                       }| {
-            let made = stamp::for_pool(pool, selection, &view.images, &stamp)?;
+        let of_pool = |it: SelectedPool<'_>| {
+            let made = stamp::for_pool(it.pool, it.selection, &view.images, &stamp)?;
             if let Some(mut finding) = stamp::find_unpinned(&made, &view.images) {
                 finding.subject.cluster = Some(view.cluster.name.to_string());
-                finding.subject.pool = Some(pool.name.to_string());
+                finding.subject.pool = Some(it.pool.name.to_string());
                 finding.subject.image = made.key.as_ref().map(ToString::to_string);
                 let spot = self.settings.images.url_spot.clone();
                 let finding = finding.with_label(spot, "machines pull this image");

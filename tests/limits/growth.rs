@@ -128,6 +128,19 @@ const GROWERS: &[Grower] = &[
         more: &["page --to page.html"],
     },
     Grower {
+        name: "words of a command",
+        items: 200_000,
+        make: |count| {
+            let command = "a 'b' ".repeat(count);
+            let spec =
+                format!("{{kubeadmConfigSpec: {{preKubeadmCommands: [\"{command}\"]}}, version:");
+            let text = manifests("c").replace("{version:", &spec);
+            assert!(text.contains(&command));
+            project().file("c.yaml", text)
+        },
+        more: &[],
+    },
+    Grower {
         name: "clusters of the project file",
         items: 1_000,
         make: |count| {

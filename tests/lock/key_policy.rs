@@ -308,7 +308,7 @@ warning[k8s-version-unproven]: nothing proves that image `NOBLE` holds Kubernete
 "#]]);
 }
 
-/// Whoever could lower one rule for one cluster would have taken back what the policy demands of all.
+/// A level for one cluster would take back what the policy demands of all.
 #[test]
 fn no_level_anywhere_takes_back_what_the_policy_demands() {
     let signed = Signed::new();

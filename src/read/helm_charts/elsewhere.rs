@@ -163,7 +163,8 @@ impl HelmCharts {
                     if !is_pulled || chart.is_none_or(|chart| self.folders.contains(&chart)) {
                         continue;
                     }
-                    let text = |key: &str| item.text(&[key]).unwrap_or_default().to_owned();
+                    let text = |key: &str| item.nonempty_text(&[key]);
+                    let name = text("name").unwrap_or_default();
                     let files = item.items(&["additionalValuesFiles"]).iter();
                     let files = files.chain(item.get_path(&["valuesFile"]));
                     let files = files.filter_map(|file| file.value.as_str());
@@ -173,13 +174,9 @@ impl HelmCharts {
                     values.extend(item.get_path(&["valuesInline"]).cloned());
                     found.push(Elsewhere {
                         source: Arc::clone(&source),
-                        chart: text("name"),
-                        name: text(if item.nonempty_text(&["releaseName"]).is_some() {
-                            "releaseName"
-                        } else {
-                            "name"
-                        }),
-                        namespace: text("namespace"),
+                        chart: name.to_owned(),
+                        name: text("releaseName").unwrap_or(name).to_owned(),
+                        namespace: text("namespace").unwrap_or_default().to_owned(),
                         values,
                     });
                 }

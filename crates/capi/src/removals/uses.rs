@@ -115,19 +115,19 @@ fn command_lines(text: &str, add: &mut dyn FnMut(Range<usize>, &'static Removal)
         if line.trim_start().starts_with('#') {
             continue;
         }
-        let variables = VARIABLES.iter();
-        let variable = variables.filter_map(|name| Some(line.find(name)? + name.len()));
-        for word in variable
-            .min()
-            .into_iter()
-            .flat_map(|at| words(text, start + at..end))
-        {
+        let ends = VARIABLES.iter();
+        let ends = ends.filter_map(|name| Some(line.find(name)? + name.len()));
+        let begin = ends.min().unwrap_or(line.len());
+        for word in words(text, start + begin..end) {
             if let Some(argument) = text[word.clone()].strip_prefix("--") {
                 report(word, argument, "kubelet");
             }
         }
+        if !line.contains("-arg") {
+            continue;
+        }
         let mut awaited = None;
-        for word in words(text, start..end).filter(|_| line.contains("-arg")) {
+        for word in words(text, start..end) {
             let own = &text[word.clone()];
             let option = own.strip_prefix("--").unwrap_or_default();
             let (name, argument) = option.split_once('=').unwrap_or((option, ""));
