@@ -10,8 +10,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use generator::write_fleet;
-use manifests::{write_folders, write_overlays};
+use generator::{BuiltImage, images, info, shared, write_fleet};
+use manifests::{write_charts, write_class, write_folders, write_overlays};
 
 use super::programs;
 use super::support::is_long;
@@ -59,14 +59,14 @@ fn a_cluster_takes_no_more_instructions_than_it_did() {
     );
 }
 
-/// Clusters in one form, and the commands that read them.
+/// What is there in any number, and the commands that read it.
 struct Input {
     name: &'static str,
     write: fn(&Path, usize),
     commands: &'static [&'static str],
 }
 
-const INPUTS: [Input; 4] = [
+const INPUTS: [Input; 9] = [
     Input {
         name: "values files",
         write: |folder, clusters| write_fleet(folder, clusters, 0),
@@ -87,26 +87,51 @@ const INPUTS: [Input; 4] = [
         write: write_overlays,
         commands: &["check"],
     },
+    Input {
+        name: "charts",
+        write: write_charts,
+        commands: &["check"],
+    },
+    Input {
+        name: "clusters of one class",
+        write: write_class,
+        commands: &["check"],
+    },
+    Input {
+        name: "images",
+        write: write_catalog,
+        commands: &["check", "images", "page --to page.html"],
+    },
+    Input {
+        name: "findings",
+        write: |folder, clusters| write_fleet(folder, clusters, 100),
+        commands: &["check", "page --to page.html"],
+    },
+    Input {
+        name: "layers",
+        write: write_layers,
+        commands: &["check"],
+    },
 ];
 
-/// Clusters, doubled twice, in the short form and the long one.
+/// How many, doubled twice, in the short form and the long one.
 const DOUBLED: [[usize; 3]; 2] = [[15, 30, 60], [50, 100, 200]];
 
-/// What the second doubling may add, by what the first one adds, in percent: 200 where each cluster takes the same, 400 where it
-/// takes as much as there are clusters. What a run takes once is in neither.
+/// What the second doubling may add, by what the first one adds, in percent: 200 where each takes the same, 400 where it
+/// takes as much as there are others. What a run takes once is in neither.
 const ADDED: u64 = 220;
 
 #[test]
-fn twice_the_clusters_take_twice_the_instructions() {
+fn twice_as_much_takes_twice_the_instructions() {
     let Some(counter) = Counter::find() else {
         return;
     };
     let doubled = DOUBLED[usize::from(is_long())];
     let mut slow = Vec::new();
     for input in INPUTS {
-        let folders = doubled.map(|clusters| {
+        let folders = doubled.map(|number| {
             let folder = project();
-            (input.write)(folder.path(), clusters);
+            (input.write)(folder.path(), number);
             folder
         });
         for command in input.commands {
@@ -140,6 +165,36 @@ fn write_file(folder: &Path, clusters: usize) {
     write_folders(folders.path(), clusters);
     let texts: Vec<String> = folders.texts().into_values().collect();
     fs::write(folder.join("fleet.yaml"), texts.join("---\n")).expect("written");
+}
+
+/// Writes one cluster, and this many images beside those of the benchmark.
+fn write_catalog(folder: &Path, number: usize) {
+    let mut all = images();
+    for (index, image) in images().into_iter().cycle().take(number).enumerate() {
+        let name = format!("{}-{index}", image.name);
+        all.push(BuiltImage { name, ..image });
+    }
+    write_fleet(folder, 1, 0);
+    fs::write(folder.join("values.yaml"), shared(&all)).expect("written");
+    fs::write(folder.join("os-images-info.yaml"), info(&all)).expect("written");
+}
+
+/// Writes one cluster, and layers of values below its own.
+fn write_layers(folder: &Path, layers: usize) {
+    write_fleet(folder, 1, 0);
+    let mut names = Vec::new();
+    for layer in 0..layers {
+        let text = format!("site: {{rack-{layer}: {{unit: {layer}}}, last: {layer}}}\n");
+        fs::write(folder.join(format!("layer-{layer}.yaml")), text).expect("written");
+        names.push(format!("layer-{layer}.yaml"));
+    }
+    let project = folder.join("metalmark.yaml");
+    let text = fs::read_to_string(&project).expect("a project");
+    let text = text.replace(
+        "[values.yaml]",
+        &format!("[values.yaml, {}]", names.join(", ")),
+    );
+    fs::write(project, text).expect("written");
 }
 
 fn run(command: &mut Command, folder: &Path) -> std::process::Output {

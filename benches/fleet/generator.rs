@@ -31,6 +31,7 @@ impl Dice {
 }
 
 /// An image of the catalog with the facts that selectors ask for.
+#[derive(Clone)]
 pub(super) struct BuiltImage {
     pub(super) name: String,
     pub(super) os: &'static str,

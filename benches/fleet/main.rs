@@ -30,6 +30,10 @@ use table::Table;
 /// Plain manifests are checked at this size alone: 10,000 objects.
 const MANIFESTS: usize = 1000;
 
+/// Charts that are rendered, and clusters of one class, beside them.
+const CHARTS: usize = 200;
+const CLASSED: usize = 3000;
+
 /// Of a hundred clusters, how many are wrong in the run that tells findings.
 const MISMATCHED: usize = 30;
 
@@ -73,7 +77,7 @@ fn fleet(clusters: usize, peers: &[Peer], table: &mut Table) {
     let scratch = tempfile::tempdir().expect("a scratch folder");
     let folder = scratch.path();
     write_fleet(folder, clusters, 0);
-    let (out, its) = (folder.join("out"), folder.join(OUT));
+    let (out, its, copied) = (folder.join("out"), folder.join(OUT), folder.join("copied"));
     let mut row = |name: &str, make: &dyn Fn() -> Command, fresh, status| {
         table.row(
             name,
@@ -83,6 +87,18 @@ fn fleet(clusters: usize, peers: &[Peer], table: &mut Table) {
     };
     row("`render`", &|| render(folder, &[]), Some(out.as_path()), 0);
     row(
+        "`cp -r` of what it wrote",
+        &|| copy(&out, &copied),
+        Some(copied.as_path()),
+        0,
+    );
+    row(
+        "`render`, nothing changed",
+        &|| render(folder, &[]),
+        None,
+        0,
+    );
+    row(
         "`render --check`",
         &|| render(folder, &["--check"]),
         None,
@@ -90,6 +106,8 @@ fn fleet(clusters: usize, peers: &[Peer], table: &mut Table) {
     );
     row("`check`", &|| check(folder), None, 0);
     row("`cmp generate`, one cluster", &|| generate(folder), None, 0);
+    row("`plan`", &|| plan(folder), None, 0);
+    row("`page`", &|| page(folder), None, 0);
     let ours = images(&out);
     for peer in peers.iter().filter(|peer| clusters <= peer.at_most) {
         (peer.prepare)(folder);
@@ -102,38 +120,61 @@ fn fleet(clusters: usize, peers: &[Peer], table: &mut Table) {
     row(&name, &|| check(wrong.path()), None, 1);
 }
 
-/// The rows of plain manifests, each of which compares the same node pools.
+/// The rows of plain manifests. Each says how many node pools it compares, so that none does less than the others.
 fn plain(table: &mut Table) {
     let scratch = tempfile::tempdir().expect("a scratch folder");
-    let (folders, overlays) = (scratch.path().join("plain"), scratch.path().join("built"));
-    manifests::write_folders(&folders, MANIFESTS);
-    manifests::write_overlays(&overlays, MANIFESTS);
-    let pools = MANIFESTS * manifests::POOLS;
-    let mut row = |name: &str, make: &dyn Fn() -> Command, printed: &str| {
+    let mut row = |name: &str, clusters: usize, make: &dyn Fn() -> Command, printed: &str| {
         let output = make().output().expect("runs");
         let output = String::from_utf8_lossy(&output.stdout);
-        assert!(
-            output.contains(&format!("{pools} {printed}")),
-            "{name}: {output}"
-        );
-        table.row(name, MANIFESTS, &measured(make, None, 0, runs(MANIFESTS)));
+        assert!(output.contains(printed), "{name}: {output}");
+        table.row(name, clusters, &measured(make, None, 0, runs(clusters)));
     };
-    let compared = "node pools checked";
-    row(
-        "`check`, ten plain manifests each",
-        &|| check(&folders),
-        compared,
-    );
-    row(
-        "`check`, an overlay of one base each",
-        &|| check(&overlays),
-        compared,
-    );
+    type Write = fn(&Path, usize);
+    let inputs: [(&str, Write, usize, usize); 4] = [
+        (
+            "ten plain manifests each",
+            manifests::write_folders,
+            MANIFESTS,
+            manifests::POOLS,
+        ),
+        (
+            "an overlay of one base each",
+            manifests::write_overlays,
+            MANIFESTS,
+            manifests::POOLS,
+        ),
+        (
+            "a chart each",
+            manifests::write_charts,
+            CHARTS,
+            manifests::POOLS,
+        ),
+        (
+            "one class",
+            manifests::write_class,
+            CLASSED,
+            manifests::CLASS_POOLS,
+        ),
+    ];
+    for (name, write, clusters, pools) in inputs {
+        let folder = scratch.path().join(name);
+        write(&folder, clusters);
+        let printed = format!("{} node pools checked", clusters * pools);
+        row(
+            &format!("`check`, {name}"),
+            clusters,
+            &|| check(&folder),
+            &printed,
+        );
+    }
     if let Some(python) = peers::manifests() {
+        let folder = scratch.path().join(inputs[0].0);
+        let printed = format!("{} pools, 0 mismatched", MANIFESTS * manifests::POOLS);
         row(
             "Python, libyaml, ten plain manifests each",
-            &|| python(&folders),
-            "pools, 0 mismatched",
+            MANIFESTS,
+            &|| python(&folder),
+            &printed,
         );
     }
 }
@@ -168,6 +209,25 @@ fn render(folder: &Path, extra: &[&str]) -> Command {
 fn check(folder: &Path) -> Command {
     let mut command = metalmark(folder);
     command.arg("check");
+    command
+}
+
+fn plan(folder: &Path) -> Command {
+    let mut command = metalmark(folder);
+    command.args(["plan", "--to", "1.32"]);
+    command
+}
+
+fn page(folder: &Path) -> Command {
+    let mut command = metalmark(folder);
+    command.args(["page", "--to", "page.html"]);
+    command
+}
+
+/// The least that writing the same files takes.
+fn copy(from: &Path, to: &Path) -> Command {
+    let mut command = Command::new("cp");
+    command.arg("-r").arg(from).arg(to);
     command
 }
 

@@ -3,7 +3,7 @@
 use super::{Table, rows};
 
 /// Argo CD's Application. Its sources have a table of their own.
-pub(in crate::read) const APPLICATION: Table = Table {
+pub(in crate::read) static APPLICATION: Table = Table {
     rows: rows! {
         Done "": "apiVersion kind"
         Whole "": "metadata"
@@ -18,7 +18,7 @@ pub(in crate::read) const APPLICATION: Table = Table {
 };
 
 /// A source of an Application. Of folders without a chart or a kustomization manifests are read wherever they are.
-pub(in crate::read) const SOURCE: Table = Table {
+pub(in crate::read) static SOURCE: Table = Table {
     rows: rows! {
         Done "": "chart path ref repoURL targetRevision"
         NoEffect "": "directory name tagPrefix"
@@ -43,7 +43,7 @@ pub(in crate::read) const SOURCE: Table = Table {
 };
 
 /// Argo CD's ApplicationSet. The Applications that its templates make, and its generators, have their own tables.
-pub(in crate::read) const APPLICATION_SET: Table = Table {
+pub(in crate::read) static APPLICATION_SET: Table = Table {
     rows: rows! {
         Done "": "apiVersion kind"
         Whole "": "metadata"
@@ -56,7 +56,7 @@ pub(in crate::read) const APPLICATION_SET: Table = Table {
 };
 
 /// A generator of an ApplicationSet, by itself or in another one.
-pub(in crate::read) const GENERATOR: Table = Table {
+pub(in crate::read) static GENERATOR: Table = Table {
     rows: rows! {
         Done "git": "pathParamPrefix repoURL revision values.*"
         Done "git.directories[]": "exclude path"

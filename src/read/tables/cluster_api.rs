@@ -4,7 +4,7 @@ use super::{Table, rows};
 
 /// Cluster API's Cluster. `rolloutAfter` makes new machines of the same version; `definitionFrom` says of which definition a value is,
 /// where patches define variables of their own.
-pub(in crate::read) const CLUSTER: Table = Table {
+pub(in crate::read) static CLUSTER: Table = Table {
     rows: rows! {
         Done "": "apiVersion kind"
         Whole "": "metadata"
@@ -36,7 +36,7 @@ pub(in crate::read) const CLUSTER: Table = Table {
 };
 
 /// Cluster API's ClusterClass. What names objects makes names of run time, which are not known anyway.
-pub(in crate::read) const CLASS: Table = Table {
+pub(in crate::read) static CLASS: Table = Table {
     rows: rows! {
         Done "": "apiVersion kind"
         Whole "": "metadata"

@@ -3,7 +3,7 @@
 use super::{Table, rows};
 
 /// EKS Anywhere's Cluster. What runs etcd alone runs no Kubernetes.
-pub(in crate::read) const CLUSTER: Table = Table {
+pub(in crate::read) static CLUSTER: Table = Table {
     rows: rows! {
         Done "": "apiVersion kind"
         Whole "": "metadata"
@@ -26,7 +26,7 @@ pub(in crate::read) const CLUSTER: Table = Table {
 };
 
 /// The configurations, of every provider that names an image in them. The actions of a template may write another image.
-pub(in crate::read) const MACHINES: Table = Table {
+pub(in crate::read) static MACHINES: Table = Table {
     rows: rows! {
         Done "": "apiVersion kind"
         Whole "": "metadata"

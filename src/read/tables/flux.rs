@@ -3,7 +3,7 @@
 use super::{Table, rows};
 
 /// Flux's Kustomization.
-pub(in crate::read) const KUSTOMIZATION: Table = Table {
+pub(in crate::read) static KUSTOMIZATION: Table = Table {
     rows: rows! {
         Done "": "apiVersion kind"
         Whole "": "metadata"
@@ -26,7 +26,7 @@ pub(in crate::read) const KUSTOMIZATION: Table = Table {
 };
 
 /// Flux's HelmRelease. What leaves a chart's schema out is not carried out; a release with `postRenderers` is not rendered.
-pub(in crate::read) const HELM_RELEASE: Table = Table {
+pub(in crate::read) static HELM_RELEASE: Table = Table {
     rows: rows! {
         Done "": "apiVersion kind"
         Whole "": "metadata"

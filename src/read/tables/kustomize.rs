@@ -3,7 +3,7 @@
 use super::{Table, rows};
 
 /// Both, as kustomize's strict decoder has them.
-pub(in crate::read) const KUSTOMIZATION: Table = Table {
+pub(in crate::read) static KUSTOMIZATION: Table = Table {
     rows: rows! {
         Done "": "apiVersion kind"
         NoEffect "metadata": "annotations.* labels.* name namespace"

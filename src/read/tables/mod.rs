@@ -9,6 +9,9 @@ pub(in crate::read) mod eks_anywhere;
 pub(in crate::read) mod flux;
 pub(in crate::read) mod kustomize;
 
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
 use yaml_tree::place::Place;
 use yaml_tree::value::{Node, Number, Value};
 
@@ -43,19 +46,53 @@ struct Row {
 /// items of a list, and `*` any key of a map. A longer path says more about a part of a shorter one.
 macro_rules! rows {
     ($($meaning:ident $parent:literal: $names:literal)*) => {
-        &[$($crate::read::tables::Row {
-            meaning: $crate::read::tables::Meaning::$meaning,
-            parent: $parent,
-            names: $names,
-        }),*]
+        $crate::read::tables::Rows {
+            rows: &[$($crate::read::tables::Row {
+                meaning: $crate::read::tables::Meaning::$meaning,
+                parent: $parent,
+                names: $names,
+            }),*],
+            fields: std::sync::OnceLock::new(),
+        }
     };
 }
 
 use rows;
 
+/// The rows of a table, and what they say field by field.
+struct Rows {
+    rows: &'static [Row],
+    fields: OnceLock<Fields>,
+}
+
+/// A field of a table, and those below it by their keys.
+#[derive(Default)]
+struct Fields {
+    /// The number of the row that names the field, and what that says. The first one counts.
+    own: Option<(usize, Meaning)>,
+    below: HashMap<&'static str, Fields>,
+}
+
+impl Rows {
+    fn fields(&self) -> &Fields {
+        self.fields.get_or_init(|| {
+            let mut all = Fields::default();
+            for (number, row) in self.rows.iter().enumerate() {
+                for name in row.names.split(' ') {
+                    let keys = parts(row.parent).chain(parts(name));
+                    let field =
+                        keys.fold(&mut all, |field, key| field.below.entry(key).or_default());
+                    field.own.get_or_insert((number, row.meaning));
+                }
+            }
+            all
+        })
+    }
+}
+
 /// The fields of a kind.
 pub(in crate::read) struct Table {
-    rows: &'static [Row],
+    rows: Rows,
     /// Whether a scalar of another type is refused, where all but flags and counts are texts.
     is_strict: bool,
 }
@@ -69,7 +106,8 @@ pub(in crate::read) struct Fault {
 
 /// The first fault of an object, or of a part of one, which is called `title`.
 pub(in crate::read) fn find_fault(table: &Table, title: &str, node: &Node) -> Option<Fault> {
-    let Field { path, node, fault } = find(table, node, &mut Vec::new(), None)?;
+    let Field { path, node, fault } =
+        find(table, &[table.rows.fields()], node, &mut Vec::new(), None)?;
     let (rule, what) = if fault == FieldFault::OtherType {
         let help = match node.value {
             Value::String(_) => "remove its quotes",
@@ -104,35 +142,27 @@ struct Field<'n> {
     fault: FieldFault,
 }
 
+/// `fields` are the table's fields at the path: several where a `*` is one of its keys.
 fn find<'n>(
     table: &Table,
+    fields: &[&Fields],
     node: &'n Node,
     path: &mut Vec<&'n str>,
     above: Option<Meaning>,
 ) -> Option<Field<'n>> {
-    let (mut own, mut has_more) = (None, false);
-    for row in table.rows {
-        if !{ parts(row.parent).zip(&*path) }.all(|(part, key)| is_key(part, key)) {
-            continue;
-        }
-        for name in row.names.split(' ') {
-            let mut row_parts = parts(row.parent).chain(parts(name));
-            let mut begins =
-                { path.iter() }.map(|key| is_key(row_parts.next()?, key).then_some(()));
-            if begins.all(|part| part.is_some()) {
-                match row_parts.next() {
-                    Some(_) => has_more = true,
-                    None => own = own.or(Some(row.meaning)),
-                }
-            }
-        }
-    }
+    let rows = fields.iter().filter_map(|field| field.own);
+    let own = rows.min_by_key(|(number, _)| *number).map(|row| row.1);
+    let has_more = fields.iter().any(|field| !field.below.is_empty());
     let is_alone = matches!(own, Some(Meaning::Done | Meaning::Flag | Meaning::Count));
     let meaning = own.or(above);
     let covers = meaning.filter(|_| !is_alone);
     let mut below = |key: &'n str, node: &'n Node| {
+        let keys = [key, "*"].into_iter();
+        let fields =
+            keys.flat_map(|key| fields.iter().filter_map(move |field| field.below.get(key)));
+        let fields: Vec<&Fields> = fields.collect();
         path.push(key);
-        let found = find(table, node, path, covers);
+        let found = find(table, &fields, node, path, covers);
         path.pop();
         found
     };
@@ -167,11 +197,6 @@ fn parts(path: &str) -> impl Iterator<Item = &str> {
     parts.flatten().filter(|part| !part.is_empty())
 }
 
-/// Whether a part of a row's path is a key. A `*` is any.
-fn is_key(part: &str, key: &str) -> bool {
-    part == key || part == "*"
-}
-
 fn has_type(value: &Value, meaning: Meaning) -> bool {
     match value {
         _ if meaning == Meaning::Whole => true,
@@ -191,13 +216,19 @@ mod tests {
 
     fn fault(table: &Table, text: &str) -> Option<(String, FieldFault)> {
         let tree = yaml_tree::read(text, FileId(0), Engine::default()).unwrap();
-        let field = find(table, &tree.documents[0], &mut Vec::new(), None)?;
+        let field = find(
+            table,
+            &[table.rows.fields()],
+            &tree.documents[0],
+            &mut Vec::new(),
+            None,
+        )?;
         Some((field.path, field.fault))
     }
 
     #[test]
     fn a_field_is_known_by_its_row_or_by_one_that_covers_it() {
-        const TABLE: Table = Table {
+        static TABLE: Table = Table {
             rows: rows! {
                 Done "": "kind"
                 NoEffect "": "metadata"
