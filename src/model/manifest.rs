@@ -137,7 +137,7 @@ pub struct FileChange {
     pub kind: ChangeKind,
     /// The file's present text (bytes that are not UTF-8 replaced), where the plan keeps it.
     pub old: Option<String>,
-    /// The file's new text; none where it is deleted.
+    /// The file's new text, where the plan keeps it; none where it is deleted.
     pub new: Option<String>,
     /// Whether the file was not metalmark's, and the run has the option to adopt it.
     pub is_adopted: bool,

@@ -29,6 +29,6 @@ pub use apply::{ApplyStep, apply, is_as_planned, phases};
 pub use copy::{Copied, CopyPlan, Incoming, copy_plan};
 pub use file::{body, file, new_file};
 pub use hold::{Held, hold, holding, leftovers, recover};
-pub use plan::{Foreign, Options, Part, Plan, Previous};
+pub use plan::{Foreign, Options, Part, Plan, Texts};
 pub use replace::write_owned_file;
 pub use replace::{Replacement, replace_all};

@@ -28,8 +28,8 @@ pub struct Options {
     pub project: String,
     /// What to do with a file that exists and is not owned.
     pub foreign: Foreign,
-    /// Whether changes carry the old text.
-    pub previous: Previous,
+    /// Which texts changes carry.
+    pub texts: Texts,
 }
 
 impl Default for Options {
@@ -42,7 +42,7 @@ impl Default for Options {
             inputs: BTreeSet::new(),
             project: String::new(),
             foreign: Foreign::default(),
-            previous: Previous::default(),
+            texts: Texts::default(),
         }
     }
 }
@@ -64,12 +64,16 @@ impl Foreign {
     }
 }
 
-/// Whether changes carry the old text, for diffs and line counts, at the cost of memory.
+/// Which texts changes carry: as few as the run needs, because those of thousands of files are in memory at once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Previous {
+pub enum Texts {
+    /// None: the run only asks what changes.
+    None,
+    /// The new ones, to write them.
     #[default]
-    Drop,
-    Keep,
+    New,
+    /// The old ones too, for diffs and line counts.
+    Both,
 }
 
 /// A plan in progress: compares files with the disk, in parts, from several threads.
@@ -185,8 +189,8 @@ impl Plan {
     ) -> FileOutcome {
         let path = file.path.clone();
         match state {
-            PathState::Folder => FileOutcome::Blocked(creation(file), path),
-            PathState::BelowFile(obstacle) => FileOutcome::Blocked(creation(file), obstacle),
+            PathState::Folder => FileOutcome::Blocked(self.creation(file), path),
+            PathState::BelowFile(obstacle) => FileOutcome::Blocked(self.creation(file), obstacle),
             PathState::Link(link) => {
                 let (shown, link) = (self.display_path(&path), self.display_path(&link));
                 findings.push(refusal::link(&shown, &link, file.subject));
@@ -197,7 +201,7 @@ impl Plan {
                 findings.push(refusal::obstacle(&shown, &shown, file.subject));
                 FileOutcome::Refused
             }
-            PathState::Nothing | PathState::File(_) => FileOutcome::Change(creation(file)),
+            PathState::Nothing | PathState::File(_) => FileOutcome::Change(self.creation(file)),
         }
     }
 
@@ -226,7 +230,7 @@ impl Plan {
             kind: ChangeKind::Updated,
             seen: old.as_deref().map(ownership::sum),
             old: self.old_text(old),
-            new: Some(file.text),
+            new: self.new_text(file.text),
             is_adopted: before.is_none(),
         })))
     }
@@ -257,10 +261,23 @@ impl Plan {
 
     /// The old text, if changes carry it.
     pub(super) fn old_text(&self, old: Option<Vec<u8>>) -> Option<String> {
-        match self.options.previous {
-            Previous::Drop => None,
-            Previous::Keep => old.map(|old| String::from_utf8_lossy(&old).into_owned()),
-        }
+        let old = old.filter(|_| self.options.texts == Texts::Both);
+        old.map(|old| String::from_utf8_lossy(&old).into_owned())
+    }
+
+    fn new_text(&self, text: String) -> Option<String> {
+        Some(text).filter(|_| self.options.texts != Texts::None)
+    }
+
+    fn creation(&self, file: ManifestFile) -> Box<FileChange> {
+        Box::new(FileChange {
+            path: file.path,
+            kind: ChangeKind::Created,
+            seen: None,
+            old: None,
+            new: self.new_text(file.text),
+            is_adopted: false,
+        })
     }
 
     /// A path below the root as the user would write it.
@@ -323,17 +340,6 @@ pub(super) fn unreadable(path: &Path) -> impl Fn(std::io::Error) -> Error + use<
         path: path.clone(),
         cause,
     }
-}
-
-fn creation(file: ManifestFile) -> Box<FileChange> {
-    Box::new(FileChange {
-        path: file.path,
-        kind: ChangeKind::Created,
-        seen: None,
-        old: None,
-        new: Some(file.text),
-        is_adopted: false,
-    })
 }
 
 #[cfg(test)]

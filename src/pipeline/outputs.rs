@@ -4,15 +4,11 @@ use std::collections::BTreeSet;
 
 use crate::error::Error;
 use crate::model::output_path::OutputFolders;
-use crate::output::{Foreign, Options, Plan, Previous};
+use crate::output::{Foreign, Options, Plan, Texts};
 use crate::read::Workspace;
 
 /// Looks at the outputs' folders.
-pub(crate) fn plan(
-    workspace: &Workspace,
-    foreign: Foreign,
-    previous: Previous,
-) -> Result<Plan, Error> {
+pub(crate) fn plan(workspace: &Workspace, foreign: Foreign, texts: Texts) -> Result<Plan, Error> {
     let project = &workspace.settings.root;
     let (root, shown, base) = match &workspace.out {
         Some(out) => (project.join(out), out.to_string_lossy().into_owned(), None),
@@ -30,7 +26,7 @@ pub(crate) fn plan(
             None => workspace.omissions.clone(),
         },
         foreign,
-        previous,
+        texts,
     };
     Plan::start(&root, options)
 }

@@ -21,7 +21,7 @@ use metalmark::model::output_path::OutputFolders;
 use metalmark::model::ownership::{Owner, body};
 use metalmark::model::part::Part;
 use metalmark::model::rule::RuleId;
-use metalmark::output::{self, Foreign, Options, Plan, Previous};
+use metalmark::output::{self, Foreign, Options, Plan, Texts};
 
 type Files = BTreeMap<String, String>;
 
@@ -65,7 +65,7 @@ fn named(clusters: &[&str]) -> Keeps {
 
 fn plan(root: &Path, tree: ManifestTree) -> ChangeSet {
     let options = Options {
-        previous: Previous::Keep,
+        texts: Texts::Both,
         ..Options::default()
     };
     plan_tree(root, tree, options).expect("the folder can be read")

@@ -15,7 +15,7 @@ use crate::model::cluster_view::ClusterView;
 use crate::model::date::Date;
 use crate::model::manifest::ChangeSet;
 use crate::model::part::Part;
-use crate::output::{self, Held};
+use crate::output::{self, Held, Texts};
 use crate::pipeline::fleet::{Fleet, FleetCheck};
 use crate::pipeline::rendered::{self, EMPTY, Material, RenderScope, RenderedPart};
 use crate::pipeline::{Reporting, Terminal, Verdict, recover};
@@ -131,6 +131,11 @@ pub(super) fn run_held(
         renderer: &renderer,
         scope: &scope,
         options,
+        texts: if options.check {
+            Texts::Both
+        } else {
+            Texts::New
+        },
     };
     plan(&job, held, terminal)
 }
@@ -157,10 +162,8 @@ pub(super) fn check_all<T: Send>(
         fleet,
         renderer: &renderer,
         scope: &scope,
-        options: &RenderOptions {
-            check: true,
-            ..RenderOptions::default()
-        },
+        options: &RenderOptions::default(),
+        texts: Texts::None,
     };
     Ok(plan_render(&job, keep)?.fleet_check)
 }

@@ -9,7 +9,7 @@ use crate::model::cluster_view::ClusterView;
 use crate::model::manifest::{ChangeSet, Keeps};
 use crate::model::part::Part;
 use crate::model::rule::{Level, RuleId};
-use crate::output::{Foreign, Previous};
+use crate::output::{Foreign, Texts};
 use crate::pipeline::fleet::{Fleet, FleetCheck};
 use crate::pipeline::outputs;
 use crate::pipeline::rendered::{RenderScope, RenderedFleet, RenderedPart};
@@ -25,6 +25,7 @@ pub(super) struct Job<'a> {
     pub(super) renderer: &'a Renderer<'a>,
     pub(super) scope: &'a RenderScope,
     pub(super) options: &'a RenderOptions,
+    pub(super) texts: Texts,
 }
 
 /// What a run does.
@@ -61,16 +62,12 @@ pub(super) fn plan_render<T: Send>(
         renderer,
         scope,
         options,
+        texts,
         ..
     } = *job;
     let workspace = &fleet.workspace;
     let foreign = Foreign::from_flag(options.adopt);
-    let previous = if options.check {
-        Previous::Keep
-    } else {
-        Previous::Drop
-    };
-    let tree = outputs::plan(workspace, foreign, previous)?;
+    let tree = outputs::plan(workspace, foreign, texts)?;
     let RenderedFleet {
         mut fleet_check,
         shared,
