@@ -155,6 +155,10 @@ fn what_runs_after_an_upgrade_needs_no_shell() {
     let rule = &preset["packageRules"][0];
     let names = serde_json::json!(["**/*diskimage-builder", "**/*imagebuilder"]);
     assert_eq!(rule["matchDepNames"], names);
+    // Nor must an update that goes further than the other builder's.
+    for name in ["MajorMinor", "MinorPatch", "MultipleMinor"] {
+        assert_eq!(rule[format!("separate{name}")], false, "{name}");
+    }
     let matchers = rule.as_object().expect("a map").keys();
     assert_eq!(matchers.filter(|key| key.starts_with("match")).count(), 1);
 }

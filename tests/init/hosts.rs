@@ -118,7 +118,7 @@ fn settings_of_a_project_in_a_folder_are_written_at_the_top_as_hosts_read_them()
 .pre-commit-config.yaml
     args: [-C, deploy]
 renovate.json
-    "commands": ["metalmark -C deploy update --from-renovate"],
+    "workingDirTemplate": "deploy",
 
 "#]]);
     let names = stage.list("deploy");
@@ -140,7 +140,7 @@ renovate.json
 .pre-commit-config.yaml
     args: [-C, 'my d''ir']
 renovate.json
-    "commands": ["metalmark -C 'my d'\\''ir' update --from-renovate"],
+    "workingDirTemplate": "my d'ir",
 
 "#]]);
 }

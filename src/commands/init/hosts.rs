@@ -98,14 +98,15 @@ const HOOK: &str = "  - repo: local
 
 /// Renovate: the preset, which finds the version and runs the update.
 pub(super) fn renovate(project: &str) -> Snippet {
-    let folder = project.trim_end_matches('/');
-    let preset = match folder {
+    let preset = match project.trim_end_matches('/') {
         "" => PRESET.to_owned(),
-        // Within a command, which Renovate splits as a shell does, and within JSON.
+        // The command is the same everywhere, for the bot's administrator allows it once.
         folder => {
-            let command = format!("metalmark -C {} update", report::shell_quote(folder));
-            let in_json = to_json(&Value::from(command), Html::Plain);
-            PRESET.replace(COMMAND, in_json.trim_matches('"'))
+            let folder = to_json(&Value::from(folder), Html::Plain);
+            PRESET.replace(
+                TASKS,
+                &format!("{TASKS}\n        \"workingDirTemplate\": {folder},"),
+            )
         }
     };
     let lists = preset.find("  \"customManagers\"").unwrap_or_default();
@@ -120,8 +121,8 @@ pub(super) fn renovate(project: &str) -> Snippet {
     }
 }
 
-/// How the preset's command begins.
-const COMMAND: &str = "metalmark update";
+/// How the preset's tasks begin.
+const TASKS: &str = "\"postUpgradeTasks\": {";
 
 /// The names of its configuration (<https://docs.renovatebot.com/configuration-options/>); it reads the first that it finds.
 const RENOVATE: &[&str] = &[
