@@ -140,6 +140,28 @@ for package in "pre-commit 4.7.0" "typos 1.52.0" "prek 0.5.11" "check-jsonschema
   hook $package || lack "${package% *}"
 done
 
+# Renovate, with the Node.js that it needs, from npm. Its optional modules are in C++.
+renovate() { # <version> <version of Node.js>
+  local place=$folder/renovate-$1 arch
+  if ! [ -d "$place" ]; then
+    is_wanted renovate || return 0
+    arch=$(uname -m | sed 's/x86_64/x64/; s/aarch64/arm64/')
+    rm -rf "$place.part" && mkdir "$place.part"
+    if ! command -v npm >/dev/null || ! (cd "$place.part" && npm install --silent --no-save --ignore-scripts --omit=optional --no-audit --no-fund \
+      --cache "$caches/npm" --prefix . "renovate@$1" "node-linux-$arch@$2" >&2); then
+      lack renovate
+      return 0
+    fi
+    rm -rf "$place.part"/node_modules/node-linux-*/{include,share}
+    find "$place.part" -name '*.map' -delete
+    mv "$place.part" "$place"
+  fi
+  keep "renovate-$1"
+  echo "export METALMARK_RENOVATE='$place/node_modules/.bin/renovate'"
+  required+=(renovate)
+}
+renovate 44.121.2 24.22.3
+
 # What builds the documentation as a book.
 book=$folder/mdbook-0.5.4
 if [ -x "$book/bin/mdbook" ] || is_wanted mdbook; then

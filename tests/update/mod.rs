@@ -3,6 +3,7 @@
 mod bot;
 mod builders;
 mod notes;
+mod renovate;
 mod sylva;
 mod world;
 mod year;

@@ -119,14 +119,19 @@ impl Sylva {
 
     /// Raises a builder's version, of which nothing is published yet.
     pub(super) fn announce(&mut self, builder: &'static str, version: &str) {
-        let of = self.builders.get_mut(builder).expect("a builder");
         self.stage.edit(
             "values.yaml",
-            &format!("_version: {} # {builder}", of.version),
+            &format!("_version: {} # {builder}", self.builders[builder].version),
             &format!("_version: {version} # {builder}"),
         );
-        version.clone_into(&mut of.version);
+        self.tag(builder, version);
         self.raised.insert(builder);
+    }
+
+    /// Gives a builder's next version, of which nothing is published yet, and which nobody raised.
+    pub(super) fn tag(&mut self, builder: &'static str, version: &str) {
+        let of = self.builders.get_mut(builder).expect("a builder");
+        version.clone_into(&mut of.version);
     }
 
     /// Publishes the images of the version that was announced, and its notes, in which each has other tags too.
@@ -167,6 +172,11 @@ impl Sylva {
             .lock()
             .expect("not poisoned")
             .insert(path, page);
+    }
+
+    /// What Renovate calls a builder.
+    pub(super) fn dependency(&self, builder: &str) -> &'static str {
+        self.builders[builder].dependency
     }
 
     /// Edits the notes of the version that was announced last.
@@ -239,9 +249,15 @@ impl Sylva {
 
     /// What a run says, without what differs from run to run, and without the lines of single images.
     pub(super) fn said(&self, run: &Run) -> String {
-        let lines = run.outcome.stderr.lines();
+        self.text(&run.outcome.stderr)
+    }
+
+    /// The same of a text that quotes a run.
+    pub(super) fn text(&self, quoted: &str) -> String {
         let is_image = |line: &&str| line.starts_with("dropped ") || line.starts_with("added ");
-        let lines = lines.filter(|line| !is_image(line) && !line.starts_with("metalmark.lock"));
+        let lines = quoted
+            .lines()
+            .filter(|line| !is_image(line) && !line.starts_with("metalmark.lock"));
         lines
             .map(|line| line.replace(&self.registry.host(), "HOST") + "\n")
             .collect()

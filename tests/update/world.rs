@@ -5,7 +5,7 @@ use snapbox::str;
 use crate::support::registry::{Registry, Reply};
 use crate::support::stage::{Is, Run, Stage, assert_text, project, table};
 
-const BEFORE: &[&str] = &[
+pub(super) const BEFORE: &[&str] = &[
     "ubuntu-noble-plain-rke2-1-31-8",
     "opensuse-15-6-plain-rke2-1-31-8",
 ];
@@ -15,7 +15,7 @@ const AFTER: &[&str] = &[
 ];
 
 /// The values of a catalog of these images, in the builder's registry on a host.
-fn values(host: &str, version: &str, images: &[&str]) -> String {
+pub(super) fn values(host: &str, version: &str, images: &[&str]) -> String {
     let entry = |name: &&str| format!("  {name}: {{os_images_oci_registry: own}}\n");
     let entries: String = images.iter().map(entry).collect();
     format!(
@@ -38,7 +38,7 @@ fn project_of(registry: &Registry, settings: &str, images: &[&str]) -> Stage {
 }
 
 /// Images of two versions, beside what is no image of this builder.
-fn filled() -> Registry {
+pub(super) fn filled() -> Registry {
     let registry = Registry::plain();
     for (name, tags) in [
         (
