@@ -312,6 +312,9 @@ fn what_a_branch_of_an_expression_prints_is_moved() {
         format!(
             "|-\n      {{{{- if {is_rke2} -}}}}\n      v1.33.5+rke2r1\n      {{{{- else -}}}}\n      v1.33.5\n      {{{{- end -}}}}"
         ),
+        format!(
+            ">-\n      {{{{- if {is_rke2} -}}}}\n      v1.33.5+rke2r1\n      {{{{- else -}}}}\n      v1.33.5\n      {{{{- end -}}}}"
+        ),
     ] {
         let stage = map_entry(&entry);
         let before = stage.texts();
@@ -329,6 +332,16 @@ values.yaml:14
 -    "1.33": '{{ if eq .Values.cluster.capi_providers.bootstrap_provider "cabpr" }}v1.33.5+rke2r1{{ else }}v1.33.5{{ end }}'
 +    "1.32": '{{ .Values.cluster.capi_providers.bootstrap_provider | eq "cabpck" | ternary "v1.32.10" "v1.32.9+rke2r1" }}'
 +    "1.33": '{{ if eq .Values.cluster.capi_providers.bootstrap_provider "cabpr" }}v1.33.7+rke2r3{{ else }}v1.33.7{{ end }}'
+3 proven; 1 skipped: no image matches its selector
+values.yaml:14
+-    "1.32": '{{ .Values.cluster.capi_providers.bootstrap_provider | eq "cabpck" | ternary "v1.32.9" "v1.32.9+rke2r1" }}'
++    "1.32": '{{ .Values.cluster.capi_providers.bootstrap_provider | eq "cabpck" | ternary "v1.32.10" "v1.32.9+rke2r1" }}'
+values.yaml:17
+-      v1.33.5+rke2r1
++      v1.33.7+rke2r3
+values.yaml:19
+-      v1.33.5
++      v1.33.7
 3 proven; 1 skipped: no image matches its selector
 values.yaml:14
 -    "1.32": '{{ .Values.cluster.capi_providers.bootstrap_provider | eq "cabpck" | ternary "v1.32.9" "v1.32.9+rke2r1" }}'

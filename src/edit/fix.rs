@@ -27,33 +27,16 @@ pub(crate) fn findings(
     held: Option<&mut Held>,
     terminal: &mut Terminal,
 ) -> Result<usize, Error> {
-    let (mut edited, mut outcomes) = (Vec::new(), Vec::new());
-    let fixes = judged
-        .iter()
-        .filter_map(|judged| judged.finding.fix.as_ref());
-    for (source, fixes) in group_by_file(fixes) {
-        let (text, tried) = apply_fixes(&source, &fixes, workspace.engine);
-        outcomes.extend(tried);
-        if text != source.text {
-            edited.push(EditedFile { source, text });
-        }
-    }
-    if !edited.is_empty() {
+    let fixes = judged.iter();
+    let fixes = fixes.filter_map(|judged| judged.finding.fix.as_ref());
+    let tried = TriedFixes::new(workspace, fixes);
+    if !tried.files.is_empty() {
         output::holding(held, &workspace.settings.root, |held| {
-            texts::replace(workspace, &edited, held)
+            texts::replace(workspace, &tried.files, held)
         })?;
     }
-    let made = outcomes
-        .iter()
-        .filter(|(_, outcome)| outcome.is_ok())
-        .count();
-    for (place, outcome) in outcomes {
-        match outcome {
-            Ok(fix) => writeln!(terminal.err, "fixed {place}: `{fix}`")?,
-            Err(why) => writeln!(terminal.err, "not fixed {place}: {why}")?,
-        }
-    }
-    Ok(made)
+    tried.print(Tense::Done, terminal)?;
+    Ok(tried.made().count())
 }
 
 /// How edits are reported.
@@ -61,38 +44,61 @@ pub(crate) fn findings(
 pub(crate) enum Tense {
     /// They are not made.
     Would,
-    /// The caller makes them.
+    /// They are made.
     Done,
 }
 
-/// The texts that files have after edits, each edit reported on stderr; nothing is written.
-///
-/// # Errors
-/// Stderr is gone.
-pub(crate) fn preview_fixes(
-    workspace: &Workspace,
-    fixes: &[Fix],
-    tense: Tense,
-    terminal: &mut Terminal,
-) -> Result<Vec<EditedFile>, Error> {
-    let (done, not_done) = match tense {
-        Tense::Would => ("would fix", "would not fix"),
-        Tense::Done => ("fixed", "not fixed"),
-    };
-    let mut files = Vec::new();
-    for (source, fixes) in group_by_file(fixes) {
-        let (text, outcomes) = apply_fixes(&source, &fixes, workspace.engine);
-        for (place, outcome) in outcomes {
-            match outcome {
-                Ok(fix) => writeln!(terminal.err, "{done} {place}: `{fix}`")?,
-                Err(why) => writeln!(terminal.err, "{not_done} {place}: {why}")?,
+/// Edits in memory: what files would hold, and what became of each edit.
+#[derive(Default)]
+pub(crate) struct TriedFixes {
+    /// The files that change.
+    pub(crate) files: Vec<EditedFile>,
+    outcomes: Vec<FixOutcome>,
+}
+
+impl TriedFixes {
+    /// Tries each edit; nothing is written.
+    pub(crate) fn new<'f>(workspace: &Workspace, fixes: impl IntoIterator<Item = &'f Fix>) -> Self {
+        let mut tried = Self::default();
+        for (source, fixes) in group_by_file(fixes) {
+            let (text, outcomes) = apply_fixes(&source, &fixes, workspace.engine);
+            tried.outcomes.extend(outcomes);
+            if text != source.text {
+                tried.files.push(EditedFile { source, text });
             }
         }
-        if text != source.text {
-            files.push(EditedFile { source, text });
-        }
+        tried
     }
-    Ok(files)
+
+    /// Reports each edit on stderr.
+    ///
+    /// # Errors
+    /// Stderr is gone.
+    pub(crate) fn print(&self, tense: Tense, terminal: &mut Terminal) -> Result<(), Error> {
+        let (done, not_done) = match tense {
+            Tense::Would => ("would fix", "would not fix"),
+            Tense::Done => ("fixed", "not fixed"),
+        };
+        for (Fix { spot, text, .. }, outcome) in &self.outcomes {
+            match outcome {
+                Ok(()) => writeln!(terminal.err, "{done} {spot}: `{text}`")?,
+                Err(why) => writeln!(terminal.err, "{not_done} {spot}: {why}")?,
+            }
+        }
+        Ok(())
+    }
+
+    /// The edits that can be made.
+    pub(crate) fn made(&self) -> impl Iterator<Item = &Fix> {
+        let made = self.outcomes.iter();
+        made.filter_map(|(fix, outcome)| outcome.is_ok().then_some(fix))
+    }
+
+    /// The edits that cannot be made, each with the reason.
+    pub(crate) fn refused(&self) -> impl Iterator<Item = (&Fix, &str)> {
+        let refused = self.outcomes.iter();
+        refused.filter_map(|(fix, outcome)| Some((fix, outcome.as_ref().err()?.as_str())))
+    }
 }
 
 /// The texts that files have after all of these edits.
@@ -103,8 +109,8 @@ pub(crate) fn all(fixes: &[Fix], engine: Engine) -> Result<Vec<EditedFile>, Stri
     let mut files = Vec::new();
     for (source, fixes) in group_by_file(fixes) {
         let (text, outcomes) = apply_fixes(&source, &fixes, engine);
-        for (place, outcome) in outcomes {
-            outcome.map_err(|why| format!("{place}: {why}"))?;
+        for (fix, outcome) in outcomes {
+            outcome.map_err(|why| format!("{}: {why}", fix.spot))?;
         }
         files.push(EditedFile { source, text });
     }
@@ -131,8 +137,8 @@ fn group_by_file<'f>(fixes: impl IntoIterator<Item = &'f Fix>) -> Vec<(Arc<Sourc
     files
 }
 
-/// A place, and the words of the fix that was made there, or why none was.
-type FixOutcome = (String, Result<String, String>);
+/// A fix, or why it cannot be made.
+type FixOutcome = (Fix, Result<(), String>);
 
 /// A file's text after its fixes. They are applied one after the other; a refused fix does not stop the next one.
 fn apply_fixes(source: &Source, fixes: &[&Fix], engine: Engine) -> (String, Vec<FixOutcome>) {
@@ -141,21 +147,25 @@ fn apply_fixes(source: &Source, fixes: &[&Fix], engine: Engine) -> (String, Vec<
     let mut outcomes = Vec::new();
     let mut last: Option<&Fix> = None;
     for fix in fixes {
-        let place = fix.spot.to_string();
         if let Some(first) = last.filter(|last| last.spot.end > fix.spot.start) {
             let why = format!(
                 "`{}` has changed this place, so `{}` cannot",
                 first.text, fix.text
             );
-            outcomes.push((place, Err(why)));
+            outcomes.push(((*fix).clone(), Err(why)));
             continue;
         }
         let at = |spot: &Spot| Target::Place(spot.start as usize..spot.end as usize);
+        let from = fix.old().to_owned();
         edits.push(match &fix.within {
             Some(within) => {
-                let (from, to) = fix.replacement_texts();
-                let at = at(within);
-                Edit::Replace { at, from, to }
+                let before = &source.text[within.start as usize..fix.spot.start as usize];
+                Edit::Replace {
+                    at: at(within),
+                    only: Some(before.matches(&*from).count()),
+                    from,
+                    to: fix.value.clone(),
+                }
             }
             None => Edit::Set {
                 at: at(&fix.spot),
@@ -166,11 +176,11 @@ fn apply_fixes(source: &Source, fixes: &[&Fix], engine: Engine) -> (String, Vec<
             Ok(new) => {
                 text = new;
                 last = Some(fix);
-                outcomes.push((place, Ok(fix.text.clone())));
+                outcomes.push(((*fix).clone(), Ok(())));
             }
             Err(why) => {
                 edits.pop();
-                outcomes.push((place, Err(why.to_string())));
+                outcomes.push(((*fix).clone(), Err(why.to_string())));
             }
         }
     }

@@ -66,7 +66,7 @@ impl Fix {
         let mut found = places.filter(is_whole);
         let at = found.next().filter(|_| found.next().is_none())?;
         let start = within.start + at as u32;
-        let fix = Self {
+        Some(Self {
             text: text.into(),
             spot: Spot {
                 start,
@@ -74,24 +74,8 @@ impl Fix {
                 source: Arc::clone(&within.source),
             },
             value: value.into(),
-            within: Some(within.clone()),
-        };
-        // The edit finds it by the text around it, and changes all that is like it.
-        let (from, _) = fix.replacement_texts();
-        (written.matches(&*from).count() == 1).then_some(fix)
-    }
-
-    /// The edit within a scalar by the text around it: what is replaced with the letters beside it, by what.
-    pub fn replacement_texts(&self) -> (String, String) {
-        let Spot { source, start, end } = &self.spot;
-        let before = source.text[..*start as usize].chars().next_back();
-        let before = before.filter(|letter| !letter.is_whitespace());
-        let after = source.text[*end as usize..].chars().next();
-        let surround = |text: &str| -> String {
-            let letters = before.into_iter().chain(text.chars());
-            letters.chain(after).collect()
-        };
-        (surround(self.old()), surround(&self.value))
+            within: Some(within),
+        })
     }
 
     /// What is replaced, as the file has it.

@@ -93,7 +93,6 @@ warning[checksum-missing]: the sha256 of image `ubuntu-noble-hardened-rke2-1-31-
 warning[format-missing]: the format of image `ubuntu-noble-hardened-rke2-1-31-9` is not known
 warning[k8s-version-unproven]: nothing proves that image `ubuntu-noble-hardened-rke2-1-31-9` holds Kubernetes `v1.31.9+rke2r1`
 warning[value-missing]: no image facts are given, so nothing says which checksum, format and version the builder's images have
-fixed clusters/by-key.yaml:5:16: `cluster.capm3.image_key: ubuntu-noble-plain-rke2-1-31-9`
 OS images: 0.4.12 → 0.4.13
 2 node pools in 2 clusters will be re-provisioned.
 
@@ -122,6 +121,7 @@ Node pools whose machines will be re-provisioned
 Node pools left without an image
 
 - by-key/md0: ubuntu-noble-plain-rke2-1-29-15:0.4.12 → no image
+fixed clusters/by-key.yaml:5:16: `cluster.capm3.image_key: ubuntu-noble-plain-rke2-1-31-9`
 changed clusters/by-key.yaml
 changed values.yaml
 
@@ -191,15 +191,6 @@ deleted  rendered/.metalmark-owned  (each rendered file says in its first line w
 updated  rendered/edge-a/edge-a.yaml
 updated  rendered/edge-b/edge-b.yaml
 2 files rendered: 2 updated, 1 deleted
-fixed clusters/edge-a.yaml:6:16: `cluster.capm3.image_key: ubuntu-noble-plain-rke2-1-31-9`
-dropped opensuse-15-6-plain-rke2-1-30-12 sha256:b04531d63b1a… oci://registry.example.org/sylva/diskimage-builder/opensuse-15-6-plain-rke2-1-30-12:0.4.12
-added   opensuse-15-6-plain-rke2-1-30-12 sha256:c56b9ba5469b… oci://registry.example.org/sylva/diskimage-builder/opensuse-15-6-plain-rke2-1-30-12:0.4.13
-dropped ubuntu-noble-hardened-rke2-1-30-12 sha256:5788f6cd1218… oci://registry.example.org/sylva/diskimage-builder/ubuntu-noble-hardened-rke2-1-30-12:0.4.12
-added   ubuntu-noble-hardened-rke2-1-30-12 sha256:9e5bf53c666e… oci://registry.example.org/sylva/diskimage-builder/ubuntu-noble-hardened-rke2-1-30-12:0.4.13
-dropped ubuntu-noble-plain-rke2-1-31-8 sha256:2aedbdb27902… oci://registry.example.org/sylva/diskimage-builder/ubuntu-noble-plain-rke2-1-31-8:0.4.12
-added   ubuntu-noble-plain-rke2-1-31-9 sha256:7125283f537f… oci://registry.example.org/sylva/diskimage-builder/ubuntu-noble-plain-rke2-1-31-9:0.4.13
-added   ubuntu-noble-plain-rke2-1-32-5 sha256:baba8cb2ddea… oci://registry.example.org/sylva/diskimage-builder/ubuntu-noble-plain-rke2-1-32-5:0.4.13
-metalmark.lock: 0 kept, 4 added, 0 updated, 3 dropped; written
 a Kubernetes version stays: `k8s_version_map.1.32` is missing, and there are images of Kubernetes 1.32 for `rke2`; add `k8s_version_map.1.32`, which is `v1.32.5+rke2r1` for `rke2`
 OS images: 0.4.12 → 0.4.13
 4 node pools in 2 clusters will be re-provisioned.
@@ -222,6 +213,15 @@ Node pools whose machines will be re-provisioned
 - edge-a/md0: ubuntu-noble-plain-rke2-1-31-8:0.4.12 → ubuntu-noble-plain-rke2-1-31-9:0.4.13
 - edge-b/control-plane: ubuntu-noble-hardened-rke2-1-30-12:0.4.12 → ubuntu-noble-hardened-rke2-1-30-12:0.4.13
 - edge-b/md0: opensuse-15-6-plain-rke2-1-30-12:0.4.12 → opensuse-15-6-plain-rke2-1-30-12:0.4.13
+fixed clusters/edge-a.yaml:6:16: `cluster.capm3.image_key: ubuntu-noble-plain-rke2-1-31-9`
+dropped opensuse-15-6-plain-rke2-1-30-12 sha256:b04531d63b1a… oci://registry.example.org/sylva/diskimage-builder/opensuse-15-6-plain-rke2-1-30-12:0.4.12
+added   opensuse-15-6-plain-rke2-1-30-12 sha256:c56b9ba5469b… oci://registry.example.org/sylva/diskimage-builder/opensuse-15-6-plain-rke2-1-30-12:0.4.13
+dropped ubuntu-noble-hardened-rke2-1-30-12 sha256:5788f6cd1218… oci://registry.example.org/sylva/diskimage-builder/ubuntu-noble-hardened-rke2-1-30-12:0.4.12
+added   ubuntu-noble-hardened-rke2-1-30-12 sha256:9e5bf53c666e… oci://registry.example.org/sylva/diskimage-builder/ubuntu-noble-hardened-rke2-1-30-12:0.4.13
+dropped ubuntu-noble-plain-rke2-1-31-8 sha256:2aedbdb27902… oci://registry.example.org/sylva/diskimage-builder/ubuntu-noble-plain-rke2-1-31-8:0.4.12
+added   ubuntu-noble-plain-rke2-1-31-9 sha256:7125283f537f… oci://registry.example.org/sylva/diskimage-builder/ubuntu-noble-plain-rke2-1-31-9:0.4.13
+added   ubuntu-noble-plain-rke2-1-32-5 sha256:baba8cb2ddea… oci://registry.example.org/sylva/diskimage-builder/ubuntu-noble-plain-rke2-1-32-5:0.4.13
+metalmark.lock: 0 kept, 4 added, 0 updated, 3 dropped; written
 changed clusters/edge-a.yaml
 changed values.yaml
 
@@ -309,9 +309,6 @@ warning[checksum-missing]: the sha256 of image `ubuntu-noble-hardened-rke2-1-31-
 warning[format-missing]: the format of image `ubuntu-noble-hardened-rke2-1-31-9` is not known
 warning[k8s-version-unproven]: nothing proves that image `ubuntu-noble-hardened-rke2-1-31-9` holds Kubernetes `v1.31.9+rke2r1`
 warning[value-missing]: no image facts are given, so nothing says which checksum, format and version the builder's images have
-fixed edge.yaml:2:38: `cluster.control_plane.capm3.image_key: ubuntu-noble-hardened-rke2-1-31-9`
-fixed edge.yaml:3:50: `cluster.machine_deployments.md0.capm3.image_key: ubuntu-noble-hardened-rke2-1-31-9`
-fixed values.yaml:9:16: `cluster.capm3.image_key: ubuntu-noble-plain-rke2-1-31-9`
 OS images: 0.4.12 → 0.4.13
 2 node pools in 1 cluster will be re-provisioned.
 
@@ -328,6 +325,9 @@ Node pools whose machines will be re-provisioned
 
 - edge/control-plane: ubuntu-noble-hardened-rke2-1-31-8:0.4.12 → ubuntu-noble-hardened-rke2-1-31-9:0.4.13
 - edge/md0: ubuntu-noble-hardened-rke2-1-31-8:0.4.12 → ubuntu-noble-hardened-rke2-1-31-9:0.4.13
+fixed edge.yaml:2:38: `cluster.control_plane.capm3.image_key: ubuntu-noble-hardened-rke2-1-31-9`
+fixed edge.yaml:3:50: `cluster.machine_deployments.md0.capm3.image_key: ubuntu-noble-hardened-rke2-1-31-9`
+fixed values.yaml:9:16: `cluster.capm3.image_key: ubuntu-noble-plain-rke2-1-31-9`
 changed edge.yaml
 changed values.yaml
 

@@ -229,6 +229,17 @@ impl Sylva {
         let raised = self.stage.texts();
         let run = self.run_bot().exit(status).stdout("");
         assert_eq!(self.stage.texts(), raised, "nothing is written");
+        let stderr = &run.outcome.stderr;
+        let is_done = |line: &str| {
+            ["fixed ", "added ", "dropped ", "changed "]
+                .iter()
+                .any(|done| line.starts_with(done))
+                || line.ends_with("; written")
+        };
+        assert!(
+            !stderr.lines().any(is_done),
+            "what is undone is not said to be done: {stderr}"
+        );
         let said = self.said(&run);
         let lines: Vec<&str> = said.lines().take(3).collect();
         lines.join("\n") + "\n"

@@ -552,6 +552,7 @@ fn a_text_within_a_string_is_replaced_as_it_is_spelled() {
         at: super::at(path),
         from: from.to_owned(),
         to: to.to_owned(),
+        only: None,
     };
     becomes(
         before,

@@ -17,7 +17,7 @@ use crate::catalog::offers::{Offer, Summary, VersionChange};
 use crate::commands::lock::{self, LockOptions};
 use crate::commands::render::{self, RenderOptions};
 use crate::commands::{CheckOptions, check};
-use crate::edit::fix;
+use crate::edit::fix::{Tense, TriedFixes};
 use crate::edit::texts::{self, EditedFile};
 use crate::edit::update::UpdateTarget;
 use crate::error::Error;
@@ -154,7 +154,7 @@ fn run(
         moves.extend(plan.move_versions()?);
     }
     if options.fix {
-        plan.fix(options, terminal)?;
+        plan.fix()?;
     }
     let before = before::find(request, &fleet, &targets)?;
     let versions = targets.iter().zip(&before.from);
@@ -189,10 +189,12 @@ fn run(
     let has_lock = lock::Before::read(workspace)?.has_lock();
     texts::replace(workspace, &plan.files, &mut held)?;
     let mut changed: BTreeSet<Arc<str>> = paths(&plan.files).collect();
+    // What is said of edits waits until they stay.
+    let (mut locked, mut moved) = (String::new(), TriedFixes::default());
     let mut finished = || -> Result<Verdict, Error> {
-        let locked = lock_again(request, has_lock, today, &mut held, terminal)?;
-        if locked != Verdict::Clean {
-            return Ok(locked);
+        let verdict = lock_again(request, has_lock, today, &mut held, &mut locked, terminal)?;
+        if verdict != Verdict::Clean {
+            return Ok(verdict);
         }
         let mut after = Fleet::open(read::workspace(request)?, today)?;
         let offered = targets.iter().zip(&offers);
@@ -204,10 +206,10 @@ fn run(
             return Ok(Verdict::Findings);
         }
         if options.k8s_versions {
-            let moved = follow_images(&after, &mut summary, terminal)?;
-            if !moved.is_empty() {
-                texts::replace(&after.workspace, &moved, &mut held)?;
-                changed.extend(paths(&moved));
+            moved = follow_images(&after, &mut summary)?;
+            if !moved.files.is_empty() {
+                texts::replace(&after.workspace, &moved.files, &mut held)?;
+                changed.extend(paths(&moved.files));
                 after = Fleet::open(read::workspace(request)?, today)?;
             }
             report::update::stays(&summary.stays, notes(options, terminal))?;
@@ -215,18 +217,29 @@ fn run(
         let machines = booted::read_machines(&after)?;
         summary.pools = Some(booted::changes(&before.machines, &machines));
         let held = Some(&mut held);
-        let verdict = finish(request, &after.workspace, options, today, held, terminal)?;
-        summary.is_refused = verdict != Verdict::Clean;
-        summarize(!changed.is_empty(), &summary, request, options, terminal)?;
-        Ok(verdict)
+        finish(request, &after.workspace, options, today, held, terminal)
     };
     let verdict = finished();
-    if matches!(verdict, Ok(Verdict::Clean)) {
+    let (is_done, is_edited) = (matches!(verdict, Ok(Verdict::Clean)), !changed.is_empty());
+    let is_undone = !is_done && held.undo()?;
+    let has_summary = verdict.is_ok() && summary.pools.is_some();
+    summary.is_refused = !is_done;
+    if has_summary {
+        report::update::summary(&summary, is_edited, notes(options, terminal))?;
+    }
+    let tense = if is_done { Tense::Done } else { Tense::Would };
+    plan.fixes.print(tense, terminal)?;
+    moved.print(tense, terminal)?;
+    if is_done {
+        write!(terminal.err, "{locked}")?;
         for path in changed {
             writeln!(terminal.err, "changed {path}")?;
         }
-    } else if held.undo()? {
+    } else if is_undone {
         report::update::refusal(&options.other_flags(), &mut terminal.err)?;
+    }
+    if has_summary {
+        save(&summary, request, options)?;
     }
     verdict
 }
@@ -272,11 +285,7 @@ fn notes<'t>(options: &UpdateOptions, terminal: &'t mut Terminal) -> &'t mut Pri
 }
 
 /// Moves Kubernetes versions to what the images hold, and says in the summary which ones move and why others stay.
-fn follow_images(
-    fleet: &Fleet,
-    summary: &mut Summary,
-    terminal: &mut Terminal,
-) -> Result<Vec<EditedFile>, Error> {
+fn follow_images(fleet: &Fleet, summary: &mut Summary) -> Result<TriedFixes, Error> {
     let settings = &fleet.workspace.settings;
     let behind = fleet.check(|view, _, _| Ok(rules::versions_behind(view, settings)))?;
     let mut fixes = Vec::new();
@@ -287,11 +296,7 @@ fn follow_images(
         });
     for finding in behind.results.into_iter().flatten().chain(of_others) {
         match finding.fix {
-            Some(fix) => {
-                let old = fix.old().trim_matches(['"', '\'']);
-                summary.moves.insert(format!("`{old}` → `{}`", fix.value));
-                fixes.push(fix);
-            }
+            Some(fix) => fixes.push(fix),
             None => {
                 summary
                     .stays
@@ -299,25 +304,24 @@ fn follow_images(
             }
         }
     }
-    fix::preview_fixes(&fleet.workspace, &fixes, fix::Tense::Done, terminal)
+    let tried = TriedFixes::new(&fleet.workspace, &fixes);
+    summary.moves.extend(tried.made().map(|fix| {
+        let old = fix.old().trim_matches(['"', '\'']);
+        format!("`{old}` → `{}`", fix.value)
+    }));
+    let refused = tried.refused();
+    let refused = refused.map(|(fix, why)| format!("{}: `{}`: {why}", fix.spot, fix.text));
+    summary.stays.extend(refused);
+    Ok(tried)
 }
 
-/// Prints the summary, and writes it where that was requested.
-fn summarize(
-    is_edited: bool,
-    summary: &Summary,
-    request: &Request,
-    options: &UpdateOptions,
-    terminal: &mut Terminal,
-) -> Result<(), Error> {
-    if let Some(path) = &options.summary {
-        output::file(
-            &request.locate(path),
-            summary.markdown().as_str().as_bytes(),
-        )?;
-    }
-    report::update::summary(summary, is_edited, notes(options, terminal))?;
-    Ok(())
+/// Writes the summary where that was requested.
+fn save(summary: &Summary, request: &Request, options: &UpdateOptions) -> Result<(), Error> {
+    let Some(path) = &options.summary else {
+        return Ok(());
+    };
+    let text = summary.markdown();
+    output::file(&request.locate(path), text.as_str().as_bytes())
 }
 
 /// The edits of selections of images that the catalog does not have, of pools and of levels that no pool takes one from.
@@ -360,7 +364,9 @@ impl PlannedUpdate<'_> {
         let unlocked = machines.unlocked.len();
         summary.pools = Some(booted::changes(&before.machines, &machines));
         let is_edited = !plan.files.is_empty();
-        summarize(is_edited, &summary, request, options, terminal)?;
+        plan.fixes.print(Tense::Would, terminal)?;
+        report::update::summary(&summary, is_edited, notes(options, terminal))?;
+        save(&summary, request, options)?;
         let targets = targets.iter().map(UpdateTarget::is_raised);
         let changes = summary.versions.iter().zip(targets).zip(&plan.versions);
         let preview = Preview {
@@ -384,26 +390,24 @@ impl PlannedUpdate<'_> {
     }
 }
 
-/// Locks what the catalog names now, in a project that has a lock. Its output goes to stderr: the result is what is
-/// rendered.
+/// Locks what the catalog names now, in a project that has a lock. `said` gets what it says of the lock.
 fn lock_again(
     request: &Request,
     has_lock: bool,
     today: Date,
     held: &mut Held,
+    said: &mut String,
     terminal: &mut Terminal,
 ) -> Result<Verdict, Error> {
-    if !has_lock {
-        return Ok(Verdict::Clean);
-    }
     let (options, mut verdict) = (LockOptions::default(), Ok(Verdict::Clean));
-    let lines = Printer::print_to_string(Color::Never, |kept| {
-        std::mem::swap(&mut terminal.out, kept);
-        verdict = lock::run_held(request, &options, today, Some(held), terminal);
-        std::mem::swap(&mut terminal.out, kept);
-        Ok(())
-    })?;
-    write!(terminal.err, "{lines}")?;
+    if has_lock {
+        *said = Printer::print_to_string(Color::Never, |kept| {
+            std::mem::swap(&mut terminal.out, kept);
+            verdict = lock::run_held(request, &options, today, Some(held), terminal);
+            std::mem::swap(&mut terminal.out, kept);
+            Ok(())
+        })?;
+    }
     verdict
 }
 

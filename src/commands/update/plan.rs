@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use yaml_tree::place::Spot;
 
 use crate::catalog::offers::{Drift, Offer, moves};
+use crate::edit::fix::TriedFixes;
 use crate::edit::texts::{self, EditedFile};
 use crate::edit::update::{self as edit, UpdateTarget};
 use crate::error::Error;
@@ -12,7 +13,7 @@ use crate::model::catalog::ReadCatalog;
 use crate::pipeline::fleet::Fleet;
 use crate::read::Request;
 
-use super::{Terminal, UpdateOptions, fix, selection_fixes};
+use super::selection_fixes;
 
 /// The edits, and the project with them.
 pub(in crate::commands) struct Plan<'f> {
@@ -26,6 +27,8 @@ pub(in crate::commands) struct Plan<'f> {
     pub(super) versions: Vec<Vec<Spot>>,
     /// The entries that an expression names, which are not edited.
     pub(super) computed: Vec<(String, Spot)>,
+    /// The edits of selections.
+    pub(super) fixes: TriedFixes,
     /// All edited files: each as it was read, and its new text.
     pub(in crate::commands) files: Vec<EditedFile>,
 }
@@ -40,6 +43,7 @@ impl<'f> Plan<'f> {
             drift: Drift::default(),
             versions: Vec::new(),
             computed: Vec::new(),
+            fixes: TriedFixes::default(),
             files: Vec::new(),
         }
     }
@@ -82,19 +86,12 @@ impl<'f> Plan<'f> {
     }
 
     /// Moves selections of images that are gone.
-    pub(super) fn fix(
-        &mut self,
-        options: &UpdateOptions,
-        terminal: &mut Terminal,
-    ) -> Result<(), Error> {
+    pub(super) fn fix(&mut self) -> Result<(), Error> {
         let fixes = selection_fixes(self.fleet())?;
-        let tense = if options.check {
-            fix::Tense::Would
-        } else {
-            fix::Tense::Done
-        };
-        let files = fix::preview_fixes(&self.fleet().workspace, &fixes, tense, terminal)?;
-        self.edit(&files)
+        let tried = TriedFixes::new(&self.fleet().workspace, &fixes);
+        self.edit(&tried.files)?;
+        self.fixes = tried;
+        Ok(())
     }
 
     fn edit(&mut self, files: &[EditedFile]) -> Result<(), Error> {

@@ -290,7 +290,8 @@ pub(crate) fn k8s_versions(fleet: &Fleet, moves: &Moves) -> Result<Vec<EditedFil
     }
     for (spot, from, to) in cluster_versions(fleet, moves)? {
         let at = place(&spot);
-        files.add(&spot.source, Edit::Replace { at, from, to });
+        let only = None;
+        files.add(&spot.source, Edit::Replace { at, from, to, only });
     }
     files.into_edited_files(&fleet.workspace)
 }
@@ -338,7 +339,8 @@ fn version_map(workspace: &Workspace, source: &Source, moves: &Moves) -> Vec<Edi
             let place = entry.node.place;
             for (from, to) in replacements(text, moves) {
                 let at = Target::Place(place.start as usize..place.end as usize);
-                edits.push(Edit::Replace { at, from, to });
+                let only = None;
+                edits.push(Edit::Replace { at, from, to, only });
             }
         }
     }

@@ -8,6 +8,7 @@ use crate::value::{Entry, Map, Node, Number, Value};
 use super::EditError;
 use super::outline::{Collection, Piece, Shape};
 use super::plan::{Insert, Plan};
+use super::splice::Splices;
 use super::within;
 
 /// The value after the plan is applied.
@@ -24,9 +25,13 @@ pub(super) fn tree(
         return Ok(as_read(new.value, engine));
     }
     if let (false, Value::String(text)) = (plan.replaced.is_empty(), value) {
-        let replaced = plan.replaced.iter();
-        let text = replaced.fold(text.to_string(), |text, (from, to)| text.replace(from, to));
-        return Ok(Value::from(text));
+        let mut splices = Splices::default();
+        for replacement in &plan.replaced {
+            for (at, to) in replacement.places(text) {
+                splices.put(at, to);
+            }
+        }
+        return Ok(Value::from(splices.apply(text)?));
     }
     if let (false, Value::String(text)) = (plan.within.is_empty(), value) {
         return Ok(Value::from(within::apply(text, &plan.within)?));

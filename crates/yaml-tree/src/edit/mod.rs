@@ -123,6 +123,8 @@ pub enum Edit {
         from: String,
         /// The replacement.
         to: String,
+        /// Which occurrence alone, counted from 0; none for each.
+        only: Option<usize>,
     },
     /// Renames the key of an entry.
     Rename {

@@ -88,9 +88,9 @@ impl Editor<'_, '_> {
     fn replace_text(&mut self, piece: &Piece<'_>, plan: &Plan<'_>) {
         let layout = self.layout;
         let start = piece.range.start;
-        for (from, to) in &plan.replaced {
-            for (at, found) in layout.text[piece.range.clone()].match_indices(from) {
-                self.splices.put(start + at..start + at + found.len(), *to);
+        for replacement in &plan.replaced {
+            for (at, to) in replacement.places(&layout.text[piece.range.clone()]) {
+                self.splices.put(start + at.start..start + at.end, to);
             }
         }
     }

@@ -1,6 +1,7 @@
 //! Plans edits: finds the nodes of the edits, and refuses edits that conflict with each other.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use crate::value::Value;
 
@@ -12,7 +13,7 @@ use super::{Edit, EditError, Position, Step, Target};
 pub(super) struct Plan<'e> {
     pub(super) set: Option<New<'e>>,
     /// The texts to replace in a string, with their replacements.
-    pub(super) replaced: Vec<(&'e str, &'e str)>,
+    pub(super) replaced: Vec<Replacement<'e>>,
     /// The edits of the YAML in a string.
     pub(super) within: Vec<&'e Edit>,
     pub(super) members: BTreeMap<usize, Plan<'e>>,
@@ -21,6 +22,23 @@ pub(super) struct Plan<'e> {
     pub(super) inserts: Vec<Insert<'e>>,
     /// The path of the node, for error messages.
     pub(super) path: String,
+}
+
+/// A text to replace in a string.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Replacement<'e> {
+    from: &'e str,
+    to: &'e str,
+    only: Option<usize>,
+}
+
+impl<'e> Replacement<'e> {
+    /// Where it is replaced in a text, and by what: in the value as in the bytes of the file.
+    pub(super) fn places(self, text: &str) -> impl Iterator<Item = (Range<usize>, &'e str)> {
+        let found = text.match_indices(self.from).enumerate();
+        let found = found.filter(move |(index, _)| self.only.is_none_or(|only| only == *index));
+        found.map(move |(_, (at, found))| (at..at + found.len(), self.to))
+    }
 }
 
 /// A new member of a map or list.
@@ -112,9 +130,13 @@ fn add<'e>(
             plan.removed.insert(index);
             Ok(())
         }
-        Edit::Replace { at, from, to } => {
+        Edit::Replace { at, from, to, only } => {
             let (_, plan) = node(outlines, plans, at)?;
-            plan.replaced.push((from, to));
+            plan.replaced.push(Replacement {
+                from,
+                to,
+                only: *only,
+            });
             Ok(())
         }
         Edit::Within { at, edits } => {
