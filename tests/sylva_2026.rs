@@ -63,7 +63,7 @@ pub(crate) fn annotations<'a>(reference: &'a str, version: &'a str) -> Vec<(&'a 
 }
 
 /// The same, locked.
-fn locked(name: &str) -> Stage {
+pub(crate) fn locked(name: &str) -> Stage {
     let stage = sylva(name);
     let _ = stage.run("lock").exit(0);
     stage
@@ -124,6 +124,9 @@ error[catalog-drift]: the catalog names image `leapmicro-6-0-plain-rke2-1-30`, a
    |
 11 |   leapmicro-6-0-plain-rke2-1-30: {os_images_oci_registry: sylva-n-1}     # built by kiwi, never in dib
    |   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ required here
+   |
+   = help: it has `registry.example.org/acme/builders/dib/ubuntu-noble-plain-rke2-1-33:0.7.4`
+   = help: no other image below `oci://registry.example.org/acme/builders/dib` is of `leapmicro`: the registry of the entry may be wrong
 
 error[registry-unknown]: the `url` of registry `dev` is not `oci://…`
   --> values.yaml:12:62
@@ -301,6 +304,27 @@ fn an_expression_that_makes_a_version_is_not_to_be_replaced_by_one() {
     let help = "help: the expression of `_internal.k8s_version_map.1.33` is to give `v1.33.7+rke2r3` instead of `v1.33.5+rke2r1`";
     assert!(stdout.contains(help), "{stdout}");
     assert!(!stdout.contains("k8s_version_map.1.33: v1"), "{stdout}");
+}
+
+#[test]
+fn a_builder_that_disagrees_with_itself_is_not_asked_to_be_raised_with_another() {
+    let stage = map_entry("v1.33.5+rke2r1");
+    stage.edit(
+        "values.yaml",
+        "  ubuntu-noble-plain-ck8s-1-32:",
+        "  ubuntu-noble-plain-rke2-1-33: {os_images_oci_registry: sylva}\n  ubuntu-noble-plain-ck8s-1-32:",
+    );
+    let plain =
+        "registry.example.org/acme/builders/dib/ubuntu-noble-plain-rke2-1-33:0.7.6 1.33.6+rke2r1\n";
+    stage.write("artifacts.txt", stage.read("artifacts.txt") + plain);
+    serve(&stage);
+    let _ = stage.run("lock").exit(0);
+    let stdout = stage.run("check leap").outcome.stdout;
+    let help = "help: take a release of `sylva` whose images hold one version";
+    assert!(
+        stdout.contains(help) && !stdout.contains("raise the versions of the builders"),
+        "{stdout}"
+    );
 }
 
 #[test]
@@ -537,11 +561,11 @@ cluster:
 
 #[test]
 fn what_only_a_name_says_is_written_nowhere() {
-    let outputs = "outputs: [{target: helm-values, path: h}, {target: configmap, path: c}, \
+    let outputs = "outputs: [{target: helm-values, path: h}, \
                    {target: flux, path: f, patch: sylva-units}, {target: flux, path: g, patch: sylva-units, chart: charts/sylva-units}]";
     let stage = project().cluster("edge", NAMES).settings(outputs);
     let _ = stage.run("render").exit(0);
-    let [values, facts, patch, of_chart] = ["h", "c", "f", "g"].map(|folder| {
+    let [values, patch, of_chart] = ["h", "f", "g"].map(|folder| {
         let files = stage.list(folder).into_iter();
         let file = |name: String| {
             let text = stage.read(&format!("{folder}/{name}"));
@@ -551,7 +575,7 @@ fn what_only_a_name_says_is_written_nowhere() {
     });
     assert_eq!(patch, of_chart);
     assert_text(
-        &(values + &facts + &patch),
+        &(values + &patch),
         str![[r##"
 # edge.values.yaml
 # Rendered by metalmark for cluster edge; edit the values, not this file.
@@ -559,26 +583,6 @@ cluster:
   capo:
     os_image_selector:
       _os_images_key_: "(sylva--)?ubuntu-noble-plain-rke2-1-31-8"
-# os-image-server-images.values
-# Rendered by metalmark for all clusters; edit the values, not this file.
-capm3_os_image_server_images:
-  {}
-# os-images-info.yaml
-# Rendered by metalmark for all clusters; edit the values, not this file.
-apiVersion: v1
-kind: ConfigMap
-metadata:
-  name: os-images-info
-  namespace: sylva-system
-  labels:
-    reconcile.fluxcd.io/watch: Enabled
-    sylva.os-images-info: ""
-data:
-  values.yaml: |
-    os_images:
-      ubuntu-noble-plain-rke2-1-31-8:
-        oci-image-registry-key: sylva
-        uri: oci://registry.example.org/os/ubuntu-noble-plain-rke2-1-31-8:0.4.12
 # edge/kustomization.yaml
 # Rendered by metalmark for cluster edge; edit the values, not this file.
 apiVersion: kustomize.config.k8s.io/v1alpha1
@@ -601,6 +605,49 @@ patches:
 
 "##]],
     );
+}
+
+/// Each target that writes facts, with the file that has them.
+const FACTS: [(&str, &str); 8] = [
+    ("configmap", "os-images-info.yaml"),
+    ("configmap, scope: cluster", "edge-os-images-info.yaml"),
+    ("helm-values, chart: sylva-capi-cluster", "edge.values.yaml"),
+    ("flux", "edge/objects/os-images-info.yaml"),
+    ("flux-artifact", "edge/objects/values.yaml"),
+    ("flux-resourceset", "edge.yaml"),
+    ("flux-resourceset, form: inputs", "images.inputs.yaml"),
+    (
+        "argocd, repo-url: 'https://git.example.org/acme/core.git', machine-templates: false",
+        "edge.yaml",
+    ),
+];
+
+#[test]
+fn facts_that_only_a_name_says_are_refused_by_each_target() {
+    for (target, file) in FACTS {
+        let settings = format!(
+            "outputs: [{{target: {target}, path: out}}]\nregistries: {{mirrors: {{registry.example.org: 'oci-layout:registry'}}}}"
+        );
+        let stage = project().cluster("edge", NAMES).settings(&settings);
+        let image = "registry.example.org/os/ubuntu-noble-plain-rke2-1-31-8:0.4.12";
+        stage.write("artifacts.txt", format!("{image} 1.31.8+rke2r1\n"));
+        serve(&stage);
+        let before = stage.texts();
+        let stderr = stage.run("render").exit(1).outcome.stderr;
+        let says = "error[lock-missing-image]: nothing but its name says what image `ubuntu-noble-plain-rke2-1-31-8` is";
+        assert!(
+            stderr.contains(says) && stderr.contains("help: run `metalmark lock`"),
+            "{target}: {stderr}"
+        );
+        assert_eq!(stage.texts(), before, "{target}");
+        let _ = stage.run("lock").exit(0);
+        let _ = stage.run("render").exit(0);
+        let text = stage.read(&format!("out/{file}")).replace('"', "");
+        assert!(
+            text.contains("k8s-version: 1.31.8+rke2r1"),
+            "{target}: {text}"
+        );
+    }
 }
 
 /// Locks unsigned images of a catalog whose values name a key.

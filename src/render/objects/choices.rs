@@ -26,6 +26,7 @@ use yaml_tree::value::{Entry, Map, Node, Value};
 use crate::decide::matching::IMAGE_KEY;
 use crate::model::cluster::{Choice, LevelName, Pool, PoolName};
 use crate::model::cluster_view::ClusterView;
+use crate::model::finding::Finding;
 
 use super::info;
 
@@ -54,10 +55,16 @@ pub enum Root {
 /// sylva-units adds its own catalog to `os_images`: an entry in both becomes a duplicate key in its list of images, which is
 /// invalid YAML. So only the user's own entries are written there, and only complete ones, because the chart fails on an entry
 /// without file name and checksum.
-pub fn values(view: &ClusterView, stamps: &[Option<Stamp>], style: Style, root: Root) -> Map {
+pub fn values(
+    view: &ClusterView,
+    stamps: &[Option<Stamp>],
+    style: Style,
+    root: Root,
+    findings: &mut Vec<Finding>,
+) -> Map {
     let mut values = overlay(view, stamps, style, root);
     let served = view.served.iter().filter_map(|key| view.images.get(key));
-    let images = info::os_images(served.filter(|image| root.takes(image)));
+    let images = info::os_images(served.filter(|image| root.takes(image)), findings);
     if root == Root::Top || !images.is_empty() {
         values.insert(Entry::from_value("os_images", images));
     }

@@ -2,11 +2,14 @@
 
 use std::sync::Arc;
 
-use capi::image::{Image, Origin, fact};
+use capi::image::{Fact, Image, Origin, fact};
 use capi::providers::Stamp;
 use yaml_tree::value::{Entry, Map, Node, Value};
 
 use super::{guard, hash};
+use crate::model::finding::{Finding, Subject};
+use crate::model::lock::is_lockable;
+use crate::model::rule::RuleId;
 
 /// The name that Sylva's charts expect (docs/sylva.md#facts).
 pub const CONFIG_MAP: &str = "os-images-info";
@@ -14,12 +17,34 @@ pub const CONFIG_MAP: &str = "os-images-info";
 /// (helm-controller docs/spec/v2/helmreleases.md, "Values references".)
 const WATCH_LABEL: (&str, &str) = ("reconcile.fluxcd.io/watch", "Enabled");
 
-/// `os_images`: all facts of all images, by key, as strings (docs/sylva.md).
-pub fn os_images<'a>(images: impl IntoIterator<Item = &'a Image>) -> Map {
-    images
-        .into_iter()
-        .map(|image| Entry::from_value(Arc::clone(&image.name), facts(image)))
-        .collect()
+/// `os_images`: all facts of all images, by key, as strings (docs/sylva.md). A chart looks for an image by what is written here, and
+/// what only a name says is not; so an image of a registry of which nothing else is known is a finding.
+pub fn os_images<'a>(
+    images: impl IntoIterator<Item = &'a Image>,
+    findings: &mut Vec<Finding>,
+) -> Map {
+    let mut entries = Map::default();
+    for image in images {
+        let is_said = |(name, fact): (&Arc<str>, &Fact)| {
+            fact.origin > Origin::Name && ![fact::URI, fact::OCI_REGISTRY].contains(&&**name)
+        };
+        if is_lockable(image) && !image.facts.iter().any(is_said) {
+            findings.push(unknown_image(image));
+        }
+        entries.insert(Entry::from_value(Arc::clone(&image.name), facts(image)));
+    }
+    entries
+}
+
+fn unknown_image(image: &Image) -> Finding {
+    let message = format!(
+        "nothing but its name says what image `{}` is, and a chart reads that from `os_images`",
+        image.key
+    );
+    Finding::new(RuleId::LockMissingImage, message)
+        .with_subject(Subject::image(&image.key))
+        .help("run `metalmark lock` and commit the lock")
+        .help("or give its facts: `images: {facts: [os-images-info.yaml]}` in metalmark.yaml")
 }
 
 /// `os_images` with only the IDs in Glance, as sync-openstack-images writes them; images without one are omitted.

@@ -146,8 +146,9 @@ fn server_side(number: &str) -> Map {
 
 /// The ConfigMap and the machine templates, in their waves. With sylva-units, a job of that chart writes the ConfigMap.
 fn objects(input: &TargetInput<'_>, findings: &mut Vec<Finding>) -> Map {
-    let config_map = || {
-        let images = Entry::from_value("os_images", info::os_images(input.images_to_serve()));
+    let config_map = |findings: &mut Vec<Finding>| {
+        let images = info::os_images(input.images_to_serve(), findings);
+        let images = Entry::from_value("os_images", images);
         let namespace = &input.view.cluster.namespace;
         let values = Map::from_iter([images]);
         let name = info::CONFIG_MAP;
@@ -162,7 +163,8 @@ fn objects(input: &TargetInput<'_>, findings: &mut Vec<Finding>) -> Map {
         );
         Entry::holding("configmap", object.context)
     };
-    let config_map = (root(input.output, findings) == Root::Top).then(config_map);
+    let is_own = root(input.output, findings) == Root::Top;
+    let config_map = is_own.then(|| config_map(findings));
     let has_templates = flag_option(input.output, "machine-templates", true, findings);
     let template = has_templates.then(|| input.template(findings)).flatten();
     let templates = template.map_or_else(Vec::new, |template| {
@@ -228,7 +230,7 @@ fn root(output: &Output, findings: &mut Vec<Finding>) -> Root {
 fn destination(input: &TargetInput<'_>, findings: &mut Vec<Finding>) -> Map {
     let cluster = &input.view.cluster;
     let root = root(input.output, findings);
-    let values = choices::values(input.view, input.stamps, Style::Auto, root);
+    let values = choices::values(input.view, input.stamps, Style::Auto, root, findings);
     Map::from_iter([
         // The project's name of the cluster: two clusters may have one name in their values.
         Entry::from_value("name", Value::String(cluster.name.clone())),

@@ -91,7 +91,7 @@ fn files(
     let hashed = flag_option(output, "name-suffix-hash", false, findings);
     let mut values = Map::from_iter([Entry::from_value(
         "os_images",
-        info::os_images(images.iter().copied()),
+        info::os_images(images.iter().copied(), findings),
     )]);
     if flag_option(output, "os-images-info-root", false, findings) {
         let facts = info::os_images_info(images.iter().copied(), stamp);

@@ -120,8 +120,8 @@ fn config_map(input: &TargetInput<'_>, findings: &mut Vec<Finding>) -> Option<Co
         return None;
     }
     let hashed = flag_option(input.output, "name-suffix-hash", false, findings);
-    let images = Entry::from_value("os_images", info::os_images(input.images_to_serve()));
-    let values = Map::from_iter([images]);
+    let images = info::os_images(input.images_to_serve(), findings);
+    let values = Map::from_iter([Entry::from_value("os_images", images)]);
     let name = text_option(input.output, "config-map", info::CONFIG_MAP, findings);
     let namespace = &input.view.cluster.namespace;
     Some(info::config_map(
@@ -137,7 +137,13 @@ fn config_map(input: &TargetInput<'_>, findings: &mut Vec<Finding>) -> Option<Co
 /// The inline values of the HelmRelease.
 fn inline(input: &TargetInput<'_>, findings: &mut Vec<Finding>) -> Map {
     match chart_root(input, findings) {
-        Root::Cluster => choices::values(input.view, input.stamps, Style::Auto, Root::Cluster),
+        Root::Cluster => choices::values(
+            input.view,
+            input.stamps,
+            Style::Auto,
+            Root::Cluster,
+            findings,
+        ),
         Root::Top => choices::overlay(input.view, input.stamps, Style::Auto, Root::Top),
     }
 }

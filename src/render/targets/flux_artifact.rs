@@ -89,7 +89,7 @@ fn chart<'a>(input: &TargetInput<'a>, findings: &mut Vec<Finding>) -> &'a str {
 
 fn values(input: &TargetInput<'_>, findings: &mut Vec<Finding>) -> Map {
     let root = Root::from_chart(chart(input, findings));
-    choices::values(input.view, input.stamps, Style::Auto, root)
+    choices::values(input.view, input.stamps, Style::Auto, root, findings)
 }
 
 /// The ArtifactGenerator: copies the chart, then merges the rendered values over its own.

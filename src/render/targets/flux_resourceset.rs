@@ -74,7 +74,8 @@ impl Target for FluxResourceSet {
         input: &SharedInput<'_>,
         findings: &mut Vec<Finding>,
     ) -> Vec<TargetFile> {
-        let images = info::os_images(input.images_to_serve(|_| true, findings));
+        let images = input.images_to_serve(|_| true, findings);
+        let images = info::os_images(images, findings);
         let images = images.iter().map(|entry| {
             let key = Entry::from_value("image", Value::String(Arc::clone(&entry.key)));
             let facts = entry
@@ -106,7 +107,7 @@ fn inputs(input: &TargetInput<'_>, findings: &mut Vec<Finding>) -> Map {
         ("sylva-units", Root::Cluster),
     ];
     let root = word_option(input.output, "chart", &roots, findings);
-    let values = choices::values(input.view, input.stamps, Style::Auto, root);
+    let values = choices::values(input.view, input.stamps, Style::Auto, root, findings);
     let pools = cluster.pools.iter().zip(input.stamps);
     let pools = pools.map(|(pool, stamp)| {
         let name = Entry::from_value("name", pool.name.to_string());

@@ -46,7 +46,7 @@ impl Target for HelmValues {
         let style = word_option(input.output, "choice", &styles, findings);
         let root = word_option(input.output, "chart", ROOTS, findings);
         let values = if flag_option(input.output, "os-images", true, findings) {
-            choices::values(input.view, input.stamps, style, root)
+            choices::values(input.view, input.stamps, style, root, findings)
         } else {
             choices::overlay(input.view, input.stamps, style, root)
         };
@@ -71,7 +71,8 @@ impl Target for HelmValues {
         findings: &mut Vec<Finding>,
     ) -> Vec<TargetFile> {
         let root = word_option(input.output, "chart", ROOTS, findings);
-        let images = info::os_images(input.images_to_serve(|image| root.takes(image), findings));
+        let images = input.images_to_serve(|image| root.takes(image), findings);
+        let images = info::os_images(images, findings);
         if images.is_empty() {
             return Vec::new();
         }
