@@ -69,6 +69,7 @@ mod summary;
 mod support;
 mod sylva_2026;
 mod sylva_core;
+mod sylva_sets;
 mod targets;
 mod tracked;
 mod tutorial;

@@ -72,12 +72,21 @@ fn assert_not_required(name: &str) {
 
 /// The folder of CRDs, by API group: what `CRDS` names, else one beside the repository.
 pub(crate) fn crds() -> Option<PathBuf> {
-    let named = std::env::var_os("CRDS").map(PathBuf::from);
-    let folder = named.unwrap_or_else(|| repository().join("../shared/crds"));
+    shared("CRDS", "crds")
+}
+
+/// The folder of input sets of the Sylva of 2026: what `SYLVA_SETS` names, else one beside the repository.
+pub(crate) fn sylva_sets() -> Option<PathBuf> {
+    shared("SYLVA_SETS", "reference/sylva-2026")
+}
+
+fn shared(variable: &str, path: &str) -> Option<PathBuf> {
+    let named = std::env::var_os(variable).map(PathBuf::from);
+    let folder = named.unwrap_or_else(|| repository().join("../shared").join(path));
     if folder.is_dir() {
         return Some(folder);
     }
-    missing("crds");
+    missing(&variable.to_lowercase());
     None
 }
 

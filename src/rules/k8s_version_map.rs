@@ -246,7 +246,13 @@ fn disagreement(
         let label = format!("`{version}`, of `{registry}`");
         finding.with_label(input.spot(it.image.place), label)
     });
-    finding.help(
-        "raise the versions of the builders together, to releases with one version of Kubernetes",
-    )
+    let mut builders = BTreeSet::new();
+    let of_version = |images: &Vec<Held<'_>>| -> BTreeSet<Option<Arc<str>>> {
+        images.iter().map(|it| it.image.registry.clone()).collect()
+    };
+    let mut all = held.values().flat_map(of_version);
+    finding.help(match all.find(|builder| !builders.insert(builder.clone())) {
+        Some(Some(builder)) => format!("take a release of `{builder}` whose images hold one version"),
+        _ => "raise the versions of the builders together, to releases with one version of Kubernetes".to_owned(),
+    })
 }

@@ -81,10 +81,6 @@ metalmark.lock: 0 kept, 2 added, 0 updated, 1 dropped; written
 # an update
 $ update 0.4.13 --fix => 1
 error[artifact-other-image]: `oci://registry.example.org/os/NOBLE:0.4.13` is another image than it is called: `commit-tag` is `0.4.12` by its file's name, `0.4.13` by the tag --> values.yaml:3:3
-dropped JAMMY sha256:433d32059244… oci://registry.example.org/os/JAMMY:0.4.12
-added   JAMMY sha256:cc1b039914ce… oci://registry.example.org/os/JAMMY:0.4.13
-dropped NOBLE sha256:0d9d36ba8dac… oci://registry.example.org/os/NOBLE:0.4.12
-metalmark.lock: 0 kept, 1 added, 0 updated, 2 dropped; written
 what was written is undone, because of the errors above
 help: correct them and run this again; `--k8s-versions` moves Kubernetes versions with them
 help: `metalmark render CLUSTER…` renders clusters alone, without the update

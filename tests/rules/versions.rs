@@ -625,9 +625,9 @@ v1.33.7+rke2r1 <- rke2 1.33.5+rke2r1
     warning - [v1.33.7+rke2r1, im-0]
 # No version is right for both.
 v1.33.5+rke2r1 <- rke2 1.33.5+rke2r1, rke2 1.33.7+rke2r3
-    warning - [v1.33.5+rke2r1, im-0, im-1]
+    warning - [v1.33.5+rke2r1, im-0, im-1] => lab
 v1.33.4+rke2r1 <- rke2 1.33.5+rke2r1, rke2 1.33.7+rke2r3
-    warning - [v1.33.4+rke2r1, im-0, im-1]
+    warning - [v1.33.4+rke2r1, im-0, im-1] => lab
 # An expression quotes the version once, or a person edits it.
 '{{ eq .Values.cluster.capi_providers.bootstrap_provider "cabpr" | ternary "v1.33.5+rke2r1" "v1.33.5" }}' <- rke2 1.33.7+rke2r1
     warning - ['{{ eq .Values.cluster.capi_providers.bootstrap_provider "cabpr" | ternary "v1.33.5+rke2r1" "v1.33.5" }}', im-0] fix v1.33.7+rke2r1 => _internal.k8s_version_map.1.33 | v1.33.5+rke2r1 | v1.33.7+rke2r1

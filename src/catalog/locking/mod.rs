@@ -200,7 +200,7 @@ pub fn lock(
             None => wanted.push(requirement),
         }
     }
-    let fetched = fetch(&wanted, request, store, &mut run);
+    let fetched = fetch(&wanted, requirements, request, store, &mut run);
     for (requirement, arrived) in fetched {
         entries.extend(
             run.settle(requirement, arrived, request)
@@ -256,6 +256,7 @@ struct Run<'a> {
 /// Requests every reference once, whatever keys it has; then for the wanted manifest of what is an index.
 fn fetch<'a>(
     wanted: &[&'a Requirement],
+    requirements: &Requirements,
     request: &LockRequest<'_>,
     store: &dyn Store,
     run: &mut Run<'_>,
@@ -284,7 +285,9 @@ fn fetch<'a>(
         match answers.get_mut(&*requirement.reference) {
             Some(Ok(arrived)) => fetched.push((*requirement, arrived.clone())),
             Some(Err(failure)) if failure.kind == FailureKind::NotFound => {
-                run.out.findings.push(absent(requirement, failure));
+                let finding = absent(requirement, failure);
+                let help = suspect_registry(requirement, requirements, &request.schemes);
+                run.out.findings.push(finding.helps(help));
             }
             Some(Err(failure)) if reported.insert(&requirement.reference) => {
                 run.fail(failure.clone(), requirement);
@@ -307,6 +310,32 @@ fn absent(requirement: &Requirement, failure: &Failure) -> Finding {
     );
     let finding = requirement.finding(RuleId::CatalogDrift, message);
     finding.helps(failure.help.iter().cloned())
+}
+
+/// That an image which is not there is the only one of its system below its registry's URL, so that another builder may make it.
+fn suspect_registry(
+    absent: &Requirement,
+    requirements: &Requirements,
+    schemes: &NameSchemes,
+) -> Option<String> {
+    let split = |requirement: &Requirement| {
+        let (below, name) = requirement.reference.text().rsplit_once('/')?;
+        let name = name.split([':', '@']).next()?;
+        Some((below.to_owned(), schemes.read(name)?.os?))
+    };
+    let (below, os) = split(absent)?;
+    let others = requirements.values().filter(|it| it.key != absent.key);
+    let mut others = others
+        .filter_map(split)
+        .filter(|it| it.0 == below)
+        .peekable();
+    others.peek()?;
+    let is_alone = others.all(|(_, other)| other != os);
+    is_alone.then(|| {
+        format!(
+            "no other image below `{below}` is of `{os}`: the registry of the entry may be wrong"
+        )
+    })
 }
 
 impl<'a> Run<'a> {
