@@ -29,8 +29,8 @@ fn build(kubectl: Option<&Path>, root: &Path, folder: &str) -> Option<Vec<Node>>
     Some(built)
 }
 
-/// Replaces what a Secret holds, and the hash of it in its name: neither is known here. Labels are texts, and the templates of
-/// workloads are not looked at.
+/// Replaces what a Secret holds, and the hash of it in its name: neither is known here. Labels are texts, for kustomize prints them
+/// as they are written, and the API server takes nothing else. The templates of workloads are not looked at.
 fn hide(object: &mut Node) {
     let scaled = object.get_path(&["spec", "replicas"]).cloned();
     let is_workload = object.text(&["kind"]) == Some("Deployment");
@@ -179,8 +179,7 @@ fn values_changed(before: &Leaves, after: &Leaves) -> String {
     values.join(", ")
 }
 
-/// Compares what the lines of each case change with the recorded answers of kustomize. What is above a `---` in them is there before
-/// the change.
+/// Compares the objects as they are, and what the lines of each case change, with the recorded answers of kustomize: value by value.
 #[track_caller]
 fn same_as_kustomize(
     files: &[(&str, &str)],
@@ -189,6 +188,7 @@ fn same_as_kustomize(
 ) {
     let recorded = recorded.into();
     let text = recorded.render().expect("a text");
+    assert!(text.trim_start().starts_with(WHOLE), "{text}");
     same_as("kustomize", recorded, |kubectl, case| {
         let built = |lines: &str| {
             let kustomization = format!("resources: [objects.yaml]\n{lines}\n");
@@ -196,26 +196,30 @@ fn same_as_kustomize(
             let folder = folder.file("kustomization.yaml", kustomization);
             build(kubectl, folder.path(), "").map(|objects| leaves(&objects))
         };
-        let lines = lines(case);
-        let (base, more) = lines.split_once("---\n").unwrap_or(("", &lines));
-        let before = built(base).expect("it builds without");
-        let Some(after) = built(&format!("{base}{more}")) else {
+        let whole = built("").expect("it builds without");
+        if case == WHOLE {
+            return changes(&BTreeMap::new(), &whole);
+        }
+        let Some(after) = built(&lines(case)) else {
             return vec!["refused".to_owned()];
         };
-        let lines = changes(&before, &after);
+        let lines = changes(&whole, &after);
         if lines.is_empty() {
             vec!["no change".to_owned()]
         } else {
             lines
         }
     });
-    let is_change = |mark: &&str| text.contains(*mark);
-    let marks = [" = ", " is "];
+    let is_change =
+        |line: &str| !line.starts_with("    new ") && line.contains(" = ") || line.contains(" is ");
     assert!(
-        marks.iter().any(is_change),
+        text.lines().any(is_change),
         "no case changes anything: {text}"
     );
 }
+
+/// The case of the objects without any change.
+const WHOLE: &str = "as they are";
 
 const POOLS: &str = "\
 apiVersion: v1
@@ -243,6 +247,10 @@ fn a_replacement_writes_what_its_source_says_into_its_targets() {
     same_as_kustomize(
         &[("objects.yaml", POOLS)],
         str![[r#"
+as they are
+    new ConfigMap//versions: apiVersion = "v1", data image = "ubuntu-kube-v1.30.2-x", data kubernetes = "v1.31.8", metadata annotations a.b/c = "x"
+    new Pool//one: apiVersion = "x.example/v1", metadata labels role = "a", spec image = "a-b-c", spec list 0 name = "x", spec list 0 value = "1", spec list 1 name = "y.z", spec list 1 value = "2", spec numbers 0 = 1, spec numbers 1 = 2, spec version = "v1.0.0"
+    new Pool//two: apiVersion = "x.example/v1", metadata labels role = "b", spec image = "a-b-c", spec list 0 name = "x", spec list 0 value = "1", spec numbers 0 = 1, spec numbers 1 = 2, spec version = "v1.0.0"
 to {select: {kind: Pool}, fieldPaths: [spec.version]}
     Pool//one: spec version = "v1.31.8"
     Pool//two: spec version = "v1.31.8"
@@ -275,9 +283,13 @@ to {select: {kind: Pool}, fieldPaths: [spec.new.field]}
 to {select: {kind: Nothing}, fieldPaths: [spec.new.field]}
     no change
 prefixed {select: {name: one}, fieldPaths: [spec.version]}
-    Pool//p-one: spec version = "v1.31.8"
+    ConfigMap//versions is ConfigMap//p-versions
+    Pool//one is Pool//p-one: spec version = "v1.31.8"
+    Pool//two is Pool//p-two
 prefixed {select: {name: p-one}, fieldPaths: [spec.version]}
-    Pool//p-one: spec version = "v1.31.8"
+    ConfigMap//versions is ConfigMap//p-versions
+    Pool//one is Pool//p-one: spec version = "v1.31.8"
+    Pool//two is Pool//p-two
 from {kind: ConfigMap, fieldPath: data.image, options: {delimiter: '-', index: 2}}
     Pool//one: spec version = "v1.30.2"
     Pool//two: spec version = "v1.30.2"
@@ -321,7 +333,7 @@ from {kind: Pool, name: one}
                         &format!("{{select: {{name: two}}, fieldPaths: [{to}]}}"),
                     )
                 }
-                _ => "namePrefix: p-\n---\n".to_owned() + &of(own, rest),
+                _ => "namePrefix: p-\n".to_owned() + &of(own, rest),
             }
         },
     );
@@ -353,6 +365,9 @@ data: {on: v1.27.0, n: v1.26.0}
     same_as_kustomize(
         &[("objects.yaml", OBJECTS), ("patch.yaml", PATCH)],
         str![[r#"
+as they are
+    new ConfigMap//versions: apiVersion = "v1", data No = "v1.30.2", data on = "v1.31.8", data y = "v1.29.0"
+    new Pool//one: apiVersion = "x.example/v1", spec list 0 off = "a", spec version = "v1.0.0"
 on
     Pool//one: spec list 0 off = "v1.31.8", spec version = "v1.31.8"
 No
@@ -387,6 +402,10 @@ fn the_namespace_of_a_replacements_source_says_which_of_two_objects_is_meant() {
     same_as_kustomize(
         &[("objects.yaml", &twins)],
         str![[r#"
+as they are
+    new ConfigMap/a/twin: apiVersion = "v1", data version = "v1.30.2"
+    new ConfigMap/b/twin: apiVersion = "v1", data version = "v1.31.8"
+    new Pool//one: apiVersion = "x.example/v1", spec version = "v1.0.0"
 name: twin, namespace: b
     Pool//one: spec version = "v1.31.8"
 namespace: a
@@ -439,26 +458,39 @@ fn references_that_a_configuration_declares_follow_their_objects_new_names() {
     same_as_kustomize(
         &files,
         str![[r#"
+as they are
+    new ClusterClass//edge: apiVersion = "cluster.x-k8s.io/v1beta1", spec workers machineDeployments 0 infrastructure ref kind = "Metal3MachineTemplate", spec workers machineDeployments 0 infrastructure ref name = "edge", spec workers machineDeployments 1 infrastructure ref kind = "Metal3MachineTemplate", spec workers machineDeployments 1 infrastructure ref name = "other"
+    new MachineDeployment//edge: apiVersion = "cluster.x-k8s.io/v1beta1", spec template spec infrastructureRef kind = "Metal3MachineTemplate", spec template spec infrastructureRef name = "edge"
+    new Metal3MachineTemplate//edge: apiVersion = "infrastructure.cluster.x-k8s.io/v1beta1", spec = {}
 any namePrefix: p-
-    ClusterClass//p-edge: spec workers machineDeployments 0 infrastructure ref name = "p-edge"
-    MachineDeployment//p-edge: spec template spec infrastructureRef name = "p-edge"
+    ClusterClass//edge is ClusterClass//p-edge: spec workers machineDeployments 0 infrastructure ref name = "p-edge"
+    MachineDeployment//edge is MachineDeployment//p-edge: spec template spec infrastructureRef name = "p-edge"
+    Metal3MachineTemplate//edge is Metal3MachineTemplate//p-edge
 any nameSuffix: -s
-    ClusterClass//edge-s: spec workers machineDeployments 0 infrastructure ref name = "edge-s"
-    MachineDeployment//edge-s: spec template spec infrastructureRef name = "edge-s"
+    ClusterClass//edge is ClusterClass//edge-s: spec workers machineDeployments 0 infrastructure ref name = "edge-s"
+    MachineDeployment//edge is MachineDeployment//edge-s: spec template spec infrastructureRef name = "edge-s"
+    Metal3MachineTemplate//edge is Metal3MachineTemplate//edge-s
 any namespace: lab
-    no change
+    ClusterClass//edge is ClusterClass/lab/edge
+    MachineDeployment//edge is MachineDeployment/lab/edge
+    Metal3MachineTemplate//edge is Metal3MachineTemplate/lab/edge
 own namePrefix: p-
-    ClusterClass//p-edge: spec workers machineDeployments 0 infrastructure ref name = "p-edge"
-    MachineDeployment//p-edge: spec template spec infrastructureRef name = "p-edge"
+    ClusterClass//edge is ClusterClass//p-edge: spec workers machineDeployments 0 infrastructure ref name = "p-edge"
+    MachineDeployment//edge is MachineDeployment//p-edge: spec template spec infrastructureRef name = "p-edge"
+    Metal3MachineTemplate//edge is Metal3MachineTemplate//p-edge
 other namePrefix: p-
-    no change
+    ClusterClass//edge is ClusterClass//p-edge
+    MachineDeployment//edge is MachineDeployment//p-edge
+    Metal3MachineTemplate//edge is Metal3MachineTemplate//p-edge
 none namePrefix: p-
-    no change
+    ClusterClass//edge is ClusterClass//p-edge
+    MachineDeployment//edge is MachineDeployment//p-edge
+    Metal3MachineTemplate//edge is Metal3MachineTemplate//p-edge
 
 "#]],
         |case| {
             let (file, names) = case.split_once(' ').expect("a file and a name");
-            format!("{names}\n---\nconfigurations: [{file}.yaml]")
+            format!("{names}\nconfigurations: [{file}.yaml]")
         },
     );
 }
@@ -472,6 +504,9 @@ fn a_json_patch_is_applied_operation_by_operation_or_refused() {
     same_as_kustomize(
         &[("objects.yaml", &objects)],
         str![[r#"
+as they are
+    new ConfigMap//a: apiVersion = "v1", data x = "1"
+    new ConfigMap//b: apiVersion = "x.example/v1", data x = "1", list 0 a = 1, list 1 a = 2, metadata annotations note = "o", metadata labels l = "m"
 a - {op: replace, path: /data/y, value: '2'}
     ConfigMap//a: data y = "2"
 b - {op: replace, path: /data/y, value: '2'}
@@ -556,6 +591,9 @@ fn a_strategic_patch_merges_maps_and_replaces_lists_unless_it_says_otherwise() {
     same_as_kustomize(
         &[("objects.yaml", &objects)],
         str![[r#"
+as they are
+    new Pool//one: apiVersion = "x.example/v1", spec image filter name = "old", spec image filter tags 0 = "a", spec image id = "x", spec list 0 b = 1, spec list 0 name = "a", spec list 1 name = "c"
+    new Pool//two: apiVersion = "x.example/v1", spec image filter name = "old", spec image filter tags 0 = "a", spec image id = "x", spec list 0 b = 1, spec list 0 name = "a", spec list 1 name = "c"
 spec: {image: {id: z}}
     Pool//one: spec image id = "z"
 spec: {image: {filter: {name: new}}}
@@ -611,6 +649,10 @@ fn the_target_of_a_patch_selects_by_whole_names_and_by_labels() {
     same_as_kustomize(
         &[("objects.yaml", &objects)],
         str![[r#"
+as they are
+    new Pool//edge-wb: apiVersion = "x.example/v1", metadata labels a = "x", spec a = 1
+    new Pool/lab/edge: apiVersion = "x.example/v1", metadata annotations note = "o", metadata labels a = "b", metadata labels c = "d", spec a = 1
+    new PoolSet//my-other: apiVersion = "other.x.example/v1", spec a = 1
 name: edge
     Pool/lab/edge: spec a = 2
 name: edge|other
@@ -689,6 +731,9 @@ fn a_generator_makes_an_object_or_changes_one_as_its_behavior_says() {
     same_as_kustomize(
         &files,
         str![[r#"
+as they are
+    new ConfigMap//a: apiVersion = "v1", data w = "2", data x = "1", metadata annotations n = "o", metadata labels l = "m"
+    new Secret//s: apiVersion = "v1", data x = "a secret"
 configMap name: a, behavior: merge, literals: [x=3, z=4]
     ConfigMap//a: data x = "3", data z = "4"
 configMap name: a, behavior: replace, literals: [x=3, z=4]
@@ -746,6 +791,10 @@ fn names_get_a_prefix_a_suffix_and_a_namespace_unless_their_kind_has_none() {
     same_as_kustomize(
         &[("objects.yaml", &objects)],
         str![[r#"
+as they are
+    new ConfigMap/before/values: apiVersion = "v1", data = {}
+    new CustomResourceDefinition//pools.x.example: apiVersion = "apiextensions.k8s.io/v1", spec = {}
+    new Namespace//before: apiVersion = "v1", spec = {}
 namePrefix: a-
     ConfigMap/before/values is ConfigMap/before/a-values
 nameSuffix: -z
@@ -817,7 +866,7 @@ const MACHINES: &str = "\
 apiVersion: x.example/v1
 kind: Pool
 metadata: {name: one, labels: {role: a, gpu: true}, annotations: {num: 12}}
-spec: {replicas: 1, image: 'kindest/node:v1.34.1', list: [{image: 'kindest/node:v1.34.1@sha256:ab'}, {image: other}], ref: one, quoted: '1.30', plain: 3, nothing: null, selector: {}}
+spec: {replicas: 1, image: 'kindest/node:v1.34.1', list: [{image: 'kindest/node:v1.34.1@sha256:ab'}, {image: other}], ref: one, quoted: '1.30', plain: 3, nothing: null, selector: {}, odd: [1.30, 1.0, 1e3, -0.0, 012, 0o14, 0x1F, 0b11, 1_000, yes, True, ~, null, 12345678901234567890, 1e400, '', '1.30', 'null', 'yes', '012', '1e3', '~']}
 ---
 apiVersion: x.example/v1
 kind: Pool
@@ -859,11 +908,24 @@ fn each_transformer_changes_the_fields_that_its_configuration_names() {
             ("objects.yaml", MACHINES),
             ("kc.yaml", CONFIGURATION),
             (
+                "words.yaml",
+                "apiVersion: x.example/v1\nkind: Pool\nmetadata: {name: one}\nspec: {plain: no, on: off}\n",
+            ),
+            (
+                "words-json.yaml",
+                "- {op: replace, path: /spec/plain, value: no}\n- {op: add, path: /spec/on, value: [yes]}\n",
+            ),
+            (
                 "conflict.yaml",
                 "images: [{path: 'spec/containers[]/image'}]\n",
             ),
         ],
         str![[r#"
+as they are
+    new Deployment//three: apiVersion = "apps/v1"
+    new Namespace//lab: apiVersion = "v1"
+    new Pool//one: apiVersion = "x.example/v1", metadata annotations num = "12", metadata labels gpu = "true", metadata labels role = "a", spec image = "kindest/node:v1.34.1", spec list 0 image = "kindest/node:v1.34.1@sha256:ab", spec list 1 image = "other", spec nothing = null, spec odd 0 = 1.3, spec odd 1 = 1, spec odd 10 = true, spec odd 11 = null, spec odd 12 = null, spec odd 13 = 12345678901234567000, spec odd 14 = "1e400", spec odd 15 = "", spec odd 16 = "1.30", spec odd 17 = "null", spec odd 18 = "yes", spec odd 19 = "012", spec odd 2 = 1000, spec odd 20 = "1e3", spec odd 21 = "~", spec odd 3 = 0, spec odd 4 = 10, spec odd 5 = 12, spec odd 6 = 31, spec odd 7 = 3, spec odd 8 = 1000, spec odd 9 = "yes", spec plain = 3, spec quoted = "1.30", spec ref = "one", spec replicas = 1, spec selector = {}
+    new Pool/lab/two: apiVersion = "x.example/v1", metadata labels role = "b", spec template spec containers 0 image = "kindest/node:v1.34.1", spec template spec containers 1 name = "none"
 labels: [{pairs: {env: prod}}]
     Deployment//three: metadata labels env = "prod"
     Namespace//lab: metadata labels env = "prod"
@@ -1002,6 +1064,12 @@ vars: [{name: V, objref: {apiVersion: v1, kind: Namespace, name: lab}}, {name: V
     refused
 patches: [{patch: '{apiVersion: x.example/v1, kind: Pool, metadata: {name: one, labels: {env: 1}}, spec: {quoted: 1.31, plain: 1.31}}'}]
     Pool//one: metadata labels env = "1", spec plain = 1.31, spec quoted = "1.31"
+patches: [{patch: '{apiVersion: x.example/v1, kind: Pool, metadata: {name: one}, spec: {plain: no, quoted: yes, list: [on, true]}}'}]
+    Pool//one: spec list 0 = "on", spec list 1 = true, spec plain = "no", spec quoted = "yes", spec list 0 image is gone, spec list 1 image is gone
+patches: [{path: words.yaml}]
+    Pool//one: spec on = "off", spec plain = "no"
+patchesJson6902: [{target: {name: one, kind: Pool, group: x.example, version: v1}, path: words-json.yaml}]
+    Pool//one: spec on 0 = true, spec plain = false
 patches: [{target: {name: one}, patch: '[{"op": "add", "path": "/metadata/annotations/config.kubernetes.io~1local-config", "value": "true"}]'}]
     Pool//one is gone
 patches: [{target: {name: one}, patch: '[{"op": "add", "path": "/metadata/annotations/config.kubernetes.io~1local-config", "value": "false"}]'}]
@@ -1172,6 +1240,11 @@ fn a_transformer_in_a_file_is_the_field() {
     same_as_kustomize(
         &files,
         str![[r#"
+as they are
+    new Deployment//three: apiVersion = "apps/v1"
+    new Namespace//lab: apiVersion = "v1"
+    new Pool//one: apiVersion = "x.example/v1", metadata annotations num = "12", metadata labels gpu = "true", metadata labels role = "a", spec image = "kindest/node:v1.34.1", spec list 0 image = "kindest/node:v1.34.1@sha256:ab", spec list 1 image = "other", spec nothing = null, spec odd 0 = 1.3, spec odd 1 = 1, spec odd 10 = true, spec odd 11 = null, spec odd 12 = null, spec odd 13 = 12345678901234567000, spec odd 14 = "1e400", spec odd 15 = "", spec odd 16 = "1.30", spec odd 17 = "null", spec odd 18 = "yes", spec odd 19 = "012", spec odd 2 = 1000, spec odd 20 = "1e3", spec odd 21 = "~", spec odd 3 = 0, spec odd 4 = 10, spec odd 5 = 12, spec odd 6 = 31, spec odd 7 = 3, spec odd 8 = 1000, spec odd 9 = "yes", spec plain = 3, spec quoted = "1.30", spec ref = "one", spec replicas = 1, spec selector = {}
+    new Pool/lab/two: apiVersion = "x.example/v1", metadata labels role = "b", spec template spec containers 0 image = "kindest/node:v1.34.1", spec template spec containers 1 name = "none"
 merge.yaml
     Pool//one: spec plain = 4
 texts.yaml

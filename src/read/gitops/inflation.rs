@@ -227,7 +227,7 @@ fn join_inline(
         );
         return Err(reader.support_error(message, item.place));
     }
-    let values = reader.spell_flags(&reader.spell_keys(values));
+    let values = reader.spell(values);
     let joined = match mode {
         "override" => strategic::join(&values, inline),
         "merge" => strategic::join(inline, &values),

@@ -416,7 +416,7 @@ impl<'b, 'r> Build<'b, 'r> {
 pub(super) fn add(reader: &LayerReader<'_>, objects: &mut Vec<Object>, document: &Node) {
     let object = |tree: &Node| {
         let mut object = Object::new(if has_flags(tree) {
-            reader.spell_keys(tree)
+            reader.spell(tree)
         } else {
             tree.clone()
         });

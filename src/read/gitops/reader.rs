@@ -277,27 +277,26 @@ impl<'r> LayerReader<'r> {
         scalar_text(&node.value).unwrap_or_default()
     }
 
-    /// An object with the keys that kustomize takes for texts, as they are written: YAML 1.1 has `y` and `on` for true.
-    pub(super) fn spell_keys(&self, node: &Node) -> Node {
-        let mut spelled = node.map_children(&mut |child| self.spell_keys(child));
-        if let Value::Map(map) = &spelled.value {
-            let entries = map.iter().map(|entry| Entry {
-                key: self.spell_key(entry),
-                ..entry.clone()
-            });
-            spelled.value = Value::from(entries.collect::<Map>());
+    /// What kustomize reads with a newer YAML: `yes`, `on` and `y` are texts there, as keys and as values.
+    pub(super) fn spell(&self, node: &Node) -> Node {
+        let mut spelled = node.map_children(&mut |child| self.spell(child));
+        match &spelled.value {
+            Value::Map(map) => {
+                let entries = map.iter().map(|entry| Entry {
+                    key: self.spell_key(entry),
+                    ..entry.clone()
+                });
+                spelled.value = Value::from(entries.collect::<Map>());
+            }
+            Value::Bool(_) => {
+                let written = self.spelling(node);
+                if !is_flag(&written.to_lowercase()) {
+                    spelled.value = Value::String(written);
+                }
+            }
+            _ => {}
         }
         spelled
-    }
-
-    /// Values with the words that only YAML 1.1 has for true and false as texts: `yes` and `on`, as kustomize merges values.
-    pub(super) fn spell_flags(&self, node: &Node) -> Node {
-        match node.value {
-            Value::Bool(_) if !is_flag(&self.spelling(node).to_lowercase()) => {
-                Node::new(Value::String(self.spelling(node)), node.place)
-            }
-            _ => node.map_children(&mut |child| self.spell_flags(child)),
-        }
     }
 
     fn spell_key(&self, entry: &Entry) -> Arc<str> {
@@ -372,9 +371,12 @@ impl<'r> LayerReader<'r> {
     }
 }
 
-/// Whether a tree has keys that may be written otherwise: see [`LayerReader::spell_keys`].
+/// Whether a tree has what kustomize may read otherwise: see [`LayerReader::spell`].
 pub(super) fn has_flags(node: &Node) -> bool {
-    node.entries(&[]).any(|entry| is_flag(&entry.key)) || node.children().any(has_flags)
+    let mut entries = node.entries(&[]);
+    matches!(node.value, Value::Bool(_))
+        || entries.any(|entry| is_flag(&entry.key))
+        || node.children().any(has_flags)
 }
 
 fn is_flag(key: &str) -> bool {

@@ -48,7 +48,7 @@ pub(super) fn apply(
     if patch.text(&[DIRECTIVE]) == Some("replace") {
         return Ok(Some(object.tree.clone()));
     }
-    let spelled = has_flags(patch).then(|| reader.spell_keys(patch));
+    let spelled = has_flags(patch).then(|| reader.spell(patch));
     merge(Some(&object.tree), spelled.as_ref().or(Some(patch)), quotes)
 }
 
