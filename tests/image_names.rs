@@ -66,9 +66,18 @@ fn a_builder_names_one_image_by_its_facts() {
         "names sylva-dib",
         "names {os}-{kubernetes}",
         "names {os}-{k8s} --fact os",
+        "names {os}{variant}",
+        "names {os}[-{k8s}",
+        "names {é",
     ] {
         story.runs(&[&format!("{words} {facts}")]);
     }
+    story.note("as the help says");
+    stage.write("metalmark.yaml", "version: 1\nnames: ['{os}-{k8s}']\n");
+    story.runs(&[
+        &format!("names {{os}}-{{k8s}} {facts}"),
+        "names ubuntu-1.31.8.raw",
+    ]);
     story.is(str![[r#"
 $ names ib-kube --fact os=ubuntu --fact os-release=noble --fact k8s-version=1.31.8+rke2r1 => 0
 ubuntu-noble-kube-v1.31.8+rke2r1
@@ -78,14 +87,29 @@ $ names cluster-api-{os}-{release}-v{k8s} --fact os=ubuntu --fact os-release=nob
 cluster-api-ubuntu-2404-v1.31.8
 $ names {os}-{k8s} --fact os=ubuntu --fact os-release=noble --fact k8s-version=1.31.8+rke2r1 => 1
 ubuntu-1.31.8+rke2r1
-no scheme reads it
+no scheme reads it: add `{os}-{k8s}` to `names` in the project file
 $ names sylva-dib --fact os=ubuntu --fact os-release=noble --fact k8s-version=1.31.8+rke2r1 => 2
 error: nothing is known for `{flavor}`: give `--fact flavor=…`
 $ names {os}-{kubernetes} --fact os=ubuntu --fact os-release=noble --fact k8s-version=1.31.8+rke2r1 => 2
-error: `{os}-{kubernetes}` is not a form of names: a name has no part `kubernetes`, only `arch`, `builder`, `channel`, `commit`, `compression`, `firmware`, `flavor`, `format`, `k8s_flavor`, `k8s`, `os`, `platform`, `release`, `schematic`, `sysext`, `timestamp`, `variant`, `version`
+error: `{os}-{kubernetes}` is not a form of names: a name has no part `kubernetes`, only `arch`, `builder`, `channel`, `commit`, `compression`, `firmware`, `flavor`, `format`, `k8s`, `k8s_flavor`, `os`, `platform`, `release`, `schematic`, `sysext`, `timestamp`, `variant`, `version`
 $ names {os}-{k8s} --fact os --fact os=ubuntu --fact os-release=noble --fact k8s-version=1.31.8+rke2r1 => 2
 error: invalid value 'os' for '--fact <FACT=VALUE>': write FACT=VALUE
 For more information, try '--help'.
+$ names {os}{variant} --fact os=ubuntu --fact os-release=noble --fact k8s-version=1.31.8+rke2r1 => 2
+error: `{os}{variant}` is not a form of names: its parts are ambiguous: `os` of `Aaa` may be `Aa` or `A`
+$ names {os}[-{k8s} --fact os=ubuntu --fact os-release=noble --fact k8s-version=1.31.8+rke2r1 => 2
+error: `{os}[-{k8s}` is not a form of names: a `[` is not closed
+$ names {é --fact os=ubuntu --fact os-release=noble --fact k8s-version=1.31.8+rke2r1 => 2
+error: `{é` is not a form of names: it has no part such as `{k8s}`
+# as the help says
+$ names {os}-{k8s} --fact os=ubuntu --fact os-release=noble --fact k8s-version=1.31.8+rke2r1 => 0
+ubuntu-1.31.8+rke2r1
+$ names ubuntu-1.31.8.raw => 0
+FACT          VALUE
+scheme        names
+os            ubuntu
+k8s-version   1.31.8
+image-format  raw
 
 "#]]);
 }
@@ -144,5 +168,5 @@ fn the_schemes_are_listed_with_their_forms() {
     let listed = stage.run("names").exit(0).outcome.stdout;
     let line = "sylva-dib       {os}-{release}-{flavor}-{k8s_flavor}-{k8s}[-{builder}]{file}\n";
     assert!(listed.contains(line), "{listed}");
-    assert_eq!(listed.lines().count(), 22, "{listed}");
+    assert_eq!(listed.lines().count(), 23, "{listed}");
 }

@@ -52,7 +52,7 @@ pub fn image_names(
         report::rows(["scheme", "form"], rows, &mut terminal.out)?;
         return Ok(Verdict::Clean);
     };
-    let schemes = &read_schemes(request)?;
+    let schemes = &read::name_schemes(request)?;
     let builder = match SCHEMES.iter().find(|scheme| scheme.id == what) {
         Some(scheme) => NameBuilder::from_scheme(scheme),
         None if what.contains('{') => NameBuilder::from_form(what)
@@ -80,15 +80,6 @@ pub fn image_names(
             Ok(Verdict::Findings)
         }
     }
-}
-
-/// The schemes of the project, if there is one; the built-in ones are everywhere.
-fn read_schemes(request: &Request) -> Result<NameSchemes, Error> {
-    let mut request = request.clone();
-    request.flags.manifests = true;
-    request.flags.without_project = true;
-    request.flags.discovers = false;
-    Ok(read::workspace(&request)?.settings.schemes.clone())
 }
 
 /// What a name states, by the first scheme that reads it.
@@ -186,47 +177,45 @@ struct Built {
 }
 
 impl Built {
-    /// The first name that is wanted and reads as the facts are; else the first that reads so; else the first one.
+    /// The first name that is wanted and reads as the facts are; else the first that reads so; else the first one that its own form
+    /// reads so; else the first one.
     fn new<'f>(
         builder: &NameBuilder<'f>,
         schemes: &NameSchemes,
         facts: &Facts,
         is_wanted: impl Fn(&str) -> bool,
     ) -> Result<Self, &'f str> {
-        let tested = builder.names(facts)?.into_iter().map(|name| Self {
-            fault: find_fault(builder, schemes, facts, &name),
-            name,
-        });
-        let mut best: Option<Self> = None;
-        for built in tested {
-            if built.fault.is_none() && is_wanted(&built.name) {
-                return Ok(built);
-            }
-            if best
-                .as_ref()
-                .is_none_or(|best| best.fault.is_some() && built.fault.is_none())
-            {
-                best = Some(built);
+        let mut best: Option<(u8, Self)> = None;
+        for name in builder.names(facts)? {
+            let own = builder.read(&name);
+            let read = match builder.own_form() {
+                None => own.clone(),
+                Some(_) => schemes.read(&name),
+            };
+            let is_read = own.is_some_and(|own| Difference::find(&own.into(), facts).is_none());
+            let fault = find_fault(read, facts, builder.own_form().filter(|_| is_read));
+            let rank = match &fault {
+                None if is_wanted(&name) => return Ok(Self { name, fault }),
+                None => 2,
+                Some(_) => u8::from(is_read),
+            };
+            if best.as_ref().is_none_or(|(highest, _)| rank > *highest) {
+                best = Some((rank, Self { name, fault }));
             }
         }
-        best.ok_or("k8s")
+        best.map(|(_, built)| built).ok_or("k8s")
     }
 }
 
-/// Why a name does not say what the facts do.
-fn find_fault(
-    builder: &NameBuilder<'_>,
-    schemes: &NameSchemes,
-    facts: &Facts,
-    name: &str,
-) -> Option<String> {
-    let read: Option<NameFacts> = if builder.is_scheme() {
-        builder.read(name)
-    } else {
-        schemes.read(name)
-    };
+/// Why what is read of a name is not what the facts are; `form` would read it.
+fn find_fault(read: Option<NameFacts>, facts: &Facts, form: Option<&str>) -> Option<String> {
     let Some(read) = read else {
-        return Some("no scheme reads it".to_owned());
+        let form = form.map_or("a regular expression that does".to_owned(), |form| {
+            format!("`{form}`")
+        });
+        return Some(format!(
+            "no scheme reads it: add {form} to `names` in the project file"
+        ));
     };
     let Difference { fact, said, own } = Difference::find(&Facts::from(read), facts)?;
     Some(format!("says {fact} `{said}`, and the image has `{own}`"))

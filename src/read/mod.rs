@@ -80,7 +80,9 @@ pub use manifests::{ManifestFiles, manifests};
 pub use registries::mirror;
 pub use typed::{project_schema, schema};
 pub use values::{ClusterValues, values};
-pub use workspace::{no_cluster, registries, workspace, workspace_in, workspace_while_typed};
+pub use workspace::{
+    name_schemes, no_cluster, registries, workspace, workspace_in, workspace_while_typed,
+};
 
 /// The request: where the project is, and the flags that replace a project file or override it.
 #[derive(Clone, Debug, Default)]

@@ -30,8 +30,8 @@ pub(super) struct ProjectFile {
     pub state: BTreeMap<String, String>,
     /// Where image facts come from and how image fields are written.
     pub images: ImageOptions,
-    /// How your images are named, beside the built-in schemes and before them: regular expressions of whole names, whose named
-    /// groups are parts: `golden-(?P<os>[a-z]+)-(?P<k8s>1\.\d+\.\d+)`.
+    /// How your images are named, beside the built-in schemes and before them: forms (`golden-{os}{release}-{k8s}`), or regular
+    /// expressions of whole names, whose named groups are parts: `golden-(?P<os>[a-z]+)-(?P<k8s>1\.\d+\.\d+)`.
     pub names: Vec<String>,
     /// How selectors compare Kubernetes versions.
     pub matching: Matching,

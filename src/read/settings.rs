@@ -70,16 +70,20 @@ pub(super) fn settings(
 }
 
 /// The project's naming schemes, those of which are valid.
-fn schemes(names: &[String], places: &Places<'_>, findings: &mut Vec<Finding>) -> NameSchemes {
+pub(super) fn schemes(
+    names: &[String],
+    places: &Places<'_>,
+    findings: &mut Vec<Finding>,
+) -> NameSchemes {
     let mut own = Vec::new();
     for (index, pattern) in names.iter().enumerate() {
         match OwnScheme::new(pattern) {
             Ok(scheme) => own.push(scheme),
             Err(fault) => {
-                let message = format!("`{pattern}` is not a pattern of names: {fault}");
+                let message = format!("`{pattern}` is no scheme of names: {fault}");
                 let finding = places.item_finding(message, &["names"], index);
                 findings.push(finding.help(
-                    r"write a regular expression with named groups: `golden-(?P<os>[a-z]+)-(?P<k8s>1\.\d+\.\d+)`",
+                    r"write a form such as `golden-{os}{release}-{k8s}`, or a regular expression whose named groups do not hold what follows them: `golden-(?P<os>[a-z]+)-(?P<k8s>1\.\d+\.\d+)`",
                 ));
             }
         }

@@ -16,6 +16,7 @@ use crate::files::{Disk, Files, Guarded, Repository, Tracked, is_yaml};
 use crate::model::cluster_view::ClusterRead;
 use crate::model::finding::Finding;
 use crate::model::lock::LOCK_FILE;
+use crate::model::name::NameSchemes;
 use crate::model::part::Part;
 use crate::model::rule::{Level, RuleId};
 use crate::model::settings::PROJECT_FILE_NAME;
@@ -433,9 +434,30 @@ fn with_lock(tree: &dyn Files, facts: &[String]) -> (PathBuf, Vec<PathBuf>) {
 /// # Errors
 /// The project file cannot be read, or says something wrong of registries: a mirror left out would let the wrong one be queried.
 pub fn registries(request: &Request) -> Result<(PathBuf, RegistrySettings), Error> {
+    read_part(request, |root, file, places, findings| {
+        super::registries::registries(root, &file.registries, places, findings)
+    })
+}
+
+/// The project's own naming schemes alone; none where there is no project.
+///
+/// # Errors
+/// A project file that cannot be relied on.
+pub fn name_schemes(request: &Request) -> Result<NameSchemes, Error> {
+    let read = read_part(request, |_, file, places, findings| {
+        settings::schemes(&file.names, places, findings)
+    });
+    Ok(read?.1)
+}
+
+/// A part of the project file, and the project's folder.
+fn read_part<T: Default>(
+    request: &Request,
+    read: impl FnOnce(&Path, &ProjectFile, &Places<'_>, &mut Vec<Finding>) -> T,
+) -> Result<(PathBuf, T), Error> {
     let start = request.directory.as_deref().unwrap_or(Path::new("."));
     if request.project.is_none() && super::project_file(start, None).is_none() {
-        return Ok((start.to_owned(), RegistrySettings::default()));
+        return Ok((start.to_owned(), T::default()));
     }
     let location = super::location(request)?;
     let mut project = open_valid(&location, &Disk::new(&location.root)?)?;
@@ -443,11 +465,14 @@ pub fn registries(request: &Request) -> Result<(PathBuf, RegistrySettings), Erro
         tree: project.tree.as_ref(),
         source: project.source.as_ref(),
     };
-    let written = &project.file.registries;
-    let findings = &mut project.findings;
-    let settings = super::registries::registries(&location.root, written, &places, findings);
-    match findings.first() {
-        None => Ok((location.root, settings)),
+    let part = read(
+        &location.root,
+        &project.file,
+        &places,
+        &mut project.findings,
+    );
+    match project.findings.first() {
+        None => Ok((location.root, part)),
         Some(finding) => Err(Error::Usage {
             message: format!(
                 "the project file cannot be relied on: {}\nhelp: `metalmark check` shows where",

@@ -3,7 +3,7 @@
 use snapbox::str;
 
 use crate::support::manifests::{cluster, manifest};
-use crate::support::stage::{Is, Stage, assert_cases, project};
+use crate::support::stage::{Is, Stage, assert_cases, assert_text, project};
 
 use super::checked;
 use super::providers::{eks, pool};
@@ -789,26 +789,104 @@ an image with a record
 
 #[test]
 fn a_scheme_that_is_no_pattern_of_names_is_refused() {
-    let patterns = ["'a('", "'(?P<kubernetes>1)'"];
+    let patterns = [
+        "'a('",
+        "'(?P<kubernetes>1)'",
+        "golden",
+        "'(?P<os>.+)-(?P<k8s>.+)'",
+        "'{os}{variant}-{k8s}'",
+        "'{os}-{kubernetes}'",
+        "'{os}[-{k8s}'",
+        "'{os}]-{k8s}'",
+        "'(?P<os>[a-z]+)-{k8s}'",
+    ];
     let cases = patterns.map(|names| {
         let project = project_with_name("a", &format!("names: [{names}]\n"));
         (names, project)
     });
     checked(cases).is(str![[r#"
 'a('
-    error[project-file] metalmark.yaml:3:9 `'a('` => golden-(?P<os>[a-z]+)-(?P<k8s>1\.\d+\.\d+)
+    error[project-file] metalmark.yaml:3:9 `'a('` => golden-{os}{release}-{k8s} | golden-(?P<os>[a-z]+)-(?P<k8s>1\.\d+\.\d+)
     edge/edge-md v1.31.8 (edge.yaml:5:54): unproven, a (edge.yaml:10:36)
 '(?P<kubernetes>1)'
-    error[project-file] metalmark.yaml:3:9 `'(?P<kubernetes>1)'` => golden-(?P<os>[a-z]+)-(?P<k8s>1\.\d+\.\d+)
+    error[project-file] metalmark.yaml:3:9 `'(?P<kubernetes>1)'` => golden-{os}{release}-{k8s} | golden-(?P<os>[a-z]+)-(?P<k8s>1\.\d+\.\d+)
+    edge/edge-md v1.31.8 (edge.yaml:5:54): unproven, a (edge.yaml:10:36)
+golden
+    error[project-file] metalmark.yaml:3:9 `golden` => golden-{os}{release}-{k8s} | golden-(?P<os>[a-z]+)-(?P<k8s>1\.\d+\.\d+)
+    edge/edge-md v1.31.8 (edge.yaml:5:54): unproven, a (edge.yaml:10:36)
+'(?P<os>.+)-(?P<k8s>.+)'
+    error[project-file] metalmark.yaml:3:9 `'(?P<os>.+)-(?P<k8s>.+)'` => golden-{os}{release}-{k8s} | golden-(?P<os>[a-z]+)-(?P<k8s>1\.\d+\.\d+)
+    edge/edge-md v1.31.8 (edge.yaml:5:54): unproven, a (edge.yaml:10:36)
+'{os}{variant}-{k8s}'
+    error[project-file] metalmark.yaml:3:9 `'{os}{variant}-{k8s}'` => golden-{os}{release}-{k8s} | golden-(?P<os>[a-z]+)-(?P<k8s>1\.\d+\.\d+)
+    edge/edge-md v1.31.8 (edge.yaml:5:54): unproven, a (edge.yaml:10:36)
+'{os}-{kubernetes}'
+    error[project-file] metalmark.yaml:3:9 `'{os}-{kubernetes}'` => golden-{os}{release}-{k8s} | golden-(?P<os>[a-z]+)-(?P<k8s>1\.\d+\.\d+)
+    edge/edge-md v1.31.8 (edge.yaml:5:54): unproven, a (edge.yaml:10:36)
+'{os}[-{k8s}'
+    error[project-file] metalmark.yaml:3:9 `'{os}[-{k8s}'` => golden-{os}{release}-{k8s} | golden-(?P<os>[a-z]+)-(?P<k8s>1\.\d+\.\d+)
+    edge/edge-md v1.31.8 (edge.yaml:5:54): unproven, a (edge.yaml:10:36)
+'{os}]-{k8s}'
+    error[project-file] metalmark.yaml:3:9 `'{os}]-{k8s}'` => golden-{os}{release}-{k8s} | golden-(?P<os>[a-z]+)-(?P<k8s>1\.\d+\.\d+)
+    edge/edge-md v1.31.8 (edge.yaml:5:54): unproven, a (edge.yaml:10:36)
+'(?P<os>[a-z]+)-{k8s}'
+    error[project-file] metalmark.yaml:3:9 `'(?P<os>[a-z]+)-{k8s}'` => golden-{os}{release}-{k8s} | golden-(?P<os>[a-z]+)-(?P<k8s>1\.\d+\.\d+)
     edge/edge-md v1.31.8 (edge.yaml:5:54): unproven, a (edge.yaml:10:36)
 
 "#]]);
-    let project = project_with_name("a", "names: ['(?P<kubernetes>1)']\n");
+    // What is wrong with each, and its help, followed.
+    let all = patterns.map(|names| format!("{names}, "));
+    let project = project_with_name(
+        "golden-ubuntu2404-1.30.2",
+        &format!("names: [{}]\n", all.concat()),
+    );
+    let screen = project.run("check").exit(1).outcome.stdout;
+    let messages = screen
+        .lines()
+        .filter(|line| line.starts_with("error[project-file]"));
+    assert_text(
+        &messages.map(|line| format!("{line}\n")).collect::<String>(),
+        str![[r#"
+error[project-file]: `a(` is no scheme of names: unclosed group
+error[project-file]: `(?P<kubernetes>1)` is no scheme of names: a name has no part `kubernetes`, only `arch`, `builder`, `channel`, `commit`, `compression`, `firmware`, `flavor`, `format`, `k8s`, `k8s_flavor`, `os`, `platform`, `release`, `schematic`, `sysext`, `timestamp`, `variant`, `version`
+error[project-file]: `golden` is no scheme of names: it has no part such as `{k8s}`
+error[project-file]: `(?P<os>.+)-(?P<k8s>.+)` is no scheme of names: its parts are ambiguous: `os` of `a--a` may be `a-` or `a`
+error[project-file]: `{os}{variant}-{k8s}` is no scheme of names: its parts are ambiguous: `os` of `Aaa-1-00` may be `Aa` or `A`
+error[project-file]: `{os}-{kubernetes}` is no scheme of names: a name has no part `kubernetes`, only `arch`, `builder`, `channel`, `commit`, `compression`, `firmware`, `flavor`, `format`, `k8s`, `k8s_flavor`, `os`, `platform`, `release`, `schematic`, `sysext`, `timestamp`, `variant`, `version`
+error[project-file]: `{os}[-{k8s}` is no scheme of names: a `[` is not closed
+error[project-file]: `{os}]-{k8s}` is no scheme of names: a `]` closes nothing
+error[project-file]: `(?P<os>[a-z]+)-{k8s}` is no scheme of names: it is half a form and half a regular expression
+
+"#]],
+    );
+    project.write(
+        "metalmark.yaml",
+        "version: 1\nmanifests: [edge.yaml]\nnames: ['golden-{os}{release}-{k8s}']\n",
+    );
     project.run("check").exit(1).brief(str![[r#"
-error[project-file]: `(?P<kubernetes>1)` is not a pattern of names: a name has no part `kubernetes`
+error[k8s-version-mismatch]: image `golden-ubuntu2404-1.30.2` holds Kubernetes `1.30.2`, not `v1.31.8`
+  edge.yaml:10:36 `golden-ubuntu2404-1.30.2` this image is selected here
+  edge.yaml:5:54 `v1.31.8` this version is required
+  cluster: edge, pool edge-md
+  help: name an image with Kubernetes `v1.31.8`, in a machine template of a new name
+1 error in 1 cluster; 1 node pool checked: 1 mismatched
+
+"#]]);
+    project.write(
+        "metalmark.yaml",
+        "version: 1\nmanifests: [edge.yaml]\nnames: ['(?P<kubernetes>1)']\n",
+    );
+    project.run("check").exit(1).brief(str![[r#"
+error[project-file]: `(?P<kubernetes>1)` is no scheme of names: a name has no part `kubernetes`, only `arch`, `builder`, `channel`, `commit`, `compression`, `firmware`, `flavor`, `format`, `k8s`, `k8s_flavor`, `os`, `platform`, `release`, `schematic`, `sysext`, `timestamp`, `variant`, `version`
   metalmark.yaml:3:9 `'(?P<kubernetes>1)'`
-  help: write a regular expression with named groups: `golden-(?P<os>[a-z]+)-(?P<k8s>1\.\d+\.\d+)`
-1 error; 1 node pool checked: 1 unproven
+  help: write a form such as `golden-{os}{release}-{k8s}`, or a regular expression whose named groups do not hold what follows them: `golden-(?P<os>[a-z]+)-(?P<k8s>1\.\d+\.\d+)`
+warning[k8s-version-suspected]: `golden-ubuntu2404-1.30.2` seems to name Kubernetes `1.30.2`, not `v1.31.8`
+  edge.yaml:10:36 `golden-ubuntu2404-1.30.2` this text of its machine template
+  edge.yaml:5:54 `v1.31.8` this version is required
+  cluster: edge, pool edge-md
+  help: if machines boot it, name an image with `v1.31.8` in a machine template of a new name
+  help: if such names mean something else, describe the image under `images.records`, or the names under `names`
+1 error, 1 warning in 1 cluster; 1 node pool checked: 1 unproven
 
 "#]]);
 }

@@ -1,11 +1,9 @@
 //! Builds names: of a form and the facts of an image, every name that they may mean, the most usual spelling first.
 
-use std::collections::BTreeSet;
-
 use capi::image::{Facts, fact};
 
 use super::release::Release;
-use super::schemes::{SCHEMES, Scheme, is_part};
+use super::schemes::{OwnScheme, Scheme};
 use super::template::{FILE, Token, tokens};
 use super::{NameFacts, same_value};
 use crate::model::version::Version;
@@ -16,7 +14,13 @@ const MOST: usize = 20_000;
 /// What names are built by: a scheme's forms, or one of a person's.
 pub struct NameBuilder<'f> {
     forms: Vec<&'f str>,
-    scheme: Option<&'static Scheme>,
+    reader: Reader,
+}
+
+/// What reads the names that are built.
+enum Reader {
+    Scheme(&'static Scheme),
+    Form(OwnScheme),
 }
 
 impl<'f> NameBuilder<'f> {
@@ -24,29 +28,19 @@ impl<'f> NameBuilder<'f> {
     pub fn from_scheme(scheme: &'static Scheme) -> Self {
         Self {
             forms: scheme.forms.to_vec(),
-            scheme: Some(scheme),
+            reader: Reader::Scheme(scheme),
         }
     }
 
     /// By a form: `{part}` is a part of names, `[…]` may be left out.
     ///
     /// # Errors
-    /// It names no part, or one that names do not have; the message is one clause.
+    /// It names no part, one that names do not have, or parts that one name may share in two ways; the message is one clause.
     pub fn from_form(form: &'f str) -> Result<Self, String> {
-        let parts: Vec<&str> = parts(form).collect();
-        if parts.is_empty() {
-            return Err("it has no part such as `{k8s}`".to_owned());
-        }
-        match parts
-            .into_iter()
-            .find(|part| !is_part(part) && *part != FILE)
-        {
-            Some(part) => Err(format!("a name has no part `{part}`, only {}", part_list())),
-            None => Ok(Self {
-                forms: vec![form],
-                scheme: None,
-            }),
-        }
+        Ok(Self {
+            forms: vec![form],
+            reader: Reader::Form(OwnScheme::from_form(form)?),
+        })
     }
 
     /// The names of an image with these facts, in the order of how usual they are.
@@ -159,22 +153,29 @@ impl<'f> NameBuilder<'f> {
             "sysext" => text(fact::SYSEXTS),
             // What is no fact is written as in the names that the scheme was made from.
             part => {
-                return self
-                    .scheme
-                    .map_or_else(Vec::new, |scheme| scheme.example_texts(part));
+                return match &self.reader {
+                    Reader::Scheme(scheme) => scheme.example_texts(part),
+                    Reader::Form(_) => Vec::new(),
+                };
             }
         };
         known.into_iter().collect()
     }
 
-    /// What a name says, if the builder's scheme reads it.
+    /// What a name says, if the builder's scheme or form reads it.
     pub fn read(&self, name: &str) -> Option<NameFacts> {
-        self.scheme.and_then(|scheme| scheme.read(name))
+        match &self.reader {
+            Reader::Scheme(scheme) => scheme.read(name),
+            Reader::Form(form) => form.read(name),
+        }
     }
 
-    /// Whether the builder is a built-in scheme, which reads its own names.
-    pub fn is_scheme(&self) -> bool {
-        self.scheme.is_some()
+    /// The form that names are built by, if it is no built-in scheme.
+    pub fn own_form(&self) -> Option<&'f str> {
+        match self.reader {
+            Reader::Scheme(_) => None,
+            Reader::Form(_) => self.forms.first().copied(),
+        }
     }
 }
 
@@ -206,23 +207,6 @@ impl Difference {
             })
         })
     }
-}
-
-/// The parts that names have, as the forms of the schemes write them.
-fn part_list() -> String {
-    let forms = SCHEMES.iter().flat_map(|scheme| scheme.forms);
-    let parts = forms
-        .flat_map(|form| parts(form))
-        .filter(|part| is_part(part));
-    let parts: BTreeSet<String> = parts.map(|part| format!("`{part}`")).collect();
-    parts.into_iter().collect::<Vec<_>>().join(", ")
-}
-
-fn parts(form: &str) -> impl Iterator<Item = &str> {
-    tokens(form).into_iter().filter_map(|token| match token {
-        Token::Part(part) => Some(part),
-        _ => None,
-    })
 }
 
 /// `1.31.8+rke2r1` with its build and without, with dots and with dashes.

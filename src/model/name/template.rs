@@ -70,12 +70,11 @@ pub(super) fn tokens(form: &str) -> Vec<Token<'_>> {
         let (token, length) = match first {
             '[' => (Token::Open, 1),
             ']' => (Token::Close, 1),
-            '{' => {
-                let end = rest.find('}').unwrap_or(rest.len() - 1);
-                (Token::Part(&rest[1..end]), end + 1)
-            }
+            '{' if let Some(end) = rest.find('}') => (Token::Part(&rest[1..end]), end + 1),
             _ => {
-                let end = rest.find(['[', ']', '{']).unwrap_or(rest.len());
+                let start = first.len_utf8();
+                let end = rest[start..].find(['[', ']', '{']);
+                let end = end.map_or(rest.len(), |end| start + end);
                 (Token::Literal(&rest[..end]), end)
             }
         };

@@ -1,10 +1,13 @@
-use capi::image::fact;
+use capi::image::{Facts, Origin, fact};
 use proptest::collection::vec;
 use proptest::prelude::{Strategy, any, prop_oneof};
 use proptest::sample::{Index, select};
+use yaml_tree::place::Place;
 
-use super::schemes::SCHEMES;
-use super::{NameFacts, Scheme};
+use go_template::regexp::find_two_readings;
+
+use super::schemes::{OwnScheme, SCHEMES};
+use super::{Difference, NameBuilder, NameFacts, Scheme};
 use crate::testing::seen::{property, property_of_each};
 
 /// What a name says, as the examples are written.
@@ -62,6 +65,108 @@ fn a_name_of_no_scheme_says_nothing() {
     ] {
         assert_eq!(NameFacts::parse(name), None, "{name}");
     }
+}
+
+/// What nobody reads as a fact may hold what it likes.
+#[test]
+fn the_parts_of_no_scheme_are_ambiguous() {
+    let all = SCHEMES
+        .iter()
+        .flat_map(|scheme| scheme.patterns().map(|pattern| (scheme.id, pattern)));
+    let found = all.filter_map(|(id, pattern)| {
+        let found =
+            find_two_readings(&pattern, &["raw", "suffixes", "prefix", "suffix"]).expect("small");
+        Some((id, found?))
+    });
+    assert_eq!(found.collect::<Vec<_>>(), []);
+}
+
+/// Forms of parts in any order, with and without a text between them.
+fn form() -> impl Strategy<Value = String> {
+    let parts = [
+        "{os}",
+        "{release}",
+        "{k8s}",
+        "{flavor}",
+        "[-{k8s_flavor}]",
+        "[{channel}]",
+        "{arch}",
+        "[-{builder}]",
+        "{timestamp}",
+        "[_{variant}]",
+        "{version}",
+        "{platform}",
+        "{file}",
+        "{os",
+    ];
+    let gaps = ["", "-", "_", "-v", ".", "]"];
+    let pieces = vec((select(parts.to_vec()), select(gaps.to_vec())), 1..5);
+    pieces.prop_map(|pieces| {
+        pieces
+            .into_iter()
+            .map(|(part, gap)| format!("{part}{gap}"))
+            .collect()
+    })
+}
+
+fn any_facts() -> impl Strategy<Value = Facts> {
+    let one = |fact: &'static str, values: &[&'static str]| {
+        select(values.to_vec()).prop_map(move |value| (fact, value))
+    };
+    let facts = vec![
+        one(fact::OS, &["ubuntu", "opensuse", "Rocky"]),
+        one(fact::OS_RELEASE, &["noble", "22.04", "15.6", "9"]),
+        one(
+            fact::K8S_VERSION,
+            &["1.31.8+rke2r1", "v1.31.8", "1.28.11-rc.3", "1.19.10"],
+        ),
+        one(fact::FLAVOR, &["plain", "hardened"]),
+        one(fact::K8S_FLAVOR, &["rke2", "kubeadm"]),
+        one(fact::OS_CHANNEL, &["lts", "stable"]),
+        one(fact::ARCH, &["amd64", "arm64"]),
+        one(fact::COMMIT_TAG, &["0.4.12", "1.0.0"]),
+        one(fact::BUILD_TIMESTAMP, &["1770640807"]),
+        one(fact::VARIANT, &["gen2", "core"]),
+        one(fact::PLATFORM, &["metal"]),
+        one(fact::IMAGE_FORMAT, &["raw", "qcow2"]),
+    ];
+    facts.prop_map(|facts| {
+        Facts::new(
+            Origin::Values,
+            facts
+                .into_iter()
+                .map(|(name, value)| (name, value, Place::NONE)),
+        )
+    })
+}
+
+/// What a form builds, it reads as the same facts; a form that could not is none.
+#[test]
+fn a_form_reads_what_it_builds_or_is_refused() {
+    property_of_each(
+        256,
+        &(form(), any_facts()),
+        &["read", "refused"],
+        |(form, facts)| {
+            let Ok(scheme) = OwnScheme::new(&form) else {
+                return "refused";
+            };
+            let builder = NameBuilder::from_form(&form).expect("a scheme");
+            let names = builder.names(&facts).expect("all is known");
+            let mut is_same = false;
+            for name in names.iter().take(500) {
+                if let Some(read) = scheme.read(name) {
+                    let found = Difference::find(&read.into(), &facts).map(|it| it.fact);
+                    is_same |= found.is_none();
+                    // 15.6 without its dot is 156, and no builder takes that.
+                    let is_release = found.as_ref().is_none_or(|fact| fact == fact::OS_RELEASE);
+                    assert!(is_release, "{form}: {name} differs by {found:?}");
+                }
+            }
+            assert!(is_same, "{form}: {names:?}");
+            "read"
+        },
+    );
 }
 
 fn word() -> impl Strategy<Value = String> {

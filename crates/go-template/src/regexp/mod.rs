@@ -6,6 +6,7 @@
 mod expand;
 mod parse;
 mod rewrite;
+mod two_readings;
 mod unicode;
 
 use std::ops::Range;
@@ -15,6 +16,7 @@ use regex_automata::util::captures::Captures;
 use regex_automata::{Input, meta};
 
 use parse::Parsed;
+pub use two_readings::{TwoReadings, find_two_readings};
 
 /// A compiled pattern with Go's meaning.
 #[derive(Clone, Debug)]

@@ -42,12 +42,12 @@ pub(super) const GCE_FAMILY: Scheme = Scheme {
 pub(super) const CAPIBM: Scheme = Scheme {
     id: "capibm",
     forms: &[
-        "capibm-{platform}-{os}{dash}[{channel}]{release}-{k8s}[-{timestamp}][.{format}[.{compression}]]",
+        "capibm-{platform}-{os}-[{channel}]{release}-{k8s}[-{timestamp}][.{format}[.{compression}]]",
+        "capibm-{platform}-{os}{release}-{k8s}[-{timestamp}][.{format}[.{compression}]]",
     ],
     parts: &[
         ("platform", "powervs|vpc"),
         ("os", "[a-z]+"),
-        ("dash", "-?"),
         ("channel", "streams-?"),
         ("release", r"\d+(?:-\d+)??"),
         ("k8s", r"1-\d{1,3}-\d{1,3}"),

@@ -84,7 +84,7 @@ pub(super) const KAIROS: Scheme = Scheme {
         "kairos-{os}-[{channel}-]{release}-{variant}-{arch}-{platform}-{builder}[-{k8s_flavor}v{k8s}][-{firmware}]{file}",
     ],
     parts: &[
-        ("os", "[a-z-]+?"),
+        ("os", "[a-z]+"),
         ("channel", "leap"),
         ("release", r"\d[\d.]*|tumbleweed"),
         ("variant", "core|standard"),

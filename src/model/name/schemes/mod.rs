@@ -6,6 +6,7 @@ mod clouds;
 mod distributions;
 mod image_builder;
 mod metal3;
+mod own;
 mod sylva;
 
 use std::cmp::Reverse;
@@ -16,6 +17,7 @@ use go_template::regexp::Regexp;
 
 use super::{NameFacts, Release, architecture, template};
 use crate::model::version::Version;
+pub use own::OwnScheme;
 
 /// One way to name images.
 #[derive(Debug)]
@@ -65,6 +67,13 @@ impl Scheme {
         facts(self.id, &groups)
     }
 
+    /// The regular expressions of its forms.
+    #[cfg(test)]
+    pub(super) fn patterns(&self) -> impl Iterator<Item = String> {
+        let forms = self.forms.iter();
+        forms.map(|form| template::pattern(form, self.parts))
+    }
+
     /// How its examples write a part of their names, the most frequent text first.
     pub(super) fn example_texts(&self, part: &str) -> Vec<String> {
         let forms = COMPILED.iter().filter(|form| form.scheme == self.id);
@@ -81,31 +90,8 @@ impl Scheme {
     }
 }
 
-/// A naming scheme of the project: a regular expression whose groups are called as the parts of [`Scheme`]s.
-#[derive(Clone, Debug)]
-pub struct OwnScheme(Regexp);
-
-impl OwnScheme {
-    /// The scheme of a pattern of whole names; extensions of files may follow them.
-    ///
-    /// # Errors
-    /// It is no regular expression of Go's, or a group is no part of a name; the message is one clause.
-    pub fn new(pattern: &str) -> Result<Self, String> {
-        let whole = format!("^(?:{pattern}){}$", template::EXTENSION);
-        let regexp = Regexp::new(&whole).map_err(|error| error.to_string())?;
-        if let Some(group) = regexp.group_names().find(|group| !is_part(group)) {
-            return Err(format!("a name has no part `{group}`"));
-        }
-        Ok(Self(regexp))
-    }
-
-    pub(super) fn read(&self, name: &str) -> Option<NameFacts> {
-        facts("names", &self.0.groups_by_name(name)?)
-    }
-}
-
 /// Whether a group of a pattern is read.
-pub(super) fn is_part(group: &str) -> bool {
+fn is_part(group: &str) -> bool {
     let others = ["k8s", "release", "version", "raw", "suffixes"];
     others.contains(&group) || NameFacts::default().word_mut(group).is_some()
 }
