@@ -6,6 +6,8 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::sync::LazyLock;
 use std::{fs, iter};
 
+use oci_artifacts::Digest;
+
 use super::support::layout::LayoutWriter;
 use super::support::registry::Registry;
 use super::support::stage::{Stage, project};
@@ -292,7 +294,12 @@ const STAMPING: &[Wish] = &[
     wish("names by which builders and users agree", &[scene(one_image, &[
         step("names ib-kube --fact os=ubuntu --fact os-release=noble --fact k8s-version=1.34.1", 0, &["ubuntu-noble-kube-v1.34.1"]),
         step("names ubuntu-noble-kube-v1.34.1", 0, &["scheme ib-kube", "os-release noble", "k8s-version 1.34.1"]),
-        step("names {os}-{release}-k{k8s} --fact os=ubuntu --fact os-release=noble --fact k8s-version=1.34.1", 1, &["ubuntu-noble-k1.34.1", "no scheme reads it"]),
+        step("names {os}-{release}-k{k8s} --fact os=ubuntu --fact os-release=noble --fact k8s-version=1.34.1", 1, &["ubuntu-noble-k1.34.1", "no scheme reads it: add `{os}-{release}-k{k8s}` to `names` in the project file"]),
+        step("names {os}{variant}-{k8s}", 2, &["its parts are ambiguous"]),
+    ]),
+    scene(own_names, &[
+        step("names {os}-{release}-k{k8s} --fact os=ubuntu --fact os-release=noble --fact k8s-version=1.34.1", 0, &["ubuntu-noble-k1.34.1"]),
+        step("names ubuntu-noble-k1.34.1", 0, &["scheme names", "os-release noble", "k8s-version 1.34.1"]),
     ])]),
     wish("where images are hosted, not tampered with, and cached", &[
         scene(hosted, &[
@@ -576,7 +583,13 @@ const RUKPAK: &[Wish] = &[
     ])]),
     wish("images pinned by their sha instead of tags", &[scene(keys, &[
         step("bundle push app oci://registry.example.com/bundles/app:1.2 --kind plain", 0, &["sha256:"]),
-        step("bundle pull oci://registry.example.com/bundles/app:1.2 out", 1, &["error[bundle-unpinned]"]),
+        step("bundle pull oci://registry.example.com/bundles/app:1.2 out", 1, &["error[bundle-unpinned]", "= help: write the digest that is meant; the tag names `oci://registry.example.com/bundles/app:1.2@sha256:43cfe624"]),
+        step("bundle pull oci://registry.example.com/bundles/app:1.2@sha256:43cfe624bda965f252aec73ff775d6325f5fef5f2cf4dfdee12de33820bc1e47 out", 0, &["out: 1 created"]),
+        step("cat out/manifests/app.yaml", 0, &["metadata: {name: app}"]),
+        // The tag moves, and the digest does not.
+        step("bundle push rke2 oci://registry.example.com/bundles/app:1.2 --kind components", 0, &["sha256:32daf58b"]),
+        step("bundle pull oci://registry.example.com/bundles/app:1.2@sha256:43cfe624bda965f252aec73ff775d6325f5fef5f2cf4dfdee12de33820bc1e47 out", 0, &["out: 0 created, 0 updated, 1 unchanged"]),
+        step("bundle pack app --to oci-layout:layout:1.2 --deployment v1alpha2 --name app --image registry.example.com/bundles/app", 0, &["/bundles/app@sha256:43cfe624"]),
     ])]),
     wish("objects that lack a namespace", &[scene(bundles, &[
         step("bundle inspect homeless", 0, &["warning[namespace-missing]: `ConfigMap a` is in no namespace", "pack with `--namespace NAME`"]),
@@ -590,6 +603,9 @@ const RUKPAK: &[Wish] = &[
     wish("off-cluster, from images of several architectures and local contents", &[scene(bundles, &[
         step("bundle unpack valid --to out", 0, &["plain+v0 bundle of 1 file; out: 1 created"]),
         step("cat out/manifests/crds.yaml", 0, &["kind: CustomResourceDefinition"]),
+    ]), scene(several_architectures, &[
+        step("bundle unpack oci-layout:layout:1.2 --to out", 0, &["plain+v0 bundle of 1 file; out: 1 created"]),
+        step("cat out/manifests/app.yaml", 0, &["metadata: {name: arm64}"]),
     ])]),
     wish("an OLM-based provisioner", &[scene(bundles, &[step("bundle inspect olm", 1, &["error[bundle-unsupported]: bundles of kind registry+v1 are not supported"])])])
         .otherwise("OLM decides in the cluster what it installs; a `ClusterExtension` in git installs the same version ([table](bundles.md#what-rukpak-did-in-a-cluster))"),
@@ -756,6 +772,10 @@ fn edit_committed(stage: Stage, path: &str, from: &str, to: &str) -> Stage {
 
 fn one_image() -> Stage {
     fixture("one-image")
+}
+
+fn own_names() -> Stage {
+    project().settings("names: ['{os}-{release}-k{k8s}']")
 }
 
 fn providers() -> Stage {
@@ -1144,6 +1164,21 @@ fn pushed() -> Stage {
     fs::copy(key, stage.path().join("cosign.pub")).expect("copied");
     let to = "oci-layout:layout:registry.example.org/bundles/app:1.2";
     let _ = stage.run(&format!("bundle pack app --to {to}")).exit(0);
+    stage
+}
+
+/// An image for each architecture below one name, and machines of one of them.
+fn several_architectures() -> Stage {
+    let stage = project().settings("registries: {architecture: arm64}");
+    let architectures = ["amd64", "arm64"];
+    let digests = architectures.map(|name| {
+        let namespace = format!("apiVersion: v1\nkind: Namespace\nmetadata: {{name: {name}}}\n");
+        stage.write(&format!("{name}/manifests/app.yaml"), namespace);
+        let packed = stage.run(&format!("bundle pack {name} --to oci-layout:layout:{name}"));
+        Digest::parse(packed.exit(0).outcome.stdout.trim()).expect("a digest")
+    });
+    let of: Vec<(&str, &Digest)> = architectures.into_iter().zip(&digests).collect();
+    LayoutWriter::new(&stage.path().join("layout")).index(Some("1.2"), &of);
     stage
 }
 

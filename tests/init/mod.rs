@@ -102,7 +102,7 @@ fn in_a_repository_without_values_the_missing_files_are_reported() {
     let stage = project();
     stage.run("init").exit(2).screen(str![[r#"
 error: found no cluster: neither Helm values that hold `cluster:`, as Sylva's do, nor Cluster API manifests
-help: run it at the top of the repository; `--values` and `--clusters` name values that it does not recognize
+help: run it at the top of the repository; `metalmark check --values FILE --clusters FILE` names values that it does not recognize
 
 "#]]);
     stage.write("template.yaml", TEMPLATE);

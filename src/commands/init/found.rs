@@ -4,8 +4,10 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use capi::providers::PROVIDERS;
 use yaml_tree::engine::Engine;
 use yaml_tree::place::FileId;
+use yaml_tree::value::Value;
 
 use crate::error::Error;
 use crate::files::{Files, is_kustomization};
@@ -113,7 +115,7 @@ impl Found {
     /// What would have to be there.
     pub(super) fn missing() -> &'static str {
         "found no cluster: neither Helm values that hold `cluster:`, as Sylva's do, nor Cluster API manifests\n\
-         help: run it at the top of the repository; `--values` and `--clusters` name values that it does not recognize"
+         help: run it at the top of the repository; `metalmark check --values FILE --clusters FILE` names values that it does not recognize"
     }
 }
 
@@ -205,7 +207,7 @@ fn name(folder: &Path) -> String {
     name.to_string_lossy().into_owned()
 }
 
-/// Whether a file holds the values of a cluster: a map `cluster` with a key that only those have.
+/// Whether a file holds the values of a cluster: a map `cluster` with a key that only those have, or a provider's settings.
 fn is_cluster(files: &dyn Files, file: &Path) -> bool {
     const DISTINCTIVE: [&str; 4] = [
         "k8s_version",
@@ -213,15 +215,16 @@ fn is_cluster(files: &dyn Files, file: &Path) -> bool {
         "machine_deployments",
         "control_plane_replicas",
     ];
+    let providers = PROVIDERS.iter().map(|provider| provider.data().name);
     let Ok(bytes) = files.read_file(file) else {
         return false;
     };
     let text = yaml_tree::decode(&bytes, Engine::Helm3).unwrap_or_default();
     let tree = yaml_tree::values(&text, FileId(0), Engine::Helm3);
     tree.is_ok_and(|tree| {
-        DISTINCTIVE
-            .iter()
-            .any(|key| tree.get_path(&["cluster", key]).is_some())
+        let value = |key: &str| tree.get_path(&["cluster", key]).map(|node| &node.value);
+        let mut settings = providers.filter_map(value).filter_map(Value::as_map);
+        DISTINCTIVE.into_iter().any(|key| value(key).is_some()) || settings.next().is_some()
     })
 }
 
