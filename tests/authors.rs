@@ -5,7 +5,7 @@
 
 use snapbox::str;
 
-use super::support::stage::{Run, Stage, assert_text, project};
+use super::support::stage::{Run, Stage, assert_cases, assert_text, project};
 
 /// The one manifest of rancher/elemental#990.
 const COMPONENTS: &str = "\
@@ -628,4 +628,66 @@ fn another_key_of_a_bundle_that_nobody_knows_is_said() {
     );
     let run = stage.run("impact --against HEAD").outcome.stdout;
     assert!(run.contains("component_bundle_key"), "{run}");
+}
+
+/// Sylva's proposal: values of a deployment that select images, and say nothing else yet.
+#[test]
+fn init_finds_the_cluster_of_values_that_select_an_image() {
+    let stage = project().files(&[
+        ("values.yaml", "sylva_diskimagebuilder_version: 0.1.1\ndiskimage_builder_os_images: {ubuntu-jammy-plain-rke2-1.26.9: {}}\n"),
+        ("site.yaml", "cluster:\n  capm3:\n    os_image_key: ubuntu-jammy-plain-rke2-1.26.9\n"),
+    ]);
+    let screen = print(&stage.run("init").exit(0));
+    assert!(screen.contains("found 1 cluster"), "{screen}");
+    let screen = print(&stage.run("check").exit(1));
+    assert!(
+        screen.contains("`cluster.k8s_version` is not set"),
+        "{screen}"
+    );
+}
+
+/// rancher/elemental#1011 asks which interface: a word that nobody reads would leave the first one.
+#[test]
+fn a_misspelled_key_of_the_endpoint_is_an_error() {
+    let values = "\
+cluster:
+  k8s_version: v1.31.8+rke2r1
+  capi_providers: {infra_provider: elemental, bootstrap_provider: cabpr}
+  control_plane_replicas: 1
+  elemental: {image_key: sle, selector: {matchLabels: {role: cp}}}
+  inventory: {a: {labels: {role: cp}, addresses: {internal: 192.0.2.11, public: 203.0.113.11}}}
+  control_plane_endpoint: {ENDPOINT}
+os_images: {sle: {uri: 'oci://registry.example.org/sle:1', image-format: container, k8s-flavor: rke2, k8s-version: 1.31.8+rke2r1}}
+";
+    assert_cases(
+        str![[r#"
+host: {adress: public}
+    error[value-type]: `cluster.control_plane_endpoint.host` has no key `adress`
+    = help: did you mean `address`?
+host: {address: public}
+explicit: {hots: api.example.org}
+    error[value-type]: `cluster.control_plane_endpoint.explicit` has no key `hots`
+    = help: did you mean `host`?
+explicit: {host: api.example.org, protocol: tcp}
+    error[value-type]: `cluster.control_plane_endpoint.explicit` has no key `protocol`
+    = help: it has `host`, `port`
+ports: 6443
+    error[value-type]: `cluster.control_plane_endpoint` has no key `ports`
+    = help: did you mean `port`?
+vpi: 192.0.2.10
+    error[value-type]: `cluster.control_plane_endpoint` has no key `vpi`
+    = help: did you mean `vip`?
+
+"#]],
+        |endpoint| {
+            let stage = project().cluster("site", &values.replace("ENDPOINT", endpoint));
+            let brief = print(&stage.run("check"));
+            let lines = brief.lines().filter(|line| {
+                line.contains("no key")
+                    || line.contains("did you mean")
+                    || line.contains("it has `")
+            });
+            lines.map(|line| line.trim().to_owned()).collect::<Vec<_>>()
+        },
+    );
 }

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::process::CommandExt as _;
 use std::process::{Command, Output};
 
 use metalmark::model::component::annotation;
@@ -169,15 +170,17 @@ fn script(registry: &Registry, stage: &Stage) -> Script {
     }
 }
 
-/// The shells of Debian, of SUSE and Red Hat, and others that are found.
+/// The shells of Debian, of SUSE and Red Hat, whose `sh` is bash, and others that are found.
 fn shells() -> Vec<&'static str> {
-    let all = ["sh", "bash", "dash", "ksh", "mksh", "yash"].into_iter();
-    all.filter(|shell| programs::find(shell).is_some())
+    let all = ["sh", "bash", "bash as sh", "dash", "ksh", "mksh", "yash"].into_iter();
+    all.filter(|shell| programs::find(shell.split(' ').next().expect(shell)).is_some())
         .collect()
 }
 
 fn run_in(shell: &str, script: &str) -> Output {
-    let output = Command::new(shell)
+    let (program, name) = shell.split_once(" as ").unwrap_or((shell, shell));
+    let output = Command::new(program)
+        .arg0(name)
         .args(["-c", script])
         .env("HOME", "/nonexistent")
         .output();
@@ -571,5 +574,50 @@ uri: 'oci://r.example/rke2:1', url: 'ftp://b.example/rke2.tgz', sha256: SHA256
 
 "#]],
         script,
+    );
+}
+
+/// A constraint that nobody would carry out is no constraint.
+#[test]
+fn what_an_entry_of_a_bundle_misspells_is_an_error() {
+    let sum = "0".repeat(64);
+    let entry = |more: &str| {
+        let values = format!(
+            "component_bundles: {{k8s: {{uri: 'oci://r.example/k8s:1', {more}}}}}\ncluster:\n  k8s_version: v1.31.8\n  \
+             capi_providers: {{infra_provider: elemental, bootstrap_provider: cabpk}}\n  control_plane_replicas: 1\n  \
+             elemental: {{component_bundle_key: k8s}}\n"
+        );
+        let run = project()
+            .cluster("site", &values)
+            .run("check --output concise");
+        let lines = run
+            .outcome
+            .stdout
+            .lines()
+            .filter(|line| line.contains(" has no key ") || line.contains(" is no digest"));
+        lines.map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_cases(
+        str![[r#"
+digest: 'sha256:abc'
+    site.yaml:1:65: error[component-mismatch]: component bundle `k8s` has a `digest` that is no digest (cluster site, pool control-plane)
+sha256: abc
+    site.yaml:1:65: error[component-mismatch]: component bundle `k8s` has a `sha256` that is no digest (cluster site, pool control-plane)
+distro: [ubuntu]
+    site.yaml:1:65: error[component-mismatch]: component bundle `k8s` has no key `distro` (cluster site, pool control-plane)
+arch: amd64
+    site.yaml:1:63: error[component-mismatch]: component bundle `k8s` has no key `arch` (cluster site, pool control-plane)
+env_declare: [A]
+    site.yaml:1:70: error[component-mismatch]: component bundle `k8s` has no key `env_declare` (cluster site, pool control-plane)
+k8s_versoin: v1.31.8
+    site.yaml:1:70: error[component-mismatch]: component bundle `k8s` has no key `k8s_versoin` (cluster site, pool control-plane)
+distros: [ubuntu], archs: [amd64], env: {A: b}, env_declared: [A], env_required: [A], k8s_flavor: kubeadm, variant: cis, public_key: a.pub
+
+"#]],
+        entry,
+    );
+    assert_eq!(
+        entry(&format!("digest: 'sha256:{sum}', sha256: '{sum}'")),
+        [""; 0]
     );
 }

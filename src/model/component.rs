@@ -28,6 +28,27 @@ pub const LAYER_TYPE: &str = "application/vnd.oci.image.layer.v1.tar+gzip";
 /// The annotation by which other consumers find a pool's bundle, on Kubernetes objects.
 pub const OBJECT_ANNOTATION: &str = "metalmark.dev/component-bundle";
 
+/// What an entry of `component_bundles` says of a bundle, by the names of entries and of facts. Others are facts for selectors.
+pub const ENTRY_KEYS: &[&str] = &[
+    "archs",
+    "digest",
+    "distros",
+    "env",
+    "env-required",
+    "env_declared",
+    "env_required",
+    "k8s-flavor",
+    "k8s-version",
+    "k8s_flavor",
+    "k8s_version",
+    "public_key",
+    "ref",
+    "sha256",
+    "signature",
+    "uri",
+    "url",
+];
+
 /// The annotations of a component bundle's manifest. Lists have commas between their items.
 pub mod annotation {
     /// What all of them start with.

@@ -1,17 +1,22 @@
 //! A node pool's component bundle does not fit it.
 
-use capi::image::{Image, fact};
-use oci_artifacts::Reference;
+use std::sync::Arc;
+
+use capi::image::{Fact, Image, Origin, fact};
+use oci_artifacts::{Digest, Reference};
+use yaml_tree::place::Place;
 use yaml_tree::suggest::did_you_mean;
 
 use crate::decide::component_choice::{Mismatch, Wants, mismatches};
+use crate::model::checksum::{self, ChecksumKind};
 use crate::model::cluster::{ClusterOrigin, Pool};
 use crate::model::cluster_view::SelectedPool;
-use crate::model::component::{Declared, Need, component_fact};
+use crate::model::component::{Declared, ENTRY_KEYS, Need, component_fact};
 use crate::model::finding::Finding;
 use crate::model::lock::is_lockable;
 use crate::model::rule::{Level, RuleId};
 use crate::model::selection::BundleOutcome;
+use crate::model::signing::KEY_PROPERTY;
 use crate::rules::ClusterInput;
 
 /// Looks at every node pool that selects a component bundle.
@@ -115,6 +120,18 @@ fn check_bundle(
         }
         finding.with_label(input.spot(bundle.place), "described here")
     };
+    for Fault {
+        place,
+        clause,
+        help,
+    } in find_faults(bundle)
+    {
+        let message = format!("component bundle `{key}` {clause}");
+        let finding = Finding::new(RuleId::ComponentMismatch, message)
+            .with_subject(input.subject(Some(pool)))
+            .with_label(input.spot(place), "");
+        findings.push(finding.help(help));
+    }
     for mismatch in mismatches(&declared, wants) {
         let message = format!(
             "component bundle `{key}` {}",
@@ -159,6 +176,50 @@ fn check_bundle(
             level => finding.unless_set(level),
         });
     }
+}
+
+/// What an entry of `component_bundles` says, and nobody would carry out.
+struct Fault {
+    place: Place,
+    clause: String,
+    help: String,
+}
+
+/// The digests of an entry that are none, and the keys that are nearly one of its own: others are facts for selectors.
+fn find_faults(bundle: &Image) -> Vec<Fault> {
+    let written = bundle.facts.iter();
+    let written = written.filter(|(_, fact)| fact.origin == Origin::Values);
+    let fault = |(name, fact): (&Arc<str>, &Fact)| {
+        let key = name.split('.').next().unwrap_or(name);
+        let (is_digest, form) = match key {
+            "digest" => (
+                Digest::parse(&fact.value).is_ok(),
+                "`sha256:` and 64 hex digits",
+            ),
+            fact::SHA256 => {
+                let kind = ChecksumKind::from_name(fact::SHA256);
+                (
+                    checksum::fault(&fact.value, kind).is_none(),
+                    "64 hex digits",
+                )
+            }
+            _ => {
+                let is_known = ENTRY_KEYS.contains(&key) || **name == *KEY_PROPERTY;
+                let near = did_you_mean(key, ENTRY_KEYS.iter().copied())?;
+                return (!is_known).then(|| Fault {
+                    place: fact.place,
+                    clause: format!("has no key `{key}`"),
+                    help: format!("did you mean `{near}`?"),
+                });
+            }
+        };
+        (!is_digest && !fact.value.is_empty()).then(|| Fault {
+            place: fact.place,
+            clause: format!("has a `{key}` that is no digest"),
+            help: format!("write {form}, or leave it to `metalmark lock`"),
+        })
+    };
+    written.filter_map(fault).collect()
 }
 
 /// Whether the bytes are known that machines will unpack: the lock has them, or the values say them.

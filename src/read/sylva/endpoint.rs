@@ -17,6 +17,16 @@ use crate::model::endpoint::{ControlPlaneEndpoint, KubeVip, KubeVipMode, Range, 
 
 const OWN: &str = "cluster.control_plane_endpoint";
 const KEY: &str = "control_plane_endpoint";
+const KEYS: &[&str] = &[
+    "cert_sans",
+    "explicit",
+    "host",
+    "kube_vip",
+    "port",
+    "registration_address",
+    "subnets",
+    "vip",
+];
 /// Sylva's: the chart's own, and the one that it hands to its cluster chart, which its schema holds to the first.
 const SYLVA: [&str; 2] = ["cluster_virtual_ip", "cluster.cluster_virtual_ip"];
 /// The classes of addresses that a host is reached by, the first that is there.
@@ -41,6 +51,7 @@ pub(super) fn endpoint(
     let own = own.as_ref().and_then(|node| map(OWN, node, report));
     let empty = Map::default();
     let own = own.unwrap_or(&empty);
+    report.expect_keys(OWN, own, KEYS);
     found.hosts = hosts(branch, report);
     found.selector = selector(own, cluster, report);
     let mut default = read_own(own, &mut found, report);
@@ -118,6 +129,9 @@ fn read_own(own: &Map, found: &mut ControlPlaneEndpoint, report: &mut Report<'_>
     let mut default = common.map(|port| port.value);
     if let Some(node) = own.get("explicit") {
         let path = "cluster.control_plane_endpoint.explicit";
+        if let Some(map) = node.value.as_map() {
+            report.expect_keys(path, map, &["host", "port"]);
+        }
         default = default.or(explicit(node, path, found, default, report));
     }
     if let Some(vip) = own.get("vip") {
@@ -133,6 +147,7 @@ fn read_own(own: &Map, found: &mut ControlPlaneEndpoint, report: &mut Report<'_>
             found.add(Way::Explicit, path, host, None, default);
         }
         Some((node, Value::Map(map))) => {
+            report.expect_keys(path, map, &["address", "selector"]);
             if let Some((way, host)) = derive_host(map, node.place, found, report) {
                 found.add(way, path, Some(host), None, default);
             }

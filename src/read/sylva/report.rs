@@ -7,7 +7,8 @@ use go_template::ErrorClass;
 use yaml_tree::json::{Html, scalar_text, to_json};
 use yaml_tree::opaque::labels;
 use yaml_tree::place::{Located, Place, Sources, Spot};
-use yaml_tree::value::{Node, Value};
+use yaml_tree::suggest::did_you_mean;
+use yaml_tree::value::{Map, Node, Value};
 
 use crate::evaluate::{Branch, BranchEntry, Evaluator, Failure, OrderDifference};
 use crate::model::finding::{Finding, Subject};
@@ -135,6 +136,24 @@ impl<'s> Report<'s> {
         let label = format!("{wanted} is expected");
         if let Some(finding) = self.new_finding(RuleId::ValueType, message, place, &label) {
             self.add(finding);
+        }
+    }
+
+    /// Keys that a map has, and nobody reads: what they say would not count.
+    pub(super) fn expect_keys(&mut self, path: &str, map: &Map, known: &[&str]) {
+        let known = || known.iter().copied();
+        for entry in map
+            .iter()
+            .filter(|entry| !known().any(|key| *key == *entry.key))
+        {
+            let message = format!("`{path}` has no key `{}`", entry.key);
+            let finding = self.new_finding(RuleId::ValueType, message, entry.key_place, "unread");
+            let Some(finding) = finding else { continue };
+            let all = || known().map(|key| format!("`{key}`")).collect::<Vec<_>>();
+            self.add(finding.help(match did_you_mean(&entry.key, known()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("it has {}", all().join(", ")),
+            }));
         }
     }
 
