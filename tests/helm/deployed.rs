@@ -246,7 +246,17 @@ fn a_chart_that_a_file_names_is_not_checked_with_its_own_values() {
         "of-apps/templates/a.yaml kind: Application\nspec: {source: {path: charts/edge, targetRevision: {{ .Values.revision }}}}\n",
         "config.json {\"path\": \"charts/edge\"}",
         "flux.yaml {apiVersion: source.toolkit.fluxcd.io/v1, kind: HelmChart, metadata: {name: edge}, spec: {chart: ./charts/edge, sourceRef: {kind: GitRepository, name: fleet}}}\n---\n{apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, metadata: {name: paris}, spec: {chartRef: {kind: HelmChart, name: edge}, values: {version: v1.29.1}}}\n",
+        "charts/edge/fleet.yaml defaultNamespace: a\nhelm:\n  values: {version: v1.29.1}\n",
+        "charts/edge/helmfile.yaml releases: [{name: a, chart: .}]",
+        "of-apps/templates/a.yaml kind: Application\nspec: {source: {path: '{{ .Values.p }}'}}\n",
+        "of-apps/templates/a.yaml kind: Application\nspec:\n  source:\n    path: {{ .Values.p }}/edge\n",
+        "app.yaml kind: Application\nspec:\n  source:\n    path: ${DIR}\n",
+        "release.yaml kind: HelmRelease\nspec: {chart: {spec: {chart: '${CHART}', sourceRef: {kind: GitRepository}}}}\n",
         // These name another one.
+        "release.yaml kind: HelmRelease\nspec: {chart: {spec: {chart: '${CHART}', sourceRef: {kind: HelmRepository}}}}\n",
+        "charts/edge/fleet.yaml defaultNamespace: a\n",
+        "charts/edge/values-prod.yaml chart: .\n",
+        "other/fleet.yaml helm: {values: {version: v1.29.1}}\n",
         "apps/helmfile.yaml releases: [{name: a, chart: edge}, {name: b, chart: other/edge}]",
         "set.yaml # path: charts/edge\nname: '{{name}}'\npath: ''\n",
         "set.yaml apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: s}\nspec: {source: {path: apps/*}}\n",
@@ -315,6 +325,52 @@ flux.yaml {apiVersion: source.toolkit.fluxcd.io/v1, kind: HelmChart, metadata: {
 
     warning[composition-unsupported]: the chart `charts/edge` is not checked as `flux.yaml` deploys it: what names it is not composed here
     edge/edge: unknown (the values of its chart are not known)
+charts/edge/fleet.yaml defaultNamespace: a
+helm:
+  values: {version: v1.29.1}
+
+    warning[composition-unsupported]: the chart `charts/edge` is not checked as `charts/edge/fleet.yaml` deploys it: what names it is not composed here
+    edge/edge: unknown (the values of its chart are not known)
+charts/edge/helmfile.yaml releases: [{name: a, chart: .}]
+    warning[composition-unsupported]: the chart `charts/edge` is not checked as `charts/edge/helmfile.yaml` deploys it: what names it is not composed here
+    edge/edge: unknown (the values of its chart are not known)
+of-apps/templates/a.yaml kind: Application
+spec: {source: {path: '{{ .Values.p }}'}}
+
+    warning[composition-unsupported]: the chart `charts/edge` is not checked as `of-apps/templates/a.yaml` deploys it: what names it is not composed here
+    edge/edge: unknown (the values of its chart are not known)
+of-apps/templates/a.yaml kind: Application
+spec:
+  source:
+    path: {{ .Values.p }}/edge
+
+    warning[composition-unsupported]: the chart `charts/edge` is not checked as `of-apps/templates/a.yaml` deploys it: what names it is not composed here
+    edge/edge: unknown (the values of its chart are not known)
+app.yaml kind: Application
+spec:
+  source:
+    path: ${DIR}
+
+    warning[composition-unsupported]: the chart `charts/edge` is not checked as `app.yaml` deploys it: what names it is not composed here
+    edge/edge: unknown (the values of its chart are not known)
+release.yaml kind: HelmRelease
+spec: {chart: {spec: {chart: '${CHART}', sourceRef: {kind: GitRepository}}}}
+
+    warning[composition-unsupported]: the chart `charts/edge` is not checked as `release.yaml` deploys it: what names it is not composed here
+    edge/edge: unknown (the values of its chart are not known)
+release.yaml kind: HelmRelease
+spec: {chart: {spec: {chart: '${CHART}', sourceRef: {kind: HelmRepository}}}}
+
+    edge/control-plane v1.30.2 (charts/edge/values.yaml:1:10): by_name, ubuntu-2204-kube-v1.30.2 (charts/edge/values.yaml:2:15) holds 1.30.2
+charts/edge/fleet.yaml defaultNamespace: a
+
+    edge/control-plane v1.30.2 (charts/edge/values.yaml:1:10): by_name, ubuntu-2204-kube-v1.30.2 (charts/edge/values.yaml:2:15) holds 1.30.2
+charts/edge/values-prod.yaml chart: .
+
+    edge/control-plane v1.30.2 (charts/edge/values.yaml:1:10): by_name, ubuntu-2204-kube-v1.30.2 (charts/edge/values.yaml:2:15) holds 1.30.2
+other/fleet.yaml helm: {values: {version: v1.29.1}}
+
+    edge/control-plane v1.30.2 (charts/edge/values.yaml:1:10): by_name, ubuntu-2204-kube-v1.30.2 (charts/edge/values.yaml:2:15) holds 1.30.2
 apps/helmfile.yaml releases: [{name: a, chart: edge}, {name: b, chart: other/edge}]
     edge/control-plane v1.30.2 (charts/edge/values.yaml:1:10): by_name, ubuntu-2204-kube-v1.30.2 (charts/edge/values.yaml:2:15) holds 1.30.2
 set.yaml # path: charts/edge

@@ -1,5 +1,6 @@
 //! Which files name a chart, so that something deploys it, whether it can be composed here or not: a HelmRelease, an Application or an
-//! ApplicationSet, kustomize's `helmCharts`, a helmfile, and whatever else has a key `chart` or `path` with the chart's folder.
+//! ApplicationSet, kustomize's `helmCharts`, a helmfile, Fleet's `fleet.yaml` beside it, and whatever else has a key `chart` or `path`
+//! with the chart's folder.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -14,10 +15,17 @@ use crate::files::{Files, Found};
 
 use super::super::expressions::{ACTIONS, blank_expressions};
 use super::super::files::display;
-use super::super::gitops::{Composition, Inflation, resolve_path};
+use super::super::gitops::{Composition, Deploying, Inflation, resolve_path};
 
 /// The keys of the folder of a chart.
 const KEYS: [&str; 3] = ["chart", "path", "chartPath"];
+
+/// What Fleet reads of the folder that it deploys (<https://fleet.rancher.io/ref-fleet-yaml>), and its keys that set a chart's values.
+const FLEET: &str = "fleet.yaml";
+const FLEET_KEYS: [&str; 2] = ["helm", "targetCustomizations"];
+
+/// The letter for what is computed: no text of YAML has it.
+const COMPUTED: char = '\u{1}';
 
 /// What kustomize calls charts.
 const INFLATED: [&str; 2] = ["helmCharts", "elmChartInflationGenerator"];
@@ -72,12 +80,14 @@ pub(super) fn namings<'c>(
             if failed.is_none() && !inside.is_empty() {
                 continue;
             }
-            // Of a set that made nothing here, nobody knows what it makes.
-            let is_unknown = failed.is_some() || document.contains("ApplicationSet");
-            let named = find_names(document, folder, is_unknown);
+            let is_unknown = failed.is_some() || may_deploy_any(document);
+            let mut named = find_names(document, folder, is_unknown);
+            if file.ends_with(FLEET) {
+                named.extend(find_fleet(document, folder));
+            }
             let is_other = |chart: &&&Path| {
                 let is_inflation = |one: &Inflation| *one.file == *shown && one.chart == **chart;
-                !file.starts_with(chart) && !inflations.iter().any(is_inflation)
+                !is_of_chart(file, chart) && !inflations.iter().any(is_inflation)
             };
             for chart in charts.iter().filter(is_other) {
                 let Some(named) = named.iter().find(|named| named.is(chart)) else {
@@ -93,6 +103,36 @@ pub(super) fn namings<'c>(
         }
     }
     Ok(found)
+}
+
+/// Whether an object of a document may deploy any chart of the repository, where it computes which one: what sets and templates make is
+/// not composed here. One of a Helm repository is none of these.
+fn may_deploy_any(document: &str) -> bool {
+    let mut kinds = Deploying::KINDS.iter();
+    kinds.any(|kind| document.contains(kind)) && !document.contains("HelmRepository")
+}
+
+/// Whether a file is read as a part of a chart. What lies beside Chart.yaml may deploy the chart.
+fn is_of_chart(file: &Path, chart: &Path) -> bool {
+    let Ok(inside) = file.strip_prefix(chart) else {
+        return false;
+    };
+    let name = inside.to_string_lossy();
+    name.contains('/') || name.starts_with("values") || name.starts_with("Chart.")
+}
+
+/// Where a `fleet.yaml` sets values of the chart that it lies beside.
+fn find_fleet(document: &str, folder: &Path) -> Option<Named> {
+    let is_key = |line: &str| {
+        let key = line.split_once(':').map(|(key, _)| key);
+        key.is_some_and(|key| FLEET_KEYS.contains(&key))
+    };
+    let line = document.lines().find(|line| is_key(line))?;
+    Some(Named {
+        paths: vec![display(folder)],
+        start: line.as_ptr() as usize - document.as_ptr() as usize,
+        length: line.find(':')?,
+    })
 }
 
 /// Whether a release did not compose, and its chart is not known.
@@ -111,7 +151,7 @@ fn documents(text: &str) -> Vec<(usize, &str)> {
 
 /// What a document names as a chart, or as a folder.
 struct Named {
-    /// The paths that may be meant, with `*` for what is computed.
+    /// The paths that may be meant, with [`COMPUTED`] for what is computed, and `*` for any name.
     paths: Vec<String>,
     start: usize,
     length: usize,
@@ -120,10 +160,14 @@ struct Named {
 impl Named {
     fn is(&self, chart: &Path) -> bool {
         let is_it = |path: &String| {
-            if !path.contains('*') {
+            // What is computed may have slashes.
+            let is_computed = path.contains(COMPUTED);
+            if !is_computed && !path.contains('*') {
                 return Path::new(path) == chart;
             }
-            let glob = GlobBuilder::new(path).literal_separator(true).build();
+            let glob = GlobBuilder::new(&path.replace(COMPUTED, "*"))
+                .literal_separator(!is_computed)
+                .build();
             let glob = glob.map(|glob| glob.compile_matcher());
             glob.is_ok_and(|glob| glob.is_match(chart))
         };
@@ -133,8 +177,8 @@ impl Named {
 
 /// What a document in a folder names. `is_unknown` means that it may be whatever it computes.
 fn find_names(document: &str, folder: &Path, is_unknown: bool) -> Vec<Named> {
-    let stars = blank_expressions(document, [ACTIONS], |_| '*');
-    let document = stars.as_deref().unwrap_or(document);
+    let blank = blank_expressions(document, [ACTIONS, ("${", "}")], |_| COMPUTED);
+    let document = blank.as_deref().unwrap_or(document);
     let is_inflated = INFLATED.iter().any(|word| document.contains(word));
     let written: Vec<_> = document.match_indices(':').collect();
     let written = written.iter().filter_map(|(at, _)| value(document, *at));
@@ -148,21 +192,20 @@ fn find_names(document: &str, folder: &Path, is_unknown: bool) -> Vec<Named> {
             let path = resolve_path(from, path.trim_start_matches('/'));
             paths.extend(path.map(|path| display(&path)));
         };
-        let computed = text.replace('*', "");
         if key == "name" && is_inflated {
             homes
                 .iter()
                 .for_each(|home| add(folder, &format!("{home}/{text}")));
         } else if !KEYS.contains(&key) {
             continue;
-        } else if computed.is_empty() {
+        } else if text.chars().all(|letter| matches!(letter, COMPUTED | '*')) {
             if is_unknown {
-                paths.push("**".to_owned());
+                paths.push(COMPUTED.to_string());
             }
         } else {
-            let text = one_star(text);
+            let text = join_computed(text);
             add(Path::new(""), &text);
-            if text.contains('/') {
+            if text == "." && key != "path" || text.contains('/') {
                 add(folder, &text);
             }
         }
@@ -175,11 +218,11 @@ fn find_names(document: &str, folder: &Path, is_unknown: bool) -> Vec<Named> {
     found
 }
 
-/// A text with one star for several.
-fn one_star(text: &str) -> String {
+/// A text with one letter for what is computed instead of several.
+fn join_computed(text: &str) -> String {
     let mut short = String::with_capacity(text.len());
     for letter in text.chars() {
-        if letter != '*' || !short.ends_with('*') {
+        if letter != COMPUTED || !short.ends_with(COMPUTED) {
             short.push(letter);
         }
     }
