@@ -49,12 +49,14 @@ pub struct ManifestFiles {
 mod unread {
     pub(super) const TEMPLATE: &str = "a template of another program";
     pub(super) const POINTER: &str = "a pointer of Git LFS";
-    pub(super) const ENCRYPTED: &str = "encrypted by git-crypt";
+    pub(super) const ENCRYPTED: &str = "encrypted";
+    pub(super) const NO_TEXT: &str = "not text";
+    pub(super) const NAME: &str = "a name that ends in none of .yaml, .yml and .json";
     pub(super) const SECRET: &str = "named after secrets";
     pub(super) const LINK: &str = "a link to what is not read";
 }
 
-/// The ends of the names of templates for programs that are not run here.
+/// The ends of the names of templates for programs that are not run here, where nothing else in the name says what they make.
 const TEMPLATES: [&str; 13] = [
     "cue",
     "erb",
@@ -71,8 +73,16 @@ const TEMPLATES: [&str; 13] = [
     "tpl",
 ];
 
-/// The start of a file that git-crypt encrypted.
-const ENCRYPTED: &[u8] = b"\0GITCRYPT\0";
+/// The starts of encrypted files: of git-crypt, age, OpenPGP, Ansible and OpenSSL.
+const ENCRYPTED: [&[u8]; 7] = [
+    b"\0GITCRYPT\0",
+    b"age-encryption.org/",
+    b"-----BEGIN AGE ENCRYPTED FILE-----",
+    b"-----BEGIN PGP MESSAGE-----",
+    b"$ANSIBLE_VAULT;",
+    b"Salted__",
+    b"U2FsdGVkX1",
+];
 
 impl ManifestFiles {
     /// What breaks the files that were to be manifests. The objects in such a file would be missing in silence. A template, whose
@@ -222,13 +232,13 @@ pub(super) fn collect(
     is_meant: impl Fn(&str) -> bool,
 ) -> Result<ManifestFiles, Error> {
     let (mut found, mut known) = (ManifestFiles::default(), BTreeSet::new());
-    let mut links = Vec::new();
+    let (mut links, mut others) = (Vec::new(), Vec::new());
     for path in named {
         let is_folder = tree.is_folder(path);
         let inside = if is_folder {
-            let is_read =
-                |path: &Path| is_yaml(path) || is_kustomization(path) || has_end(path, &TEMPLATES);
-            folder_files(tree, path, own_output, is_read)?
+            let is_wanted =
+                |path: &Path| is_read(path) || has_end(path, &TEMPLATES) || has_yaml_in_name(path);
+            folder_files(tree, path, own_output, is_wanted)?
         } else {
             Below {
                 files: vec![path.clone()],
@@ -246,7 +256,9 @@ pub(super) fn collect(
             }
         }
         for file in inside.files {
-            if known.insert(files::display(&file)) {
+            if is_folder && !is_read(&file) {
+                others.push(file);
+            } else if known.insert(files::display(&file)) {
                 read_file(tree, file, is_folder, &is_meant, &mut found)?;
             }
         }
@@ -262,6 +274,11 @@ pub(super) fn collect(
         let odd: Vec<PathBuf> = odd.cloned().collect();
         if odd.is_empty() {
             patches.mark(&mut found.objects);
+            others.retain(|file| known.insert(files::display(file)));
+            for file in others {
+                let why = find_omission(tree, &file, &is_meant)?;
+                found.unread.extend(why.map(|why| (file, why)));
+            }
             let unread = links.into_iter().filter(|link| {
                 let is_read = |path: PathBuf| known.contains(&files::display(&path));
                 !is_read(link.clone())
@@ -290,6 +307,52 @@ fn is_meant_or_open(tree: &dyn Files, link: &Path, is_meant: impl Fn(&str) -> bo
     !tree.is_folder(link) && tree.content(link).map_or(true, is_text)
 }
 
+/// Whether a file is read as manifests, whatever lies in it.
+fn is_read(path: &Path) -> bool {
+    is_yaml(path) || is_kustomization(path)
+}
+
+/// Whether a name says, in any letters, that YAML or JSON is in a file or is made of it: `edge.YAML`, `edge.yaml.in`.
+fn has_yaml_in_name(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let name = name.to_ascii_lowercase();
+    [".yaml", ".yml", ".json"]
+        .iter()
+        .any(|end| name.contains(end))
+}
+
+/// Why a file is not read that is not called as manifests are; none of one that makes nothing that is meant.
+fn find_omission(
+    tree: &dyn Files,
+    file: &Path,
+    is_meant: impl Fn(&str) -> bool,
+) -> Result<Option<&'static str>, Error> {
+    let content = match tree.content(file) {
+        Err(Error::Pointer { .. }) => return Ok(Some(unread::POINTER)),
+        read => read?,
+    };
+    let bytes = content.raw_bytes();
+    if is_encrypted(bytes) {
+        return Ok(Some(unread::ENCRYPTED));
+    }
+    let Ok(text) = std::str::from_utf8(bytes) else {
+        return Ok(Some(unread::NO_TEXT));
+    };
+    let is_template =
+        || has_end(file, &TEMPLATES) || blank_template(text).is_some() || has_open_variables(text);
+    Ok(is_meant(text).then(|| {
+        if is_template() {
+            unread::TEMPLATE
+        } else {
+            unread::NAME
+        }
+    }))
+}
+
+fn is_encrypted(bytes: &[u8]) -> bool {
+    ENCRYPTED.iter().any(|start| bytes.starts_with(start))
+}
+
 /// Reads a file of manifests, or says why not. One that nobody has typed may be something else.
 fn read_file(
     tree: &dyn Files,
@@ -298,18 +361,17 @@ fn read_file(
     is_meant: impl Fn(&str) -> bool,
     found: &mut ManifestFiles,
 ) -> Result<(), Error> {
-    let is_template = may_skip && has_end(&file, &TEMPLATES);
-    if !is_template && !secrets::is_named_secret(&file) {
+    if may_skip && has_end(&file, &TEMPLATES) {
+        let why = find_omission(tree, &file, is_meant)?;
+        found.unread.extend(why.map(|why| (file, why)));
+        return Ok(());
+    }
+    if !secrets::is_named_secret(&file) {
         return read_manifest(tree, &file, may_skip, &is_meant, found);
     }
-    let why = if is_template {
-        unread::TEMPLATE
-    } else {
-        unread::SECRET
-    };
     let why = match tree.content(&file) {
         Err(Error::Pointer { .. }) => Some(unread::POINTER),
-        read => is_meant(&String::from_utf8_lossy(read?.raw_bytes())).then_some(why),
+        read => is_meant(&String::from_utf8_lossy(read?.raw_bytes())).then_some(unread::SECRET),
     };
     found.unread.extend(why.map(|why| (file, why)));
     Ok(())
@@ -421,7 +483,7 @@ fn read_manifest(
         }
         read => read?,
     };
-    if content.raw_bytes().starts_with(ENCRYPTED) {
+    if is_encrypted(content.raw_bytes()) {
         found.unread.insert(file.to_owned(), unread::ENCRYPTED);
     }
     // One that is not meant has no secrets to look for.

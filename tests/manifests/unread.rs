@@ -43,6 +43,38 @@ fn a_file_that_is_not_read_is_counted_by_its_reason() {
         ),
         ("other secrets", stage_beside("secrets.yaml", "a: b\n")),
         ("all of them", all),
+        ("another program's end", stage_beside("a.yaml.in", &jinja)),
+        (
+            "variables",
+            stage_beside(
+                "a.yml.dist",
+                "apiVersion: cluster.x-k8s.io/v1beta1\nkind: Cluster\nmetadata: {name: [${A}]}\n",
+            ),
+        ),
+        (
+            "an end of one's own",
+            stage_beside("a.yaml.disabled", cluster("v1.31.8", GOOD)),
+        ),
+        ("capitals", stage_beside("a.YAML", cluster("v1.31.8", GOOD))),
+        ("other capitals", stage_beside("a.YAML", "a: b\n")),
+        (
+            "age",
+            stage_beside("a.yaml.age", "age-encryption.org/v1\n-> X25519 a\n"),
+        ),
+        (
+            "age in YAML's name",
+            stage_beside("a.yaml", "age-encryption.org/v1\n-> X25519 a\n"),
+        ),
+        ("OpenPGP", stage_beside("a.yaml.gpg", b"\x85\x02\x0c\x03")),
+        (
+            "armor",
+            stage_beside("a.yaml.asc", "-----BEGIN PGP MESSAGE-----\n\nhQ==\n"),
+        ),
+        (
+            "named by a kustomization",
+            stage_beside("a.yaml.in", cluster("v1.31.8", GOOD))
+                .file("kustomization.yaml", "resources: [a.yaml.in]\n"),
+        ),
     ];
     let summary = |stage: Stage| {
         let run = stage.run("check").exit(0);
@@ -61,10 +93,20 @@ jsonnet: no findings in 1 cluster; 2 node pools checked: 2 by name only; 1 file 
 another template: no findings in 1 cluster; 2 node pools checked: 2 by name only
 a chart's template: no findings in 1 cluster; 2 node pools checked: 2 by name only
 LFS: no findings in 1 cluster; 2 node pools checked: 2 by name only; 1 file not read: a pointer of Git LFS
-git-crypt: no findings in 1 cluster; 2 node pools checked: 2 by name only; 1 file not read: encrypted by git-crypt
+git-crypt: no findings in 1 cluster; 2 node pools checked: 2 by name only; 1 file not read: encrypted
 named after secrets: no findings in 1 cluster; 2 node pools checked: 2 by name only; 1 file not read: named after secrets
 other secrets: no findings in 1 cluster; 2 node pools checked: 2 by name only
-all of them: no findings in 1 cluster; 2 node pools checked: 2 by name only; 1 file not read: a pointer of Git LFS; 2 files not read: a template of another program; 1 file not read: encrypted by git-crypt
+all of them: no findings in 1 cluster; 2 node pools checked: 2 by name only; 1 file not read: a pointer of Git LFS; 2 files not read: a template of another program; 1 file not read: encrypted
+another program's end: no findings in 1 cluster; 2 node pools checked: 2 by name only; 1 file not read: a template of another program
+variables: no findings in 1 cluster; 2 node pools checked: 2 by name only; 1 file not read: a template of another program
+an end of one's own: no findings in 1 cluster; 2 node pools checked: 2 by name only; 1 file not read: a name that ends in none of .yaml, .yml and .json
+capitals: no findings in 1 cluster; 2 node pools checked: 2 by name only; 1 file not read: a name that ends in none of .yaml, .yml and .json
+other capitals: no findings in 1 cluster; 2 node pools checked: 2 by name only
+age: no findings in 1 cluster; 2 node pools checked: 2 by name only; 1 file not read: encrypted
+age in YAML's name: no findings in 1 cluster; 2 node pools checked: 2 by name only; 1 file not read: encrypted
+OpenPGP: no findings in 1 cluster; 2 node pools checked: 2 by name only; 1 file not read: not text
+armor: no findings in 1 cluster; 2 node pools checked: 2 by name only; 1 file not read: encrypted
+named by a kustomization: no findings in 2 clusters; 4 node pools checked: 4 by name only
 
 "#]]);
 }
