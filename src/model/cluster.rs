@@ -117,34 +117,24 @@ impl ClusterObject {
     }
 }
 
-/// The minors that Cluster API takes a cluster through by itself.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Upgrades {
-    /// None: each is a change of the cluster.
-    #[default]
-    Single,
-    /// Those of these versions.
-    Through(Vec<Arc<str>>),
-    /// Those that a runtime extension plans.
-    Planned,
+/// What a ClusterClass says of the versions of its clusters.
+#[derive(Clone, Debug, Default)]
+pub struct Upgrades {
+    /// The versions that its clusters may run, from the oldest one; where there are none, any.
+    pub versions: Vec<Located<Arc<str>>>,
+    /// Whether a runtime extension plans the way from one version to another.
+    pub is_planned: bool,
 }
 
 impl Upgrades {
-    /// Whether it takes a cluster through all of these minors.
+    /// Whether Cluster API takes a cluster through all of these minors by itself.
     pub fn pass(&self, minors: &[String]) -> bool {
-        match self {
-            Self::Single => false,
-            Self::Through(versions) => {
-                let versions = versions
-                    .iter()
-                    .filter_map(|version| Version::parse(version));
-                let known: Vec<String> = versions
-                    .map(|version| format!("{}.{}", version.major, version.minor))
-                    .collect();
-                minors.iter().all(|minor| known.contains(minor))
-            }
-            Self::Planned => true,
-        }
+        let versions = self.versions.iter();
+        let known = versions.filter_map(|version| Version::parse(&version.value));
+        let known: Vec<String> = known
+            .map(|version| format!("{}.{}", version.major, version.minor))
+            .collect();
+        self.is_planned || minors.iter().all(|minor| known.contains(minor))
     }
 }
 
@@ -354,6 +344,8 @@ pub struct Pool {
     pub seen: Vec<SeenText>,
     /// The texts of its bootstrap configuration that install Kubernetes when a machine boots.
     pub installed: Vec<Installed>,
+    /// What its machines do when they boot that is not read, so that it may install anything.
+    pub unread_boot: Vec<Located<UnreadBoot>>,
     /// What its configuration names that some minor of Kubernetes has no more.
     pub removable: Vec<Located<&'static Removal>>,
     /// The releases of Talos that it installs: `1.12.4`.
@@ -377,6 +369,7 @@ impl Pool {
             template: None,
             seen: Vec::new(),
             installed: Vec::new(),
+            unread_boot: Vec::new(),
             removable: Vec::new(),
             talos: Vec::new(),
             unknown: None,
@@ -413,6 +406,27 @@ pub struct Installed {
     pub version: SeenVersion,
     /// How it comes onto the machine.
     pub means: Means,
+}
+
+/// Why a part of what a machine does when it boots is not read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UnreadBoot {
+    /// Secrets are never read.
+    Secret,
+    /// Another object has it.
+    Object,
+    /// It cannot be decoded.
+    Encoded,
+}
+
+impl fmt::Display for UnreadBoot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Secret => "it depends on a secret",
+            Self::Object => "another object has it",
+            Self::Encoded => "its encoding cannot be decoded",
+        })
+    }
 }
 
 /// A machine template that is referred to by its name.

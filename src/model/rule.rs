@@ -144,6 +144,7 @@ macro_rules! rules {
             ValueType "value-type" Error (value_type: cluster);
             ValuesSchema "values-schema" Error;
             VersionDowngrade "version-downgrade" Error Change (version_downgrade: change);
+            VersionNotInClass "version-not-in-class" Error (version_not_in_class: cluster);
             VersionSkew "version-skew" Error (version_skew: cluster, change);
             VersionSkip "version-skip" Error Change (version_skip: change);
             WaiverExpired "waiver-expired" Warning;

@@ -1,16 +1,20 @@
 //! What a bootstrap configuration does when a machine boots: the Kubernetes that it installs, by statements in its texts and by its
 //! fields for a version, and what it names that some Kubernetes has no more.
 
+use std::io::Read;
 use std::ops::Range;
 use std::sync::Arc;
 
 use capi::removals::{Removal, find_uses};
 use capi::systems::find_talos_release;
+use flate2::read::MultiGzDecoder;
 use yaml_tree::bytes::BASE64;
+use yaml_tree::opaque::is_opaque;
 use yaml_tree::place::{Located, Place};
 use yaml_tree::value::{Node, Value};
 
-use crate::model::cluster::Installed;
+use crate::files::FILE_LIMIT;
+use crate::model::cluster::{Installed, UnreadBoot};
 use crate::model::name::{InstalledVersion, find_installed as find_statements, is_version_key};
 
 /// The place of a part of a string, by the string's node.
@@ -30,6 +34,58 @@ pub(super) fn find_installed(
     };
     walk.node(root, "");
     walk.found
+}
+
+/// What is below a node of what machines do when they boot that is not read, so that it may install anything.
+pub(super) fn find_unread(node: &Node, locate: &mut Locate<'_>) -> Vec<Located<UnreadBoot>> {
+    let mut found = Vec::new();
+    for entry in node.entries(&[]) {
+        let value = &entry.node;
+        let has = |key| value.get_path(&[key]).is_some();
+        let is_text = value.value.as_str().is_some();
+        let why = match &*entry.key {
+            "dataSecretName" if is_text => Some(UnreadBoot::Secret),
+            "userData" if has("name") => Some(UnreadBoot::Secret),
+            "content_k8s_secret" => Some(UnreadBoot::Secret),
+            "contentFrom" if has("secret") => Some(UnreadBoot::Secret),
+            "contentFrom" if value.value.as_map().is_some() => Some(UnreadBoot::Object),
+            "content" if value.value.as_str().is_some_and(|text| is_opaque(text)) => {
+                Some(UnreadBoot::Secret)
+            }
+            "content" if matches!(decode(node), Some(None)) => Some(UnreadBoot::Encoded),
+            _ => None,
+        };
+        found.extend(why.map(|why| {
+            let place = locate(value, 0..usize::MAX);
+            Located::new(why, place.unwrap_or(value.place))
+        }));
+    }
+    for child in node.children() {
+        found.append(&mut find_unread(child, locate));
+    }
+    found
+}
+
+/// The content of a file that is written with an encoding, as cloud-init and Cluster API decode it; within, none where that does
+/// not succeed.
+fn decode(file: &Node) -> Option<Option<String>> {
+    let encoding = file.text(&["encoding"]).filter(|it| !it.is_empty())?;
+    let content = file.text(&["content"])?;
+    let decode = || {
+        let bytes = BASE64.decode(content.as_bytes()).ok()?;
+        let mut text = Vec::new();
+        match encoding {
+            "base64" => text = bytes,
+            "gzip+base64" => {
+                let mut plain = MultiGzDecoder::new(&*bytes).take(FILE_LIMIT + 1);
+                plain.read_to_end(&mut text).ok()?;
+            }
+            _ => return None,
+        }
+        let is_whole = text.len() as u64 <= FILE_LIMIT;
+        is_whole.then(|| String::from_utf8_lossy(&text).into_owned())
+    };
+    Some(decode())
 }
 
 /// What is below a node that some minor of Kubernetes has no more.
@@ -94,14 +150,10 @@ impl Walk<'_, '_> {
                 self.text(node, &format!("{key}: {text}"));
             }
         }
-        // cloud-init and Cluster API decode what a file is written with.
-        let is_encoded = node.text(&["encoding"]) == Some("base64");
-        let content = node.get_path(&["content"]);
-        if let Some(content) = content.filter(|_| is_encoded)
-            && let Some(text) = content.value.as_str()
-            && let Ok(bytes) = BASE64.decode(text.as_bytes())
+        if let Some(content) = node.get_path(&["content"])
+            && let Some(Some(text)) = decode(node)
         {
-            self.text(content, &String::from_utf8_lossy(&bytes));
+            self.text(content, &text);
         }
         for entry in node.entries(&[]).filter(|entry| !is_other(&entry.key)) {
             self.node(&entry.node, &entry.key);

@@ -62,6 +62,7 @@ mod unknown_image;
 mod value_missing;
 mod value_type;
 mod version_downgrade;
+mod version_not_in_class;
 mod version_skew;
 mod version_skip;
 

@@ -16,6 +16,7 @@ function why(cluster, pool) {
     ),
   );
   steps.push(step(...proofOf(cluster, pool)));
+  for (const [, why, at] of reason.u ?? []) steps.push(step(["What its machines do at boot is not read: ", text(why)], place(cluster, at)));
   return h("ol", { class: "chain" }, steps);
 }
 

@@ -985,6 +985,43 @@ spec: {upgrade: {external: {generateUpgradePlanExtension: a}}}
     );
 }
 
+/// Cluster API's webhooks refuse a Cluster whose version its class does not list, and a list that leaves out a minor. The
+/// Cluster's gets a `v` before that; what a variable fills in is not known.
+#[test]
+fn a_version_that_the_class_does_not_list_is_refused() {
+    assert_cases(
+        str![[r#"
+v1.30.2 []
+v1.30.2 [v1.29.1, v1.30.2, v1.31.0]
+1.30.2 [v1.30.2]
+v1.30.2 [1.30.2]
+    error[version-not-in-class] edge edge.yaml:7:14 `v1.30.2` edge.yaml:21:24 `1.30.2`
+v1.30.2 [v1.29.1, v1.30.1]
+    error[version-not-in-class] edge edge.yaml:7:14 `v1.30.2` edge.yaml:21:24 `v1.29.1`
+v1.30.2+rke2r1 [v1.30.2+rke2r2]
+    error[version-not-in-class] edge edge.yaml:7:14 `v1.30.2+rke2r1` edge.yaml:21:24 `v1.30.2+rke2r2`
+v1.30.2 [v1.28.1, v1.30.2]
+    error[version-not-in-class] edge edge.yaml:21:33 `v1.30.2`
+v1.30.2 [v1.30.2, v1.30.1]
+    error[version-not-in-class] edge edge.yaml:21:33 `v1.30.1`
+v1.30.2 [v1.30.2, v1.30.2]
+    error[version-not-in-class] edge edge.yaml:21:33 `v1.30.2`
+v1.30.2+rke2r1 [v1.30.2+rke2r2, v1.30.2+rke2r1]
+v1.30.2 ['${OLD}', v1.30.1]
+${NEW} [v1.30.1]
+
+"#]],
+        |case| {
+            let (version, listed) = case.split_once(' ').expect("a version and a list");
+            let text = CLASS.replace(NO_PATCHES, &format!("  kubernetesVersions: {listed}\n"));
+            let text = text.replace("v1.30.2\n    workers", &format!("{version}\n    workers"));
+            let found = manifest(text).check().findings.into_iter();
+            let is_own = |line: &String| line.contains("version-not-in-class");
+            found.filter(is_own).collect()
+        },
+    );
+}
+
 /// The API server refuses it; nobody else says so.
 #[test]
 fn a_worker_whose_name_is_no_text_is_counted() {

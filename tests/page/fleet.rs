@@ -98,6 +98,17 @@ fn chain(data: &Data, cluster: &Value, pool: &Value, account: &Value) {
         assert_eq!(steps(&level[1]), sets(&account["sets"]));
     }
     assert_eq!(steps(&reason["s"]), sets(&account["selector"]));
+    let unread = reason["u"].as_array().map_or(&[][..], |rows| rows);
+    let unread = unread
+        .iter()
+        .map(|row| (data.text(&row[1]), data.place(cluster, &row[2])));
+    let accounts = account["unread"].as_array().expect("what is not read");
+    let text = |account: &Value, key: &str| account[key].as_str().unwrap_or("").to_owned();
+    let accounts: Vec<_> = { accounts.iter() }
+        .map(|one| (text(one, "value"), text(one, "at")))
+        .collect();
+    let unread: Vec<_> = unread.map(|(why, at)| (why.to_owned(), at)).collect();
+    assert_eq!(unread, accounts);
     let candidates = account["candidates"].as_array().expect("images");
     if let Some(nearest) = reason["n"].as_u64().filter(|number| *number > 0) {
         let nearest = &data.0["nearest"][nearest as usize - 1];

@@ -87,6 +87,11 @@ kubeadmConfigSpec: {files: [{path: /etc/default/k8s, content: KUBERNETES_VERSION
 kubeadmConfigSpec: {files: [{path: /etc/default/k8s, encoding: base64, content: S1VCRVJORVRFU19WRVJTSU9OPXYxLjMxLjY=}]}
     error[k8s-version-mismatch] edge/control-plane edge.yaml:14:83 `S1VCRVJORVRFU19WRVJTSU9OPXYxLjMxLjY=` edge.yaml:12:12 `v1.33.1` => v1.33.1
     edge/control-plane v1.33.1 (edge.yaml:12:12): mismatched, golden (edge.yaml:19:49) holds 1.31.6 (edge.yaml:14:83)
+kubeadmConfigSpec: {files: [{path: /etc/default/k8s, encoding: gzip+base64, content: H4sIAAAAAAACA/MOdXIN8nMNcQ2OD3MNCvb097MtM9QzNtQzAwBl6xtuGgAAAA==}]}
+    error[k8s-version-mismatch] edge/control-plane edge.yaml:14:88 `H4sIAAAAAAACA/MOdXIN8nMNcQ2OD3MNCvb097MtM9QzNtQzAwBl6xtuGgAAAA==` edge.yaml:12:12 `v1.33.1` => v1.33.1
+    edge/control-plane v1.33.1 (edge.yaml:12:12): mismatched, golden (edge.yaml:19:49) holds 1.31.6 (edge.yaml:14:88)
+kubeadmConfigSpec: {files: [{path: /etc/default/k8s, encoding: gzip+base64, content: S1VCRVJORVRFU19WRVJTSU9OPXYxLjMxLjY=}]}
+    edge/control-plane v1.33.1 (edge.yaml:12:12): unproven, golden (edge.yaml:19:49)
 kubeadmConfigSpec: {files: [{path: /etc/default/k8s, content: "S1VCRVJORVRFU19WRVJTSU9OPXYxLjMxLjY="}]}
     edge/control-plane v1.33.1 (edge.yaml:12:12): unproven, golden (edge.yaml:19:49)
 kubeadmConfigSpec: {clusterConfiguration: {kubernetesVersion: v1.31.6}}
@@ -297,6 +302,57 @@ fn with_argument(version: &str, argument: &str) -> Stage {
         &spec,
         "golden",
     ))
+}
+
+/// Secrets are opaque, and what cannot be decoded is no text: nobody knows which Kubernetes they install.
+#[test]
+fn what_machines_do_at_boot_and_is_not_read_is_said() {
+    let files = "kubeadmConfigSpec: {files: [{path: /a, contentFrom: {secret: {name: boot, key: a}}}, {path: /b, encoding: gzip, content: a}, {path: /c, encoding: base64, content: YQ==}]}";
+    let workers = workers("KubeadmConfigTemplate", "v1.33.1", "{}");
+    let reference = "configRef: {apiVersion: bootstrap.cluster.x-k8s.io/v1beta1, kind: KubeadmConfigTemplate, name: md}";
+    assert!(workers.contains(reference));
+    let text = control_plane(
+        "KubeadmControlPlane",
+        "v1.33.1",
+        files,
+        "ubuntu-2404-kube-v1.33.1",
+    ) + &workers.replace(reference, "dataSecretName: boot");
+    let project = edge(text);
+    project.check().is(str![[r#"
+edge/control-plane v1.33.1 (edge.yaml:12:12), edge/md v1.33.1 (edge.yaml:24:86): by_name, ubuntu-2404-kube-v1.33.1 (edge.yaml:19:49) holds 1.33.1
+
+"#]]);
+    project.run("explain edge").exit(0).screen(str![[r#"
+edge/control-plane boots image `ubuntu-2404-kube-v1.33.1`  (edge.yaml:19:49)
+  Kubernetes v1.33.1  (edge.yaml:12:12)
+  by name only: `1.33.1` in the image's name
+  what machines do at boot is not read: it depends on a secret  (edge.yaml:14:55)
+  what machines do at boot is not read: its encoding cannot be decoded  (edge.yaml:14:124)
+
+edge/md boots image `ubuntu-2404-kube-v1.33.1`  (edge.yaml:19:49)
+  Kubernetes v1.33.1  (edge.yaml:24:86)
+  by name only: `1.33.1` in the image's name
+  what machines do at boot is not read: it depends on a secret  (edge.yaml:24:123)
+
+"#]]);
+    let metal3 = "apiVersion: infrastructure.cluster.x-k8s.io/v1beta1\nkind: Metal3MachineTemplate\nmetadata: {name: edge}\nspec: {template: {spec: {image: {url: 'http://h/ubuntu-2404-kube-v1.33.1.raw', checksum: 'http://h/sum', format: raw}, userData: {name: boot}}}}\n";
+    let text = control_plane(
+        "KubeadmControlPlane",
+        "v1.33.1",
+        "kubeadmConfigSpec: {}",
+        "golden",
+    );
+    let begin = text
+        .find("apiVersion: infrastructure.cluster.x-k8s.io/v1beta1\n")
+        .expect("a template");
+    let text = text[..begin].replace("OpenStack", "Metal3") + metal3;
+    edge(text).run("explain edge").exit(0).screen(str![[r#"
+edge/control-plane boots image `ubuntu-2404-kube-v1.33.1.raw`  (edge.yaml:19:39)
+  Kubernetes v1.33.1  (edge.yaml:12:12)
+  by name only: `1.33.1` in the image's name
+  what machines do at boot is not read: it depends on a secret  (edge.yaml:19:130)
+
+"#]]);
 }
 
 #[test]

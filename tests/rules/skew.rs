@@ -211,6 +211,24 @@ error[version-downgrade]: `control-plane` would go back from Kubernetes `v1.30.1
 }
 
 #[test]
+fn version_not_in_class() {
+    let class = "apiVersion: cluster.x-k8s.io/v1beta2\nkind: ClusterClass\nmetadata: {name: quick}\nspec: {kubernetesVersions: [v1.33.4, v1.34.1]}\n";
+    let cluster = "---\napiVersion: cluster.x-k8s.io/v1beta2\nkind: Cluster\nmetadata: {name: edge}\nspec: {topology: {classRef: {name: quick}, version: v1.35.2}}\n";
+    let project = project().file("edge.yaml", &format!("{class}{cluster}"));
+    fails("version-not-in-class", &project, "check").brief(str![[r#"
+error[version-not-in-class]: the cluster is to run Kubernetes `v1.35.2`, and its ClusterClass lists only `v1.33.4`, `v1.34.1`
+  edge.yaml:9:53 `v1.35.2` this version is required
+  edge.yaml:4:29 `v1.33.4` these are listed
+  cluster: edge
+  help: take a version of the list, or add this one to it with every minor on the way: Cluster API's webhook refuses others
+1 error in 1 cluster; 0 node pools checked; 1 skipped: its control plane has no machines, and no worker is among the manifests
+
+"#]]);
+    project.edit("edge.yaml", "v1.34.1]", "v1.34.1, v1.35.2]");
+    passes("version-not-in-class", &project, "check --allow-empty");
+}
+
+#[test]
 fn version_skip() {
     let project = runs("v1.29.15+rke2r1", "noble-29").commit("before");
     let Some(project) = project else { return };

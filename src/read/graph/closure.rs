@@ -9,7 +9,7 @@ use yaml_tree::value::Node;
 use yaml_tree::{Step, locate};
 
 use crate::model::cluster::{Cluster, ClusterObject, Pool, PoolName};
-use crate::read::installed::{find_installed, find_removable, find_talos_installers};
+use crate::read::installed::{find_installed, find_removable, find_talos_installers, find_unread};
 
 use super::machines::{Machines, Topology};
 use super::pools::{PoolReader, pool_name};
@@ -82,13 +82,7 @@ impl PoolReader<'_, '_> {
         for pool in cluster.pools.iter_mut().filter(is_versioned) {
             let own = cluster.objects.iter();
             let own = own.filter(|it| it.pool.as_ref() == Some(&pool.name));
-            let is_known = |it: &&ClusterObject| {
-                let groups = [
-                    "bootstrap.cluster.x-k8s.io",
-                    "controlplane.cluster.x-k8s.io",
-                ];
-                groups.contains(&it.object.group()) && it.object.unknown.is_none()
-            };
+            let is_known = |it: &&ClusterObject| it.object.unknown.is_none();
             for ClusterObject { object, .. } in own.filter(is_known) {
                 let mut place = |node: &Node, range: Range<usize>| {
                     let spot = object.spot(node.place)?;
@@ -98,6 +92,15 @@ impl PoolReader<'_, '_> {
                         None => whole,
                     })
                 };
+                pool.unread_boot
+                    .extend(find_unread(&object.node, &mut place));
+                let groups = [
+                    "bootstrap.cluster.x-k8s.io",
+                    "controlplane.cluster.x-k8s.io",
+                ];
+                if !groups.contains(&object.group()) {
+                    continue;
+                }
                 // Of the others no CRD has such a field.
                 let is_k3s = object.kind.starts_with("KThreesConfig");
                 let version = if is_k3s { "k3s_version" } else { "" };

@@ -30,7 +30,7 @@ impl<'a> PoolReader<'_, 'a> {
         let class = self.graph.names.nearest(name, index);
         if let Some(class) = class {
             self.control_plane_kind(class, cluster);
-            cluster.upgrades = upgrades(&self.graph.objects[class].node);
+            cluster.upgrades = self.upgrades(class);
         }
         let mut patches = class.map(|class| Patches::new(self, class, &topology));
         for machines in topology.machines() {
@@ -123,6 +123,20 @@ impl<'a> PoolReader<'_, 'a> {
         (patched, Some(index).filter(|_| is_same))
     }
 
+    /// What a class says of the versions of its Clusters.
+    fn upgrades(&mut self, class: usize) -> Upgrades {
+        let object = &self.graph.objects[class];
+        let plan = ["upgrade", "external", "generateUpgradePlanExtension"];
+        let listed = object.node.items(&["spec", "kubernetesVersions"]).iter();
+        Upgrades {
+            versions: listed.filter_map(|node| self.text(object, node)).collect(),
+            is_planned: object
+                .node
+                .get_path(&[&["spec"], &plan[..]].concat())
+                .is_some(),
+        }
+    }
+
     /// The provider of the control plane that a class makes from a template.
     fn control_plane_kind(&mut self, class: usize, cluster: &mut Cluster) {
         let object = &self.graph.objects[class];
@@ -160,25 +174,6 @@ impl<'a> PoolReader<'_, 'a> {
             let reference = self.graph.reference(class, is_it);
             self.graph.template(class, reference)
         })
-    }
-}
-
-/// The versions that a class takes its Clusters through.
-fn upgrades(class: &Node) -> Upgrades {
-    let plan = &[
-        "spec",
-        "upgrade",
-        "external",
-        "generateUpgradePlanExtension",
-    ];
-    let versions = class.items(&["spec", "kubernetesVersions"]).iter();
-    let versions: Vec<Arc<str>> = versions
-        .filter_map(|version| version.value.as_str().cloned())
-        .collect();
-    if class.get_path(plan).is_some() {
-        Upgrades::Planned
-    } else {
-        Upgrades::Through(versions)
     }
 }
 

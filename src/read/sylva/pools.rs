@@ -14,7 +14,7 @@ use crate::model::cluster::{
     BundleChoice, Choice, ChoiceLevel, Cluster, KEY_NAMES, LevelName, Pool, PoolName,
 };
 use crate::model::selector::Selector;
-use crate::read::installed::{find_installed, find_removable};
+use crate::read::installed::{find_installed, find_removable, find_unread};
 
 /// The settings that select an image.
 pub(super) const CHOICE: &[&str] = &[
@@ -141,6 +141,7 @@ fn pool(
         bundle: bundle_choice(&settings, report),
         installed: find_installed(boot, "", &mut own),
         removable: find_removable(boot, &mut own),
+        unread_boot: find_unread(boot, &mut own),
         settings,
         ..Pool::new(name, place)
     }

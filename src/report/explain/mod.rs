@@ -23,8 +23,8 @@ use pool::FactAccount;
 
 pub use pool::PoolAccount;
 pub(super) use pool::{
-    CandidateAccount, PlacedValue, candidate_accounts, describe_outcome, facts, levels, outcome,
-    serialize_spot, terms,
+    CandidateAccount, PlacedValue, candidate_accounts, describe_outcome, describe_unread_boot,
+    facts, levels, outcome, serialize_spot, terms,
 };
 
 /// A rule's page.

@@ -5,11 +5,13 @@ use std::collections::BTreeMap;
 use capi::image::Image;
 use capi::unknown::Unknown;
 use serde::Serialize;
-use yaml_tree::place::{Place, Sources, Spot};
+use yaml_tree::place::{Located, Place, Sources, Spot};
 
 use crate::decide::matching::{PatternCache, candidates};
 use crate::decide::proof;
-use crate::model::cluster::{Choice, ChoiceLevel, ClusterOrigin, LevelName, Pool, PoolName};
+use crate::model::cluster::{
+    Choice, ChoiceLevel, ClusterOrigin, LevelName, Pool, PoolName, UnreadBoot,
+};
 use crate::model::cluster_view::{ClusterView, SelectedPool};
 use crate::model::judgment::Grade;
 use crate::model::selection::{Outcome, Selection};
@@ -68,6 +70,8 @@ pub struct PoolAccount {
     pub(super) judgment: Grade,
     /// The same in words, with who says so.
     pub(super) why: String,
+    /// What its machines do when they boot that is not read, and why.
+    pub(super) unread: Vec<PlacedValue>,
     /// The selected image's key.
     pub(super) image: Option<String>,
     /// What the other matching mode would select, where it differs.
@@ -153,6 +157,7 @@ impl PoolAccount {
             image: image.map(|image| image.key.to_string()),
             judgment: judgment.grade(),
             why: judgment.to_string(),
+            unread: describe_unread_boot(view, pool),
             other_mode: selection.other_mode.as_ref().map(outcome),
             facts: image
                 .map(|image| facts(image, &view.sources))
@@ -183,6 +188,15 @@ pub(in crate::report) fn describe_outcome(
             }
         },
     }
+}
+
+/// What the machines of a pool do when they boot that is not read, and why.
+pub(in crate::report) fn describe_unread_boot(view: &ClusterView, pool: &Pool) -> Vec<PlacedValue> {
+    let unread = pool.unread_boot.iter();
+    let account = |it: &Located<UnreadBoot>| {
+        PlacedValue::display(&it.value.to_string(), it.place, &view.sources)
+    };
+    unread.map(account).collect()
 }
 
 /// The facts of an image with their origins.

@@ -34,6 +34,10 @@ fn pool(pool: &PoolAccount, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "  Kubernetes {}", display_value(version))?;
     }
     writeln!(out, "  {}", pool.why)?;
+    for unread in &pool.unread {
+        let unread = display_value(unread);
+        writeln!(out, "  what machines do at boot is not read: {unread}")?;
+    }
     for level in &pool.levels {
         writeln!(out, "  {} says", level.path)?;
         for (name, value) in &level.sets {

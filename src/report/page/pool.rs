@@ -60,6 +60,8 @@ pub(super) struct Reason {
     outcome: String,
     at: Site,
     other_mode: Option<String>,
+    /// Why parts of what machines do at boot are not read.
+    unread: Vec<NamedValue>,
 }
 
 /// A name, its value and its place.
@@ -159,8 +161,11 @@ fn reason(
         .map(|level| (level.path, steps(level.sets)))
         .collect();
     let selector = steps(explain::terms(&selection.finalized, &view.sources));
+    let unread = explain::describe_unread_boot(view, pool).into_iter();
+    let unread = unread.map(|why| (String::new(), why.value, sites.optional(why.at.as_ref())));
     let other_mode = selection.other_mode.as_ref();
     Reason {
+        unread: unread.collect(),
         levels,
         selector,
         nearest,
@@ -250,6 +255,9 @@ pub(super) struct ReasonRow {
     at: u32,
     #[serde(rename = "m")]
     other_mode: u32,
+    /// Why parts of what machines do at boot are not read, without names.
+    #[serde(rename = "u", skip_serializing_if = "Vec::is_empty")]
+    unread: Vec<StepRow>,
 }
 
 /// Name, value and place.
@@ -281,6 +289,7 @@ pub(super) fn reasons(
             .map(|(path, sets)| (path.as_str(), steps(sets)))
             .collect();
         let selector = steps(&reason.selector);
+        let unread = steps(&reason.unread);
         let levels = levels.into_iter();
         ReasonRow {
             levels: levels
@@ -294,6 +303,7 @@ pub(super) fn reasons(
             outcome: tables.text(&reason.outcome),
             at: tables.site(reason.at),
             other_mode: tables.optional(reason.other_mode.as_deref()),
+            unread,
         }
     });
     let rows = rows.collect();
