@@ -1468,6 +1468,69 @@ another name
     );
 }
 
+/// Of several control planes and workers of one name in one repository, each is compared with itself.
+#[test]
+fn pools_of_one_name_in_two_files_are_not_compared_crosswise() {
+    let whole = cluster("v1.31.8", GOOD);
+    let documents: Vec<&str> = whole.split("---\n").collect();
+    let label = "{name: edge-cp, labels: {cluster.x-k8s.io/cluster-name: edge}}";
+    let more = [
+        documents[1].replace("{name: edge-cp}", label),
+        documents[2].to_owned(),
+    ];
+    let more = more.join("---\n").replace("v1.31.8", "v1.30.2");
+    let project = project()
+        .file("a/edge.yaml", &whole)
+        .file("b/more.yaml", &more);
+    let Some(project) = project.commit("before") else {
+        return;
+    };
+    let show = |edit: &str| {
+        let shown = project.run("impact --against HEAD").outcome.stdout;
+        let (_, shown) = shown.split_once('\n').expect("the revision");
+        format!("{edit}\n{shown}")
+    };
+    let clean = show("a clean tree");
+    project.write("b/more.yaml", more.replace("v1.30.2", "v1.30.3"));
+    let edited = show("an edit of one");
+    project.remove("b/more.yaml");
+    assert_text(
+        &[clean, edited, show("without one")].concat(),
+        str![[r#"
+a clean tree
+
+no machine is re-provisioned, 1 cluster as before
+an edit of one
+
+edge
+  control-plane  3 machines re-provisioned, by roll
+                   kubernetes  v1.30.2 → v1.30.3
+  edge-md        all machines re-provisioned, by roll
+                   kubernetes  v1.30.2 → v1.30.3
+
+3 machines and one whole pool in 1 cluster re-provisioned, 0 clusters as before
+without one
+
+edge
+  control-plane  not known whether machines are re-provisioned
+                   KubeadmControlPlane/edge-cp  an object → none
+                   OpenStackMachineTemplate/edge  an object → none
+  edge-md        not known whether machines are re-provisioned
+                   MachineDeployment/edge-md  an object → none
+                   OpenStackMachineTemplate/edge  an object → none
+  control-plane  not known whether machines are re-provisioned
+                   KubeadmControlPlane/edge-cp  an object → none
+                   OpenStackMachineTemplate/edge  an object → none
+  edge-md        not known whether machines are re-provisioned
+                   MachineDeployment/edge-md  an object → none
+                   OpenStackMachineTemplate/edge  an object → none
+
+not known of 4 pools, 0 clusters as before
+
+"#]],
+    );
+}
+
 #[test]
 fn a_class_under_another_name_counts_by_its_contents() {
     let renamed = CLASS.replace("plain", "plain-2");

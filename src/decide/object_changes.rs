@@ -261,19 +261,34 @@ fn pool_at(object: &ManifestObject, path: &[&str]) -> Option<PoolName> {
 /// An object on both sides.
 type Pair<'a> = [Option<&'a ClusterObject>; 2];
 
-/// The objects of both sides: those of one name are one, and of the rest those of one kind that is nothing but content, in their
-/// order. Of all others, another name is another object.
+/// What two objects of one kind and pool have in common, where they are one on both sides.
+#[derive(Clone, Copy, PartialEq)]
+enum Common {
+    /// Their name and their file: two environments may have objects of one name.
+    File,
+    /// Their name.
+    Name,
+    /// Nothing but their order, of kinds that are nothing but content.
+    Order,
+}
+
+/// The objects of both sides, by what they have in common. Of all others, another name is another object.
 fn pairs<'a>(before: &'a [ClusterObject], after: &'a [ClusterObject]) -> Vec<Pair<'a>> {
     let mut pairs: Vec<Pair<'a>> = after.iter().map(|new| [None, Some(new)]).collect();
     let mut left: Vec<&ClusterObject> = before.iter().collect();
-    for by_name in [true, false] {
+    for common in [Common::File, Common::Name, Common::Order] {
         let is_it = |old: &ClusterObject, new: &ClusterObject| {
             let (one, other) = (&old.object, &new.object);
             let is_kind = one.kind == other.kind && one.group() == other.group();
             let contents = ["Template", "Config", "ClusterClass"];
             let is_content = contents.iter().any(|end| new.object.kind.ends_with(end));
             let is_name = one.name == other.name && one.namespace == other.namespace;
-            old.pool == new.pool && is_kind && (is_name || is_content && !by_name)
+            let is_it = match common {
+                Common::File => is_name && one.file().path == other.file().path,
+                Common::Name => is_name,
+                Common::Order => is_content,
+            };
+            old.pool == new.pool && is_kind && is_it
         };
         for pair in &mut pairs {
             let [None, Some(new)] = *pair else { continue };

@@ -74,12 +74,37 @@ impl<'a> Side<'a> {
 }
 
 impl<'a> ChangeInput<'a> {
+    /// For each pool after the change, in their order, the index of the one that it was: of several with its name, as two
+    /// environments have them, that of its file.
+    pub fn match_pools(&self) -> Vec<Option<usize>> {
+        let (before, after) = (self.before.view, self.after.view);
+        let file = |view: &'a ClusterView, pool: &Pool| {
+            let source = view.sources.get(pool.place.file);
+            source.map(|source| &source.path)
+        };
+        let mut left: Vec<usize> = (0..before.cluster.pools.len()).collect();
+        let mut found = vec![None; after.cluster.pools.len()];
+        for is_by_file in [true, false] {
+            for (found, new) in found.iter_mut().zip(&after.cluster.pools) {
+                let is_it = |index: &usize| {
+                    let old = &before.cluster.pools[*index];
+                    old.name == new.name && (!is_by_file || file(before, old) == file(after, new))
+                };
+                if found.is_none() {
+                    let at = left.iter().position(is_it);
+                    *found = at.map(|at| left.remove(at));
+                }
+            }
+        }
+        found
+    }
+
     /// The pools that are on both sides.
     pub fn pools(&self) -> impl Iterator<Item = PoolPair<'a>> + use<'a> {
-        let (before, after) = (self.before.pools(), self.after.pools());
-        after.filter_map(move |after| {
-            let mut before = before.clone();
-            let before = before.find(|old| old.pool.name == after.pool.name)?;
+        let before: Vec<PoolSide<'a>> = self.before.pools().collect();
+        let pairs = self.after.pools().zip(self.match_pools());
+        pairs.filter_map(move |(after, old)| {
+            let before = *before.get(old?)?;
             Some(PoolPair { before, after })
         })
     }

@@ -31,9 +31,8 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
 pub(super) fn change(input: &ChangeInput<'_>, findings: &mut Vec<Finding>) {
     let (before, after) = (&input.before.view.cluster, &input.after.view.cluster);
     let count = |pool: &Pool| pool.replicas.as_ref().map_or(1, |replicas| replicas.value);
-    for pool in &after.pools {
-        let mut old = before.pools.iter();
-        let old = old.find(|old| old.name == pool.name).map_or(0, count);
+    for (pool, old) in after.pools.iter().zip(input.match_pools()) {
+        let old = old.map_or(0, |old| count(&before.pools[old]));
         let provider = after.bootstrap_provider_of(pool);
         let is_kubeadm = provider.is_some_and(|provider| &*provider.value == "cabpk");
         if !is_kubeadm || count(pool) <= old || pool.name == PoolName::ControlPlane {

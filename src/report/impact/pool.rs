@@ -314,13 +314,26 @@ pub(super) fn changes(
     let (before, after) = (&input.before, &input.after);
     let mut of_objects = object_changes(&before.view.cluster, &after.view.cluster);
     let mut changes = Vec::new();
-    for new in pools(after) {
+    let matches = input.match_pools();
+    for (new, old) in pools(after).zip(&matches) {
         let name = &new.pool().name;
+        let is_one_of_several = pools(after).filter(|it| it.pool().name == *name).count() > 1;
+        let file = after.view.sources.get(new.pool().place.file);
+        // Of pools of one name each has the machines of its own file's object.
+        let is_own = |change: &ObjectChange<'_>| {
+            let object = &change.object.object;
+            !is_one_of_several
+                || !change.object.owns_machines()
+                || file.is_some_and(|file| file.path == object.file().path)
+        };
         let is_its = |change: &ObjectChange<'_>| match &change.pool {
-            Some(pool) => pool == name,
+            Some(pool) => pool == name && is_own(change),
             None => change.answer.effect == Effect::Rolls,
         };
-        let old = pools(before).find(|old| old.pool().name == *name);
+        let old = old.map(|index| PoolSide {
+            side: before,
+            index,
+        });
         if let Some(change) = unbuilt_change(input, name) {
             rest.extend(change);
             continue;
@@ -339,7 +352,7 @@ pub(super) fn changes(
     }
     for old in pools(before) {
         let name = &old.pool().name;
-        if pools(after).any(|new| new.pool().name == *name) {
+        if matches.contains(&Some(old.index)) {
             continue;
         }
         // What is not built may be the pool that is not seen any more.
