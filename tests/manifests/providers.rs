@@ -126,6 +126,8 @@ ProxmoxMachineTemplate {templateSelector: {matchTags: [ubuntu-2404-kube-v1.30.2]
     edge/edge-md v1.31.8 (edge.yaml:5:54): mismatched, ubuntu-2404-kube-v1.30.2 (edge.yaml:10:56) holds 1.30.2
 ProxmoxMachineTemplate {templateSelector: {matchTags: [ubuntu, k8s]}}
     edge/edge-md v1.31.8 (edge.yaml:5:54): unproven, ubuntu,k8s (edge.yaml:10:56)
+ProxmoxMachineTemplate {image: {url: 'https://h/ubuntu-2404-kube-v1.30.2.qcow2'}}
+    edge/edge-md v1.31.8 (edge.yaml:5:54): unknown (the kind of its machine template is not known)
 ProxmoxMachineTemplate {sourceNode: pve}
     edge/edge-md v1.31.8 (edge.yaml:5:54): unknown (its machine template names no image)
 TinkerbellMachineTemplate {imageLookupFormat: 'r/ubuntu-2404-kube-v1.30.2.gz'}

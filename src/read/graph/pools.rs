@@ -22,7 +22,7 @@ use crate::model::rule::{Level, RuleId};
 use crate::model::version::Version;
 use crate::read::tables::{Table, find_fault};
 
-use super::seen::find_versions;
+use super::seen::{find_versions, has_image_text};
 use super::{EKS_ANYWHERE, Graph, TEMPLATE_KEYS, Template, is_control_plane};
 
 /// Where a MachineDeployment, a MachineSet, a MachinePool or a Machine names the kind of its bootstrap configuration.
@@ -364,6 +364,8 @@ impl PoolReader<'_, '_> {
             }
             // Its hosts have a system already.
             _ if bundle.is_some() => Ok(Choice::default()),
+            // Another provider may have a kind of the same name.
+            _ if whole.is_some_and(has_image_text) => Err(Unknown::Kind),
             _ => Err(Unknown::NoImage),
         };
         let bundle = bundle.and_then(|bundle| {

@@ -25,6 +25,21 @@ pub(super) fn find_versions(root: &Node, image: Option<&Node>) -> Vec<SeenText> 
     walk.found
 }
 
+/// Whether a text below a node is at, or below, a key with the word for an image.
+pub(super) fn has_image_text(root: &Node) -> bool {
+    let mut entries = root.entries(&[]);
+    let has_own = entries.any(|entry| {
+        let is_image = entry.key.to_ascii_lowercase().contains(IMAGES[0]);
+        is_image && has_text(&entry.node) || has_image_text(&entry.node)
+    });
+    has_own || root.items(&[]).iter().any(has_image_text)
+}
+
+fn has_text(node: &Node) -> bool {
+    let own = node.value.as_str();
+    own.is_some_and(|text| !text.is_empty()) || node.children().any(has_text)
+}
+
 /// Whether a text is the reference of an image that is pulled.
 fn is_pulled(text: &str) -> bool {
     text.starts_with("docker://") || text.starts_with("oci://")
