@@ -77,6 +77,7 @@ macro_rules! rules {
             ExpressionError "expression-error" Error;
             ExpressionOrder "expression-order" Warning;
             FactConflict "fact-conflict" Warning;
+            FieldNotInVersion "field-not-in-version" Error Manifests;
             FileNotOwned "file-not-owned" Error;
             FormatDiffers "format-differs" Warning (format_differs: cluster);
             FormatMissing "format-missing" Error (format_missing: cluster);

@@ -119,10 +119,13 @@ error[reference-dangling]: KubeadmControlPlane `edge-cp` refers to OpenStackMach
   b.yaml:14:114 `edge`
   b.yaml:28:18 `edge` this one is of the group `infrastructure.cluster.x-k8s.io`
   help: write `apiGroup: infrastructure.cluster.x-k8s.io`, or the same group in `apiVersion`
+error[field-not-in-version]: MachineDeployment `edge-md` has `spec.template.spec.infrastructureRef.apiGroup`, which `cluster.x-k8s.io/v1beta1` lacks
+  b.yaml:24:27 `apiGroup`
+  help: write `spec.template.spec.infrastructureRef.apiVersion`
 error[reference-dangling]: MachineDeployment `edge-md` refers to OpenStackMachineTemplate `edge`, which is not there
   b.yaml:24:116 `edge`
   b.yaml:28:18 `edge` this one is of the group `infrastructure.cluster.x-k8s.io`
-2 errors in 1 cluster; 0 node pools checked; 2 skipped: its machine template is not among the manifests
+3 errors in 1 cluster; 0 node pools checked; 2 skipped: its machine template is not among the manifests
 
 "#]]);
 }

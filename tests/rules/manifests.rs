@@ -26,6 +26,46 @@ const ROW: Row<'static> = Row {
     image: "noble-31",
 };
 
+/// A field is renamed, or gone; a base that two overlays build is told once.
+#[test]
+fn field_not_in_version() {
+    let object = |version: &str, spec: &str| {
+        format!(
+            "apiVersion: cluster.x-k8s.io/{version}\nkind: MachineDeployment\nmetadata: {{name: md}}\nspec: {{clusterName: edge, {spec}, template: {{spec: {{clusterName: edge}}}}}}\n"
+        )
+    };
+    let old = "rolloutAfter: '2027-01-01T00:00:00Z', revisionHistoryLimit: 1";
+    let overlay = "resources: [../base]\n";
+    let project = project()
+        .file("base/md.yaml", object("v1beta2", old))
+        .file("base/kustomization.yaml", "resources: [md.yaml]\n")
+        .file("a/kustomization.yaml", overlay)
+        .file("b/kustomization.yaml", overlay);
+    fails("field-not-in-version", &project, "check --allow-empty").brief(str![[r#"
+error[field-not-in-version]: MachineDeployment `md` has `spec.rolloutAfter`, which `cluster.x-k8s.io/v1beta2` lacks
+  base/md.yaml:4:27 `rolloutAfter`
+  help: write `spec.rollout.after`
+error[field-not-in-version]: MachineDeployment `md` has `spec.revisionHistoryLimit`, which `cluster.x-k8s.io/v1beta2` lacks
+  base/md.yaml:4:65 `revisionHistoryLimit`
+  help: remove it: the API server refuses it, or drops it
+2 errors; 0 node pools checked; 2 skipped: no reference to a machine template
+
+"#]]);
+    project.write("base/md.yaml", object("v1beta1", old));
+    passes("field-not-in-version", &project, "check --allow-empty");
+    project.write(
+        "base/md.yaml",
+        object("v1beta1", "rollout: {after: '2027-01-01T00:00:00Z'}"),
+    );
+    fails("field-not-in-version", &project, "check --allow-empty").brief(str![[r#"
+error[field-not-in-version]: MachineDeployment `md` has `spec.rollout.after`, which `cluster.x-k8s.io/v1beta1` lacks
+  base/md.yaml:4:37 `after`
+  help: write `spec.rolloutAfter`
+1 error; 0 node pools checked; 2 skipped: no reference to a machine template
+
+"#]]);
+}
+
 const FACTS: &str = "\
 os_images:
   noble-31: &noble {os: ubuntu, k8s-flavor: kubeadm, k8s-version: 1.31.8, image-format: raw, sha256: 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'}

@@ -6,6 +6,7 @@
 #![warn(missing_docs)]
 
 pub mod changes;
+pub mod fields;
 pub mod image;
 pub mod labels;
 pub mod location;

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use capi::fields::find_lacking;
 use capi::objects::{ManifestObject, Text, version_nodes};
 use capi::unknown::Unknown;
 use yaml_tree::engine::Engine;
@@ -15,6 +16,7 @@ use yaml_tree::value::{Map, Node, Value};
 use crate::error::Error;
 use crate::files::{Files, Found};
 use crate::model::finding::Finding;
+use crate::model::rule::RuleId;
 
 use super::super::environment;
 use super::super::files::source;
@@ -108,6 +110,7 @@ pub(super) fn collect_objects(
         environment.fill(object)?;
     }
     findings.extend(built.findings.into_iter().chain(of_charts));
+    findings.extend(find_lacking_fields(&objects));
     Ok(Deployed { objects, unread })
 }
 
@@ -248,6 +251,30 @@ pub(super) struct Deployed {
     pub(super) objects: Vec<ManifestObject>,
     /// The files that mention clusters, with the reason why they are not read.
     pub(super) unread: BTreeMap<PathBuf, &'static str>,
+}
+
+/// The fields of objects that their versions lack, each once, however often a base is built.
+fn find_lacking_fields(objects: &[ManifestObject]) -> Vec<Finding> {
+    let mut known = BTreeSet::new();
+    let mut found = Vec::new();
+    for object in objects {
+        for field in find_lacking(object) {
+            let spot = object.spot(field.entry.key_place);
+            let at = spot.as_ref().map(|spot| spot.to_string());
+            let (title, version) = (object.title(), &object.api_version);
+            let message = format!("{title} has `{}`, which `{version}` lacks", field.path);
+            if !known.insert((at, message.clone())) {
+                continue;
+            }
+            let help = match field.instead {
+                Some(instead) => format!("write `{instead}`"),
+                None => "remove it: the API server refuses it, or drops it".to_owned(),
+            };
+            let finding = Finding::new(RuleId::FieldNotInVersion, message);
+            found.push(finding.with_label(spot, "").help(help));
+        }
+    }
+    found
 }
 
 /// The names of an object, and in its references, that are numbers or the like. The API server refuses them.
