@@ -124,6 +124,18 @@ pub struct Upgrades {
     pub versions: Vec<Located<Arc<str>>>,
     /// Whether a runtime extension plans the way from one version to another.
     pub is_planned: bool,
+    /// What the control plane boots on its way: for each minor before the cluster's, the last version that is listed, where the image
+    /// is known.
+    pub steps: Vec<UpgradeStep>,
+}
+
+/// A version that Cluster API takes a cluster through.
+#[derive(Clone, Debug)]
+pub struct UpgradeStep {
+    /// The version, where it is listed.
+    pub version: Located<Arc<str>>,
+    /// What names the image that the control plane boots then.
+    pub image: Located<Arc<str>>,
 }
 
 impl Upgrades {

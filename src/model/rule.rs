@@ -98,7 +98,7 @@ macro_rules! rules {
             K8sFlavorMismatch "k8s-flavor-mismatch" Error (k8s_flavor_mismatch: cluster);
             K8sVersionIncomplete "k8s-version-incomplete" Error (k8s_version_incomplete: cluster);
             K8sVersionMap "k8s-version-map" Warning Values["the map is one of values"] (k8s_version_map: cluster);
-            K8sVersionMismatch "k8s-version-mismatch" Error (k8s_version_mismatch: cluster);
+            K8sVersionMismatch "k8s-version-mismatch" Error (k8s_version_mismatch: cluster, change);
             K8sVersionSuspected "k8s-version-suspected" Warning (k8s_version_suspected: cluster);
             K8sVersionUnproven "k8s-version-unproven" Error (k8s_version_unproven: cluster);
             KeyMisspelled "key-misspelled" Error;

@@ -1,16 +1,20 @@
 //! A node pool's image holds another Kubernetes version than the pool is to run.
 
 use capi::image::{Fact, Image, Origin, fact};
+use capi::location::file_name;
 
 use crate::decide::proof;
 use crate::decide::replacement::{self, Obstacle};
-use crate::model::cluster::{Choice, ClusterOrigin, Installed, Pool};
-use crate::model::finding::Finding;
+use crate::model::cluster::{Choice, ClusterOrigin, Installed, Pool, PoolName, UpgradeStep};
+use crate::model::cluster_view::SelectedPool;
+use crate::model::finding::{Finding, Subject};
 use crate::model::judgment::Judgment;
 use crate::model::proposal::{Proposal, ProposedChange};
 use crate::model::rule::RuleId;
-use crate::rules::ClusterInput;
+use crate::model::selector::Matching;
+use crate::model::version::Version;
 use crate::rules::input::Comparison;
+use crate::rules::{ChangeInput, ClusterInput};
 
 /// How many images that would fit are worth naming.
 const SHOWN: usize = 3;
@@ -32,6 +36,61 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
                 ClusterOrigin::Manifests => manifest_finding(input, &of, held, finding),
             });
         }
+    }
+}
+
+/// Looks at the image of the control plane at each minor that Cluster API takes it through by itself.
+pub(super) fn change(input: &ChangeInput<'_>, findings: &mut Vec<Finding>) {
+    let view = input.after.view;
+    let versions = [input.before.view, view].map(|view| {
+        let version = view.cluster.control_plane_version()?;
+        Version::parse(&version.value)
+    });
+    let [Some(from), Some(to)] = versions else {
+        return;
+    };
+    let passed = to.minors_passed_from(&from);
+    let upgrades = &view.cluster.upgrades;
+    if upgrades.is_planned || !upgrades.pass(&passed) {
+        return;
+    }
+    let own = view
+        .pools()
+        .find(|it| it.pool.name == PoolName::ControlPlane);
+    for UpgradeStep { version, image } in &upgrades.steps {
+        let step = Version::parse(&version.value);
+        let minor = step.map(|step| format!("{}.{}", step.major, step.minor));
+        if !minor.is_some_and(|minor| passed.contains(&minor)) {
+            continue;
+        }
+        let is_own = |it: &SelectedPool<'_>| {
+            let choice = &it.pool.choice;
+            let named = choice.url.as_ref().or(choice.name.as_ref());
+            named.is_some_and(|named| named.value == image.value)
+        };
+        let booted = own.filter(is_own);
+        let booted = booted.and_then(|it| proof::booted_image(view, it.pool, it.selection));
+        let name = file_name(&image.value);
+        let facts = booted.map_or_else(
+            || view.schemes.facts(name).unwrap_or_default(),
+            |booted| booted.facts.into_owned(),
+        );
+        let held = facts.get(fact::K8S_VERSION);
+        let judgment = proof::judge_version(&version.value, held, Matching::Normalized);
+        let Judgment::Mismatched(held) = judgment else {
+            continue;
+        };
+        let message = format!(
+            "Cluster API takes the control plane through Kubernetes `{}`, and its image `{name}` then holds `{}`",
+            version.value, held.value
+        );
+        findings.push(
+            Finding::new(RuleId::K8sVersionMismatch, message)
+                .with_subject(Subject::pool(&view.cluster.name, &PoolName::ControlPlane))
+                .with_label(input.spot(image.place), "this image is selected here")
+                .with_label(input.spot(version.place), "this version is on the way")
+                .help("let a patch of the ClusterClass select the image by `builtin.controlPlane.version`"),
+        );
     }
 }
 

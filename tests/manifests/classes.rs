@@ -3,7 +3,7 @@
 use snapbox::str;
 
 use crate::support::manifests::manifest;
-use crate::support::stage::{Is, Stage, assert_cases};
+use crate::support::stage::{Is, Stage, assert_cases, assert_text, brief};
 
 use super::{assert_groups, checked, judged};
 
@@ -74,7 +74,12 @@ fn the_pools_of_a_topology_boot_the_images_of_its_class() {
     // The names and references of v1beta2.
     let newer = CLASS
         .replace("class: quick", "classRef: {name: quick}")
-        .replace("{ref: {", "{templateRef: {");
+        .replace(
+            "    - class: worker\n      template:\n        infrastructure",
+            "    - class: worker\n      infrastructure",
+        )
+        .replace("{ref: {", "{templateRef: {")
+        .replace(" cluster.x-k8s.io/v1beta1\n", " cluster.x-k8s.io/v1beta2\n");
     let own = "    machineInfrastructure: {ref: {apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: Metal3MachineTemplate, name: cp}}";
     let hosted = "    ref: {apiVersion: controlplane.cluster.x-k8s.io/v1alpha1, kind: KamajiControlPlaneTemplate, name: cp}";
     let (alone, _) = CLASS.split_once("---\n").expect("documents");
@@ -89,10 +94,13 @@ fn the_pools_of_a_topology_boot_the_images_of_its_class() {
     ];
     checked(cases).is(str![[r#"
 v1beta1
-v1beta2
     error[k8s-version-mismatch] edge/md-0 edge.yaml:31:39 `'http://h/ubuntu-2204-kube-v1.31.8.qcow2'` edge.yaml:7:14 `v1.30.2` => v1.30.2
     edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:26:39) holds 1.30.2
     edge/md-0 v1.30.2 (edge.yaml:7:14): mismatched, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:31:39) holds 1.31.8
+v1beta2
+    error[k8s-version-mismatch] edge/md-0 edge.yaml:30:39 `'http://h/ubuntu-2204-kube-v1.31.8.qcow2'` edge.yaml:7:14 `v1.30.2` => v1.30.2
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:25:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): mismatched, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:30:39) holds 1.31.8
 a hosted control plane has no machines
     error[k8s-version-mismatch] edge/md-0 edge.yaml:31:39 `'http://h/ubuntu-2204-kube-v1.31.8.qcow2'` edge.yaml:7:14 `v1.30.2` => v1.30.2
     edge/md-0 v1.30.2 (edge.yaml:7:14): mismatched, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:31:39) holds 1.31.8
@@ -175,7 +183,13 @@ fn the_workers_of_a_class_are_those_that_the_topology_names() {
         let of = |other: &str, config: &str, own: &str| {
             let workers =
                 worker(shape, "other", kubeadm, other) + &worker(shape, "worker", config, own);
-            CLASS.replace(old, &workers.replace("KEY", key))
+            let text = CLASS.replace(old, &workers.replace("KEY", key));
+            if version == "v1beta1" {
+                return text;
+            }
+            let text = text.replace("class: quick", "classRef: {name: quick}");
+            let text = text.replace(" cluster.x-k8s.io/v1beta1\n", " cluster.x-k8s.io/v1beta2\n");
+            text.replace("{ref: {", "{templateRef: {")
         };
         let made = of("cp", "RKE2ConfigTemplate", "md").replace(
             "ubuntu-2204-kube-v1.31.8",
@@ -982,6 +996,48 @@ spec: {upgrade: {external: {generateUpgradePlanExtension: a}}}
             let is_skip = |line: &&str| line.contains("version-skip");
             lines.filter(is_skip).map(str::to_owned).collect()
         },
+    );
+}
+
+/// The image of the class's template holds one version, unless a patch selects it by the version on the way.
+#[test]
+fn each_minor_on_the_way_needs_an_image() {
+    let by_version = "valueFrom: {template: 'http://h/ubuntu-2204-kube-{{ .builtin.controlPlane.version }}.qcow2'}";
+    let steps = |case: &str| {
+        let listed = "  kubernetesVersions: [v1.28.1, v1.29.1, v1.29.3, v1.30.2]\n";
+        let more = match case {
+            "a patch" => listed.to_owned() + &patch("{controlPlane: true}", by_version),
+            "an extension" => {
+                listed.to_owned() + "  upgrade: {external: {generateUpgradePlanExtension: a}}\n"
+            }
+            _ => listed.to_owned(),
+        };
+        let text = CLASS.replace("1.31.8", "1.30.2").replace(NO_PATCHES, &more);
+        let before = text.replacen("version: v1.30.2", "version: v1.28.1", 1);
+        let Some(project) = manifest(before).commit("before") else {
+            return String::new();
+        };
+        project.write("edge.yaml", text);
+        let stderr = project.run("impact --against HEAD").outcome.stderr;
+        let found = stderr.find("error[k8s-version-mismatch]");
+        found.map_or(String::new(), |at| brief(&stderr[at..]))
+    };
+    let cases = ["the template's own", "a patch", "an extension"];
+    let shown = cases.map(|case| format!("{case}\n{}", steps(case)));
+    assert_text(
+        &shown.concat(),
+        str![[r#"
+the template's own
+error[k8s-version-mismatch]: Cluster API takes the control plane through Kubernetes `v1.29.3`, and its image `ubuntu-2204-kube-v1.30.2.qcow2` then holds `1.30.2`
+  edge.yaml:26:39 `'http://h/ubuntu-2204-kube-v1.30.2.qcow2'` this image is selected here
+  edge.yaml:21:42 `v1.29.3` this version is on the way
+  cluster: edge, pool control-plane
+  help: let a patch of the ClusterClass select the image by `builtin.controlPlane.version`
+1 error in 1 cluster
+a patch
+an extension
+
+"#]],
     );
 }
 

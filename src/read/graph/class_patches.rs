@@ -267,7 +267,7 @@ impl<'t> Patches<'t> {
         let name = Some(Node::from_value(RUN_TIME));
         let own = |key: &str| machines.node().and_then(|node| node.get_path(&[key]));
         let of_machines = map([
-            ("version", adopt(self.topology.node.get_path(&["version"]))),
+            ("version", adopt(self.topology.version)),
             ("replicas", adopt(own("replicas"))),
             ("class", adopt(own("class"))),
             ("topologyName", adopt(own("name"))),
@@ -467,7 +467,8 @@ fn builtin(reader: &mut PoolReader<'_, '_>, topology: &Topology<'_>) -> Node {
     let Topology {
         index,
         cluster,
-        node: topology,
+        node: _,
+        version,
         class_name,
         class_namespace,
     } = *topology;
@@ -476,7 +477,7 @@ fn builtin(reader: &mut PoolReader<'_, '_>, topology: &Topology<'_>) -> Node {
     let of_cluster = |path: &[&str]| cluster.node.get_path(path);
     let version = match stamped {
         Some(version) => Some(Node::from_value(&**version)),
-        None => adopt(topology.get_path(&["version"])),
+        None => adopt(version),
     };
     let class_ref = map([
         ("name", Some(Node::from_value(class_name))),

@@ -38,6 +38,8 @@ pub(super) struct Topology<'t> {
     pub(super) cluster: &'t ManifestObject,
     /// Its `spec.topology`.
     pub(super) node: &'t Node,
+    /// The version of its machines.
+    pub(super) version: Option<&'t Node>,
     /// The class's name.
     pub(super) class_name: &'t str,
     /// The class's namespace.
@@ -54,6 +56,7 @@ impl<'t> Topology<'t> {
             index,
             cluster,
             node,
+            version: node.get_path(&["version"]),
             class_name: text(&["class"]).or_else(|| text(&["classRef", "name"]))?,
             class_namespace: namespace.unwrap_or(&cluster.namespace),
         })

@@ -6,10 +6,11 @@ use std::sync::Arc;
 
 use capi::objects::{Name, Reference};
 use capi::unknown::Unknown;
-use yaml_tree::place::Located;
-use yaml_tree::value::Node;
+use yaml_tree::place::{Located, Place};
+use yaml_tree::value::{Node, Value};
 
-use crate::model::cluster::{Choice, Cluster, PoolName, Upgrades};
+use crate::model::cluster::{Choice, Cluster, PoolName, UpgradeStep, Upgrades};
+use crate::model::version::Version;
 
 use super::class_patches::Patches;
 use super::machines::{Machines, Topology};
@@ -38,6 +39,7 @@ impl<'a> PoolReader<'_, 'a> {
         }
         if let Some(class) = class {
             self.require_fields(&CLASS, class, &mut cluster.pools);
+            self.steps(&topology, class, &mut cluster.upgrades);
         }
         class
     }
@@ -130,11 +132,53 @@ impl<'a> PoolReader<'_, 'a> {
         let listed = object.node.items(&["spec", "kubernetesVersions"]).iter();
         Upgrades {
             versions: listed.filter_map(|node| self.text(object, node)).collect(),
+            steps: Vec::new(),
             is_planned: object
                 .node
                 .get_path(&[&["spec"], &plan[..]].concat())
                 .is_some(),
         }
+    }
+
+    /// Adds what the control plane boots on the way through the versions that its class lists. What is wrong with the class is said of
+    /// the cluster's own version.
+    fn steps(&mut self, topology: &Topology<'_>, class: usize, upgrades: &mut Upgrades) {
+        let parse = |node: &Node| Version::parse(node.value.as_str()?);
+        let Some(last) = topology.version.and_then(parse) else {
+            return;
+        };
+        let machines = Machines::ControlPlane(topology.node.get_path(&["controlPlane"]));
+        let template = self.class_template(class, machines);
+        let said = self.findings.len();
+        let Upgrades {
+            versions, steps, ..
+        } = upgrades;
+        for pair in versions.windows(2) {
+            let [version, next] = pair else { continue };
+            let [minor, next] =
+                [version, next].map(|it| Version::parse(&it.value).map(|it| it.minor));
+            if minor == next || minor >= Some(last.minor) {
+                continue;
+            }
+            let place = topology.version.map_or(Place::NONE, |node| node.place);
+            let node = Node::new(Value::String(Arc::clone(&version.value)), place);
+            let step = Topology {
+                version: Some(&node),
+                ..*topology
+            };
+            let mut patches = Patches::new(self, class, &step);
+            let reference = self.class_reference(class, machines);
+            let (boots, _) = self.image_after_patches(&mut patches, template, reference, machines);
+            let image = boots
+                .choice
+                .ok()
+                .and_then(|choice| choice.url.or(choice.name));
+            steps.extend(image.map(|image| UpgradeStep {
+                version: version.clone(),
+                image,
+            }));
+        }
+        self.findings.truncate(said);
     }
 
     /// The provider of the control plane that a class makes from a template.
