@@ -279,7 +279,9 @@ fn the_two_steps_as_they_are_written_have_their_answers() {
     said += &found("plan --to 1.35 mgmt");
     take("site-b");
     said += &found("check site-b");
-    assert_text(&said, str![[r#"
+    assert_text(
+        &said,
+        str![[r#"
 impact --against HEAD
   error[version-skip]: the control plane would go from Kubernetes `v1.33.9` to `v1.35.6`, past 1.34
   = help: go to 1.34 first, in a change of its own: image `ubuntu-noble-plain-kubeadm-1-34` holds `1.34.9`
@@ -305,5 +307,6 @@ check site-b
   = help: `ubuntu-noble-plain-kubeadm-1-34` is near: it has `k8s-version: 1.34.9`, not `1.32.11`
   = help: `ubuntu-noble-plain-kubeadm-1-35` is near: it has `k8s-version: 1.35.6`, not `1.32.11`
 
-"#]]);
+"#]],
+    );
 }

@@ -15,6 +15,7 @@ mod trust;
 mod verification;
 mod verify;
 
+use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -281,13 +282,16 @@ fn fetch<'a>(
         .collect();
     let mut fetched = Vec::new();
     let mut reported: BTreeSet<&str> = BTreeSet::new();
+    // Read where something is not there.
+    let systems = LazyCell::new(|| Systems::new(requirements, &request.schemes));
     for requirement in wanted {
         match answers.get_mut(&*requirement.reference) {
             Some(Ok(arrived)) => fetched.push((*requirement, arrived.clone())),
             Some(Err(failure)) if failure.kind == FailureKind::NotFound => {
                 let finding = absent(requirement, failure);
-                let help = suspect_registry(requirement, requirements, &request.schemes);
-                run.out.findings.push(finding.helps(help));
+                run.out
+                    .findings
+                    .push(finding.helps(systems.suspect_registry(requirement)));
             }
             Some(Err(failure)) if reported.insert(&requirement.reference) => {
                 run.fail(failure.clone(), requirement);
@@ -312,30 +316,46 @@ fn absent(requirement: &Requirement, failure: &Failure) -> Finding {
     finding.helps(failure.help.iter().cloned())
 }
 
-/// That an image which is not there is the only one of its system below its registry's URL, so that another builder may make it.
-fn suspect_registry(
-    absent: &Requirement,
-    requirements: &Requirements,
-    schemes: &NameSchemes,
-) -> Option<String> {
-    let split = |requirement: &Requirement| {
+/// How many images there are of each operating system below each registry's URL, as their names say.
+struct Systems<'a> {
+    schemes: &'a NameSchemes,
+    counts: BTreeMap<String, BTreeMap<String, usize>>,
+}
+
+impl<'a> Systems<'a> {
+    fn new(requirements: &Requirements, schemes: &'a NameSchemes) -> Self {
+        let counts = BTreeMap::new();
+        let mut systems = Self { schemes, counts };
+        for requirement in requirements.values() {
+            if let Some((below, os)) = systems.split(requirement) {
+                *systems
+                    .counts
+                    .entry(below)
+                    .or_default()
+                    .entry(os)
+                    .or_default() += 1;
+            }
+        }
+        systems
+    }
+
+    fn split(&self, requirement: &Requirement) -> Option<(String, String)> {
         let (below, name) = requirement.reference.text().rsplit_once('/')?;
         let name = name.split([':', '@']).next()?;
-        Some((below.to_owned(), schemes.read(name)?.os?))
-    };
-    let (below, os) = split(absent)?;
-    let others = requirements.values().filter(|it| it.key != absent.key);
-    let mut others = others
-        .filter_map(split)
-        .filter(|it| it.0 == below)
-        .peekable();
-    others.peek()?;
-    let is_alone = others.all(|(_, other)| other != os);
-    is_alone.then(|| {
-        format!(
-            "no other image below `{below}` is of `{os}`: the registry of the entry may be wrong"
-        )
-    })
+        Some((below.to_owned(), self.schemes.read(name)?.os?))
+    }
+
+    /// That an image which is not there is the only one of its system below its registry's URL, so that another builder may make it.
+    fn suspect_registry(&self, absent: &Requirement) -> Option<String> {
+        let (below, os) = self.split(absent)?;
+        let counts = self.counts.get(&below)?;
+        let is_alone = counts.len() > 1 && counts.get(&os) == Some(&1);
+        is_alone.then(|| {
+            format!(
+                "no other image below `{below}` is of `{os}`: the registry of the entry may be wrong"
+            )
+        })
+    }
 }
 
 impl<'a> Run<'a> {
