@@ -86,6 +86,7 @@ error[component-mismatch]: component bundle `registry.suse.com/rancher/elemental
   |                         ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ selected here
   |
   = cluster: elemental-cluster, pool md-0
+  = help: name a bundle that fits, by its digest
 
 warning[component-mismatch]: component bundle `registry.suse.com/rancher/elemental/bundles/rke2:v1.26.7_rke2r1` is not pinned to a digest
  --> template.yaml:9:25

@@ -395,6 +395,7 @@ error[component-mismatch]: component bundle `registry.suse.com/rancher/elemental
    |                         ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ selected here
    |
    = cluster: elemental-cluster, pool elemental-cluster-md-0
+   = help: name a bundle that fits, by its digest
 
 warning[component-mismatch]: component bundle `registry.suse.com/rancher/elemental/bundles/rke2:v1.26.7_rke2r1` is not pinned to a digest
   --> elemental.yaml:26:25
@@ -470,7 +471,7 @@ edge     control-plane  elemental  v1.26.7+rke2r1  –      by name only: `1.26.
     );
     stage.edit("edge.yaml", "k8s_version: v1.26.7", "k8s_version: v1.27.7");
     stage.check().is(str![[r#"
-error[component-mismatch] edge/control-plane edge.yaml:8:33 `'registry.suse.com/rancher/elemental/bundles/rke2:v1.26.7+rke2r1@sha256:1111111111111111111111111111111111111111111111111111111111111111'`
+error[component-mismatch] edge/control-plane edge.yaml:8:33 `'registry.suse.com/rancher/elemental/bundles/rke2:v1.26.7+rke2r1@sha256:1111111111111111111111111111111111111111111111111111111111111111'` => component_bundle_selector: {} | component_bundles
 edge/control-plane v1.27.7+rke2r1 (edge.yaml:5:16): mismatched holds 1.26.7+rke2r1 (edge.yaml:8:33)
 
 "#]]);
@@ -537,7 +538,7 @@ edge/control-plane v1.26.7+rke2r1 (edge.yaml:5:16): proven, base (edge.yaml:8:26
     .check()
     .is(str![[r#"
 warning[reference-unpinned] edge/control-plane edge.yaml:8:26 `base` edge.yaml:3:3 `base` => metalmark lock
-error[component-mismatch] edge/control-plane edge.yaml:8:54 `rke2` edge.yaml:1:21 `rke2`
+error[component-mismatch] edge/control-plane edge.yaml:8:54 `rke2` edge.yaml:1:21 `rke2` => component_bundle_selector: {} | component_bundles
 edge/control-plane v1.26.7+rke2r1 (edge.yaml:5:16): mismatched, base (edge.yaml:8:26) holds 1.27.7+rke2r1 (edge.yaml:1:142)
 
 "#]]);

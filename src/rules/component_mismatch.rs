@@ -114,6 +114,7 @@ fn check_bundle(
 ) {
     let declared = Declared::from_facts(&bundle.facts);
     let key = &bundle.key;
+    let is_of_manifests = input.view.cluster.origin == ClusterOrigin::Manifests;
     let placed = |finding: Finding| {
         if bundle.place == pool.bundle.place() {
             return finding;
@@ -142,10 +143,12 @@ fn check_bundle(
             Mismatch::VersionUnproven => finding
                 .unless_set(Level::Warning)
                 .help("say its `k8s_version` in `component_bundles`, or annotate the artifact and run `metalmark lock`"),
-            _ => finding,
+            _ if is_of_manifests => finding.help("name a bundle that fits, by its digest"),
+            _ => finding.help(
+                "name a bundle that fits; `component_bundle_selector: {}` in place of the key takes it from `component_bundles`",
+            ),
         });
     }
-    let is_of_manifests = input.view.cluster.origin == ClusterOrigin::Manifests;
     // Where the project has a lock, `lock-missing-image` reports what it lacks.
     let is_reported = input.view.lock.is_some() && is_lockable(bundle);
     if !is_reported && !is_pinned(bundle) {

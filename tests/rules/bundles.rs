@@ -441,6 +441,7 @@ error[component-mismatch]: component bundle `rke2` holds Kubernetes `1.30.1+rke2
   edge.yaml:8:53 `rke2` selected here
   edge.yaml:4:3 `rke2` described here
   cluster: edge, pool control-plane
+  help: name a bundle that fits; `component_bundle_selector: {}` in place of the key takes it from `component_bundles`
 1 error, 1 warning in 1 cluster; 1 node pool checked: 1 proven
 
 "#]]);
