@@ -72,15 +72,15 @@ fn assert_not_required(name: &str) {
 
 /// The folder of CRDs, by API group: what `CRDS` names, else one beside the repository.
 pub(crate) fn crds() -> Option<PathBuf> {
-    shared("CRDS", "crds")
+    find_folder("CRDS", "crds")
 }
 
 /// The folder of input sets of the Sylva of 2026: what `SYLVA_SETS` names, else one beside the repository.
 pub(crate) fn sylva_sets() -> Option<PathBuf> {
-    shared("SYLVA_SETS", "reference/sylva-2026")
+    find_folder("SYLVA_SETS", "reference/sylva-2026")
 }
 
-fn shared(variable: &str, path: &str) -> Option<PathBuf> {
+fn find_folder(variable: &str, path: &str) -> Option<PathBuf> {
     let named = std::env::var_os(variable).map(PathBuf::from);
     let folder = named.unwrap_or_else(|| repository().join("../shared").join(path));
     if folder.is_dir() {

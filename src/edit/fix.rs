@@ -36,7 +36,7 @@ pub(crate) fn findings(
         })?;
     }
     tried.print(Tense::Done, terminal)?;
-    Ok(tried.made().count())
+    Ok(tried.fixes().count())
 }
 
 /// How edits are reported.
@@ -89,13 +89,13 @@ impl TriedFixes {
     }
 
     /// The edits that can be made.
-    pub(crate) fn made(&self) -> impl Iterator<Item = &Fix> {
+    pub(crate) fn fixes(&self) -> impl Iterator<Item = &Fix> {
         let made = self.outcomes.iter();
         made.filter_map(|(fix, outcome)| outcome.is_ok().then_some(fix))
     }
 
     /// The edits that cannot be made, each with the reason.
-    pub(crate) fn refused(&self) -> impl Iterator<Item = (&Fix, &str)> {
+    pub(crate) fn refusals(&self) -> impl Iterator<Item = (&Fix, &str)> {
         let refused = self.outcomes.iter();
         refused.filter_map(|(fix, outcome)| Some((fix, outcome.as_ref().err()?.as_str())))
     }

@@ -130,7 +130,7 @@ mod tests {
         assert_eq!(quoted("a: '{{ \"v1\" }}'"), Some(("v1".to_owned(), 8)));
         let branch = |text: &str| quoted(&format!("a: '{{{{ if . }}}}{text}{{{{- end }}}}'"));
         assert_eq!(branch("v1+b{{ else }} v1 "), Some(("v1".to_owned(), 29)));
-        assert_eq!(branch("{{/* v1 was */}} v1 "), None);
+        assert_eq!(branch("{{/* v1 was */}} v1 "), Some(("v1".to_owned(), 31)));
         assert_eq!(branch("v1{{ if . }}+b{{ end }}"), None);
         assert_eq!(branch("go v1"), None);
         assert_eq!(quoted("a: '{{ \"v1+b\" }}'"), None);

@@ -7,9 +7,10 @@ use capi::image::{Fact, Image, Origin, fact};
 use yaml_tree::place::Located;
 
 use crate::model::cluster::{LevelName, MappedVersion};
-use crate::model::cluster_view::ClusterView;
+use crate::model::cluster_view::{ClusterView, SelectedPool};
 use crate::model::finding::Finding;
 use crate::model::fix::Fix;
+use crate::model::judgment::Judgment;
 use crate::model::rule::RuleId;
 use crate::model::settings::Settings;
 use crate::model::version::{Version, flavor_of};
@@ -66,7 +67,8 @@ pub(crate) fn versions_behind(view: &ClusterView, settings: &Settings) -> Vec<Fi
     findings.into_iter().map(Finding::with_proposals).collect()
 }
 
-/// What the cluster and its pools write literally, as entries of a map.
+/// What the cluster and its pools write literally, as entries of a map; not where each pool that runs it boots an image that holds it, as
+/// one of an older release does.
 fn own_versions(input: &ClusterInput<'_>) -> Vec<MappedVersion> {
     let cluster = &input.view.cluster;
     let of_cluster = cluster.k8s_version.iter();
@@ -75,7 +77,19 @@ fn own_versions(input: &ClusterInput<'_>) -> Vec<MappedVersion> {
     let written = of_cluster
         .map(|version| (LevelName::Cluster, version))
         .chain(of_pools);
+    let is_held = |version: &Located<Arc<str>>| {
+        let runs = |it: &SelectedPool<'_>| {
+            cluster
+                .k8s_version_of(it.pool)
+                .is_some_and(|runs| runs.place == version.place)
+        };
+        let mut judgments = input.pools().filter(runs).map(|it| it.judgment).peekable();
+        judgments.peek().is_some() && judgments.all(|it| matches!(it, Judgment::Proven(_)))
+    };
     let entry = |(level, version): (LevelName, &Located<Arc<str>>)| {
+        if is_held(version) {
+            return None;
+        }
         let spot = input.spot(version.place);
         Fix::replace(spot, &version.value, "", "")?;
         let minor = Version::parse(&version.value)?;

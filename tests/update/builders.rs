@@ -365,6 +365,41 @@ fn environment(version: &str) -> String {
 }
 
 #[test]
+fn a_site_that_boots_an_older_release_keeps_its_version() {
+    let image = "registry.example.org/acme/dib/ubuntu-noble-plain-kubeadm-1-33";
+    let older = format!(
+        "os_images:\n  sylva-n-1--{KUBEADM}: {{uri: 'oci://{image}:0.6.9', oci-image-registry-key: sylva-n-1}}\n"
+    );
+    let site = environment("0.7.4")
+        .replace(
+            "  capi_providers",
+            "  os_image_selector_autoselect_registries: sylva-n-1\n  capi_providers",
+        )
+        .replace("v1.33.5", "v1.33.1");
+    let new = environment("0.7.4").replace(
+        "  capi_providers",
+        "  os_image_selector_autoselect_registries: sylva\n  capi_providers",
+    );
+    let stage = project()
+        .cluster("old-site", &format!("{older}{site}"))
+        .cluster("site", &format!("{older}{new}"))
+        .settings("registries: {mirrors: {registry.example.org/acme: 'oci-layout:registry'}}")
+        .file(
+            "artifacts.txt",
+            format!("{image}:0.6.9 1.33.1\n{image}:0.7.4 1.33.5\n{image}:0.7.6 1.33.7\n"),
+        );
+    serve(&stage);
+    stage.run("lock").exit(0);
+    let raised = |text: &str| text.replace("0.7.4", "0.7.6");
+    stage.run("update sylva=0.7.6 --fix --k8s-versions").exit(0);
+    assert_eq!(stage.read("old-site.yaml"), older.clone() + &raised(&site));
+    assert_eq!(
+        stage.read("site.yaml"),
+        older + &raised(&new).replace("v1.33.5", "v1.33.7")
+    );
+}
+
+#[test]
 fn an_environment_is_updated_whatever_version_another_one_has() {
     let image = "registry.example.org/acme/dib/ubuntu-noble-plain-kubeadm-1";
     let stage = project()

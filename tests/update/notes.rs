@@ -95,6 +95,67 @@ values.yaml:11
 "#]]);
 }
 
+/// An image whose line says the version in any spelling is not taken for one of another version.
+#[test]
+fn an_image_is_not_removed_where_its_line_says_the_version() {
+    let image = "registry.example.org/acme/builders/dib/opensuse-15-6-plain-rke2-1-32";
+    let rest = [
+        "ubuntu-noble-plain-rke2-1-30",
+        "ubuntu-noble-hardened-rke2-1-32",
+        "ubuntu-noble-plain-ck8s-1-31",
+        "ubuntu-noble-plain-kubeadm-1-32",
+    ];
+    let rest: String = rest
+        .iter()
+        .map(|name| format!("oci://registry.example.org/acme/builders/dib/{name}:0.6.1\n"))
+        .collect();
+    let cases = [
+        "oci://IMAGE:0.6.0 / 0.6.1",
+        "oci://IMAGE:0.6.0\n- 0.6.1",
+        "https://IMAGE:0.6.1",
+        "`oci://IMAGE:0.6.0`, `:0.6.1`",
+        "oci://IMAGE:0.6.0 tag:0.6.1",
+        "oci://IMAGE:0.6.0 v0.6.1",
+        "oci://IMAGE:v0.6.1",
+        "oci://IMAGE%3A0.6.1",
+        "oci://IMAGE:0.6.0 0.6.1-rc1 0.6.10",
+    ];
+    let results = table(cases, |line| {
+        let stage = stage();
+        stage.write(
+            "notes.md",
+            format!("{rest}{}\n", line.replace("IMAGE", image)),
+        );
+        let said = result(&stage, "sylva=0.6.1 --release-notes notes.md");
+        let is_short = |line: &&String| !line.contains("version:") && !line.contains("help:");
+        said.iter().filter(is_short).cloned().collect()
+    });
+    results.is(str![[r#"
+oci://IMAGE:0.6.0 / 0.6.1
+    values.yaml:2
+oci://IMAGE:0.6.0
+- 0.6.1
+    values.yaml:2
+https://IMAGE:0.6.1
+    values.yaml:2
+`oci://IMAGE:0.6.0`, `:0.6.1`
+    exit 2: error: `notes.md` names `oci://registry.example.org/acme/builders/dib/opensuse-15-6-plain-rke2-1-32:0.6.0`, and not whether that is an image of version `0.6.1`
+oci://IMAGE:0.6.0 tag:0.6.1
+    exit 2: error: `notes.md` names `oci://registry.example.org/acme/builders/dib/opensuse-15-6-plain-rke2-1-32:0.6.0`, and not whether that is an image of version `0.6.1`
+oci://IMAGE:0.6.0 v0.6.1
+    exit 2: error: `notes.md` names `oci://registry.example.org/acme/builders/dib/opensuse-15-6-plain-rke2-1-32:0.6.0`, and not whether that is an image of version `0.6.1`
+oci://IMAGE:v0.6.1
+    exit 2: error: `notes.md` names `oci://registry.example.org/acme/builders/dib/opensuse-15-6-plain-rke2-1-32:v0.6.1`, and not whether that is an image of version `0.6.1`
+oci://IMAGE%3A0.6.1
+    exit 2: error: `notes.md` names `oci://registry.example.org/acme/builders/dib/opensuse-15-6-plain-rke2-1-32%3A0.6.1`, and not whether that is an image of version `0.6.1`
+oci://IMAGE:0.6.0 0.6.1-rc1 0.6.10
+    values.yaml:2
+    values.yaml:12
+    -  opensuse-15-6-plain-rke2-1-32: {os_images_oci_registry: sylva}
+
+"#]]);
+}
+
 #[test]
 fn a_line_that_cannot_be_read_stops_the_update() {
     let good = "Image: \"oci://registry.example.org/acme/builders/dib/ubuntu-noble-plain-rke2-1-30:0.6.1\"\n";

@@ -280,10 +280,15 @@ fn fetch<'a>(
         .copied()
         .zip(artifacts(&batch, &request.platform, store))
         .collect();
+    let missing = answers.iter().filter(|(_, answer)| answer.is_err());
+    let missing: BTreeSet<&str> = missing.map(|(reference, _)| *reference).collect();
     let mut fetched = Vec::new();
     let mut reported: BTreeSet<&str> = BTreeSet::new();
-    // Read where something is not there.
-    let systems = LazyCell::new(|| Systems::new(requirements, &request.schemes));
+    let systems = LazyCell::new(|| {
+        let there = requirements.values();
+        let there = there.filter(|it| !missing.contains(&**it.reference.text()));
+        Systems::new(there, &request.schemes)
+    });
     for requirement in wanted {
         match answers.get_mut(&*requirement.reference) {
             Some(Ok(arrived)) => fetched.push((*requirement, arrived.clone())),
@@ -316,24 +321,19 @@ fn absent(requirement: &Requirement, failure: &Failure) -> Finding {
     finding.helps(failure.help.iter().cloned())
 }
 
-/// How many images there are of each operating system below each registry's URL, as their names say.
+/// The operating systems of the images that are there below each registry's URL, as their names say.
 struct Systems<'a> {
     schemes: &'a NameSchemes,
-    counts: BTreeMap<String, BTreeMap<String, usize>>,
+    below: BTreeMap<String, BTreeSet<String>>,
 }
 
 impl<'a> Systems<'a> {
-    fn new(requirements: &Requirements, schemes: &'a NameSchemes) -> Self {
-        let counts = BTreeMap::new();
-        let mut systems = Self { schemes, counts };
-        for requirement in requirements.values() {
+    fn new<'r>(there: impl Iterator<Item = &'r Requirement>, schemes: &'a NameSchemes) -> Self {
+        let below = BTreeMap::new();
+        let mut systems = Self { schemes, below };
+        for requirement in there {
             if let Some((below, os)) = systems.split(requirement) {
-                *systems
-                    .counts
-                    .entry(below)
-                    .or_default()
-                    .entry(os)
-                    .or_default() += 1;
+                systems.below.entry(below).or_default().insert(os);
             }
         }
         systems
@@ -345,11 +345,10 @@ impl<'a> Systems<'a> {
         Some((below.to_owned(), self.schemes.read(name)?.os?))
     }
 
-    /// That an image which is not there is the only one of its system below its registry's URL, so that another builder may make it.
+    /// That all images which are there below the URL of an absent one are of other systems, so that another builder may make it.
     fn suspect_registry(&self, absent: &Requirement) -> Option<String> {
         let (below, os) = self.split(absent)?;
-        let counts = self.counts.get(&below)?;
-        let is_alone = counts.len() > 1 && counts.get(&os) == Some(&1);
+        let is_alone = !self.below.get(&below)?.contains(&os);
         is_alone.then(|| {
             format!(
                 "no other image below `{below}` is of `{os}`: the registry of the entry may be wrong"

@@ -172,6 +172,14 @@ impl Sites {
         folder(reference).is_ok_and(|folder| self.own.contains(&folder))
     }
 
+    /// What a link to one of this builder's images refers to.
+    pub fn link_target<'w>(&self, word: &'w str) -> Option<&'w str> {
+        let (scheme, reference) = word.split_once("://")?;
+        let (_, name) = reference.rsplit_once('/')?;
+        let is_link = ["http", "https"].contains(&&*scheme.to_ascii_lowercase());
+        (is_link && name.contains(':') && self.is_own(reference)).then_some(reference)
+    }
+
     /// Whether a word that is no reference holds one of this builder's, beside other characters.
     pub fn is_within(&self, word: &str) -> bool {
         let word = word.to_ascii_lowercase();

@@ -59,13 +59,15 @@ pub fn parse_offer(text: &str, version: &str, sites: &Sites) -> Offer {
     for words in &lines {
         for artifact in words.chunk_by(|_, next| !is_reference(next)) {
             let (word, more) = artifact.split_first().unwrap_or((&"", &[]));
+            let word = &sites.link_target(word).unwrap_or(word);
             let Some((name, tag)) = name_and_tag(word).filter(|_| !sites.is_foreign(word)) else {
                 if let Some(key) = last.take().filter(|_| !is_reference(word)) {
                     offer
                         .checksums
                         .extend(checksum(artifact).map(|sum| (key, sum)));
                 }
-                if sites.is_within(word) {
+                let is_broken = || is_oci(word) && Reference::parse(word).is_err();
+                if sites.is_within(word) || sites.is_own(word) && is_broken() {
                     offer.unreadable.insert((*word).to_owned());
                 }
                 continue;
@@ -89,7 +91,11 @@ pub fn parse_offer(text: &str, version: &str, sites: &Sites) -> Offer {
                         None => last = Some(key.to_string()),
                     }
                 }
-                _ if !is_of_version && others.peek().is_some() => {
+                // What is said of the version in other words, as `v0.4.13` or `tag:0.4.13`, is none of another version.
+                _ if !is_of_version
+                    && others.peek().is_some()
+                    && !tags.iter().any(|tag| mentions(tag, version)) =>
+                {
                     offer
                         .other_versions
                         .extend(others.map(|tag| (*tag).to_owned()));
@@ -117,14 +123,25 @@ fn image_folders<'a>(
     images.map(folder).chain(own).collect()
 }
 
-/// The words of each line. Versions alone in a line belong to the line above: somebody wrapped it.
+/// Whether a word holds a version as a whole, maybe behind a `v`.
+fn mentions(word: &str, version: &str) -> bool {
+    let is_part = |letter: char| letter.is_ascii_alphanumeric() || ".-+_".contains(letter);
+    word.match_indices(version).any(|(at, _)| {
+        let before = word[..at].trim_end_matches(['v', 'V']);
+        let after = word[at + version.len()..].trim_end_matches('.');
+        !before.ends_with(is_part) && !after.starts_with(is_part)
+    })
+}
+
+/// The words of each line, without marks between them. Versions alone in a line belong to the line above: somebody wrapped it.
 fn lines(notes: &str) -> Vec<Vec<&str>> {
     let mut lines: Vec<Vec<&str>> = Vec::new();
     for line in notes.lines() {
         let words = line
             .split(is_between)
             .map(|word| word.trim_end_matches(['.', ':']));
-        let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+        let is_word = |word: &&str| word.contains(|it: char| it.is_alphanumeric() || it == '#');
+        let words: Vec<&str> = words.filter(is_word).collect();
         let are_versions = words.iter().all(|word| Version::parse(word).is_some());
         match lines.last_mut().filter(|above| !above.is_empty()) {
             Some(above) if are_versions && !words.is_empty() => above.extend(words),
@@ -398,7 +415,15 @@ D/A and R.Example/D/f-1-32
                 "oci://r.example/d/a-1-32:0.4.12/0.4.13",
                 "oci://r.example/d/a-1-32:0.4.12/0.4.13",
             ),
-            ("https://r.example/d/a-1-32:0.4.13", ""),
+            (
+                "https://r.example/d/a-1-32:0.4.13",
+                "r.example/d/a-1-32:0.4.13",
+            ),
+            ("https://r.example/other/a-1-32:0.4.13", ""),
+            (
+                "oci://r.example/d/a-1-32:0.4.12 v0.4.13",
+                "oci://r.example/d/a-1-32:0.4.12",
+            ),
             ("oci://r.example/d/A_B:0.4.12", ""),
             ("oci://r.example/d/snapshots/a-1-32:latest", ""),
             ("oci://r.example/tools/cosign:latest", ""),

@@ -305,11 +305,11 @@ fn follow_images(fleet: &Fleet, summary: &mut Summary) -> Result<TriedFixes, Err
         }
     }
     let tried = TriedFixes::new(&fleet.workspace, &fixes);
-    summary.moves.extend(tried.made().map(|fix| {
+    summary.moves.extend(tried.fixes().map(|fix| {
         let old = fix.old().trim_matches(['"', '\'']);
         format!("`{old}` → `{}`", fix.value)
     }));
-    let refused = tried.refused();
+    let refused = tried.refusals();
     let refused = refused.map(|(fix, why)| format!("{}: `{}`: {why}", fix.spot, fix.text));
     summary.stays.extend(refused);
     Ok(tried)
