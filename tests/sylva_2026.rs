@@ -307,7 +307,7 @@ fn an_expression_that_makes_a_version_is_not_to_be_replaced_by_one() {
 }
 
 #[test]
-fn a_builder_that_disagrees_with_itself_is_not_asked_to_be_raised_with_another() {
+fn a_builder_that_disagrees_with_itself_has_to_release_one_version() {
     let stage = map_entry("v1.33.5+rke2r1");
     stage.edit(
         "values.yaml",

@@ -29,14 +29,14 @@ pub fn os_images<'a>(
             fact.origin > Origin::Name && ![fact::URI, fact::OCI_REGISTRY].contains(&&**name)
         };
         if is_lockable(image) && !image.facts.iter().any(is_said) {
-            findings.push(ask_for_facts(image));
+            findings.push(require_facts(image));
         }
         entries.insert(Entry::from_value(Arc::clone(&image.name), facts(image)));
     }
     entries
 }
 
-fn ask_for_facts(image: &Image) -> Finding {
+fn require_facts(image: &Image) -> Finding {
     let message = format!(
         "nothing but its name says what image `{}` is, and a chart reads that from `os_images`",
         image.key
