@@ -88,7 +88,7 @@ fn lock_set(sets: &Path, set: &str, folder: &str) -> Stage {
         .settings(settings)
         .file(
             "values.yaml",
-            read(&format!("{folder}/values.yaml").trim_start_matches('/')),
+            read(format!("{folder}/values.yaml").trim_start_matches('/')),
         )
         .file(
             "unsigned.yaml",
