@@ -158,8 +158,8 @@ fn each_founding_wish_is_met_or_otherwise_on_purpose() {
     ];
     let mut page = String::from(
         "# The wishes that metalmark was founded on\n\n\
-         Five public issues said what people wished for before there was metalmark. Each wish is a row: the commands that show it on a small project, and the lines\n\
-         that they print. A test runs them all and compares this page (`tests/founding.rs`). Where something is otherwise on purpose, the row says why.\n",
+         Before metalmark existed, five public issues said what people wished for. Each row has a wish, the commands that show it on a small project, and the lines\n\
+         that they print. A test runs them all and compares this page (`tests/founding.rs`). If metalmark differs on purpose, the row says why.\n",
     );
     let (mut count, mut problems) = (0, Vec::new());
     for (title, wishes) in documents {

@@ -30,22 +30,23 @@ pub(super) struct ProjectFile {
     pub state: BTreeMap<String, String>,
     /// Where image facts come from and how image fields are written.
     pub images: ImageOptions,
-    /// How your images are named, beside the built-in schemes and before them: forms (`golden-{os}{release}-{k8s}`), or regular
-    /// expressions of whole names, whose named groups are parts: `golden-(?P<os>[a-z]+)-(?P<k8s>1\.\d+\.\d+)`.
+    /// Schemes for your image names, tried before the built-in ones: forms (`golden-{os}{release}-{k8s}`), or regular expressions
+    /// for whole names, with a named group for each part: `golden-(?P<os>[a-z]+)-(?P<k8s>1\.\d+\.\d+)`.
     pub names: Vec<String>,
     /// How selectors compare Kubernetes versions.
     pub matching: Matching,
-    /// Whether expressions read other values evaluated or as text.
+    /// Whether an expression sees the results of other expressions (`lazy`) or their text (`exact`).
     pub evaluation: EvaluationOption,
-    /// The version of Helm that deploys the values, where versions differ: 3, 4, or a minor as text, such as "3.17".
+    /// The version of Helm that deploys the values: 3, 4, or a minor as text, such as "3.17". It matters only for expressions
+    /// that versions of Helm evaluate differently.
     pub helm: HelmVersion,
     /// The version of sylva-library that matches images, such as "0.3.5"; by default that of the chart in the repository, else 0.9.0.
     pub sylva_library: Option<String>,
     /// The files that `render` writes, and where.
     pub outputs: Vec<OutputOptions>,
-    /// A folder of templates, `<target>/<file>`, that replace the embedded ones one by one.
+    /// A folder of templates, `<target>/<file>`. Each replaces the embedded template of that name.
     pub templates: Option<String>,
-    /// A folder of CustomResourceDefinitions that rendered objects are validated against.
+    /// A folder of CustomResourceDefinitions to validate rendered objects with.
     pub schemas: Option<String>,
     /// How registries are queried: mirrors, certificates, limits.
     pub registries: RegistryOptions,
@@ -55,16 +56,16 @@ pub(super) struct ProjectFile {
     pub plan: WaveOptions,
     /// Files and folders of manifests that `metalmark stamp` brings up to date in place.
     pub manifests: Vec<String>,
-    /// Versions and images that belong together, and that no reference joins.
+    /// Versions and images that belong together although no reference connects them.
     pub pairs: Vec<PairOptions>,
-    /// The image of objects in manifests that have no marker: the first entry that fits counts.
+    /// Images for objects in manifests that have no marker. The first matching entry counts.
     pub stamps: Vec<StampOptions>,
     /// Levels of rules, and waivers.
     pub policy: PolicyOptions,
 }
 
-/// A Kubernetes version and the images of the machines that run it, each as `FILE#KEY.KEY`. `*` in a file's path is part of a
-/// name, `**` any folders; between keys `*` is each key or item, `**` any number of them.
+/// A Kubernetes version and the images of the machines that run it, each as `FILE#KEY.KEY`. In a file's path, `*` matches a part
+/// of a name and `**` any folders; between keys, `*` matches each key or item and `**` any number of them.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PairOptions {
@@ -72,31 +73,31 @@ pub(super) struct PairOptions {
     /// file is YAML, a `.env` file, or Markdown with blocks of YAML.
     pub version: String,
     /// The files with the images, below the folder of the file with the version, and the keys to each image:
-    /// `cluster-class/values.yaml#images.**.name`. Without a file, the document with the version. The first `*` mean the keys
-    /// that those of the version mean.
+    /// `cluster-class/values.yaml#images.**.name`. Without a file, it is the document with the version. Wildcards pair up from
+    /// left to right: the first `*` matches the same key as the first `*` in `version`.
     pub image: String,
 }
 
-/// Objects in manifests, and the image that they boot: its key, or a selector.
+/// Which image some objects in manifests boot: the key of the image, or a selector.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct StampOptions {
-    /// A pattern of the kind, such as `Metal3MachineTemplate`; any kind unless given.
+    /// A pattern of the kind, such as `Metal3MachineTemplate`. Default: any kind.
     pub kind: Option<String>,
-    /// A pattern of the name; any name unless given.
+    /// A pattern of the name. Default: any name.
     pub name: Option<String>,
-    /// A pattern of the namespace; any, and none, unless given.
+    /// A pattern of the namespace. Default: any namespace, or none.
     pub namespace: Option<String>,
     /// Labels that the object has.
     pub labels: BTreeMap<String, String>,
-    /// Variables of a Cluster's topology, or of a ClusterClass, and what of the image each gets: `url`, `checksum`,
+    /// Variables of a Cluster's topology or of a ClusterClass, and the property of the image for each: `url`, `checksum`,
     /// `checksum-type`, `format`, `key`, or a fact. `image.url` is the field `url` of the variable `image`.
     pub variables: BTreeMap<String, String>,
     /// The key of the image.
     pub image: Option<String>,
-    /// Facts of the image and the pattern each must match; the Kubernetes version of the machines is added where it is known.
+    /// Facts of the image and the pattern each must match; if it is known, the Kubernetes version of the machines is added.
     pub selector: BTreeMap<String, String>,
-    /// The region of the machines, where images are kept by region.
+    /// The region of the machines, for images that are kept by region.
     pub region: Option<String>,
 }
 
@@ -104,19 +105,19 @@ pub(super) struct StampOptions {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct ClusterSource {
-    /// The cluster's name; beside `each`, where folders share a name, a template over the path of each match, with the
-    /// variables of Argo CD's Git generator: `{{ path.segments[1] }}-{{ path.basename }}`.
+    /// The cluster's name. Beside `each`, it is a template for the name of each match, with the variables of Argo CD's Git
+    /// generator: `{{ path.segments[1] }}-{{ path.basename }}`. Use it if folders have the same name.
     pub name: Option<String>,
     /// Its own values layers, lowest first, over the shared ones.
     pub values: Vec<String>,
-    /// A pattern of values files, or of folders if it ends with `/`: one cluster a match, named by the folder.
+    /// A pattern of values files, or of folders if it ends with `/`. Each match is a cluster, named after its folder.
     pub each: Option<String>,
-    /// The namespace of its objects; the cluster's name unless given.
+    /// The namespace of its objects. Default: the cluster's name.
     pub namespace: Option<String>,
     /// The name of its Helm release, `.Release.Name`; that of the HelmRelease or Application, else `sylva-units`.
     pub release: Option<String>,
-    /// Its management cluster, which has its objects and gives it its state at run time; its own name, where it manages itself. The
-    /// only cluster that needs no such state unless given.
+    /// Its management cluster, which stores its objects and provides its state at run time. A cluster that manages itself has its
+    /// own name here. Default: if only one cluster needs no such state, that one.
     pub management: Option<String>,
 }
 
@@ -125,9 +126,9 @@ pub(super) struct ClusterSource {
 #[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
 pub(super) struct ImageOptions {
     /// Files with image facts, such as an `os-images-info` ConfigMap, the strongest first; `oci-layout:FOLDER` for the
-    /// annotations of the images in an OCI image layout; `https://…/` for the index page of a web server with image files and their
-    /// checksum files, which `metalmark lock` queries; a name that ends with `.lock` for the lock, else `metalmark.lock`
-    /// where it exists.
+    /// annotations of the images in an OCI image layout; `https://…/` for the index page of a web server with image files and
+    /// their checksum files, which `metalmark lock` queries. A name that ends with `.lock` is the lock; the default is
+    /// `metalmark.lock`, if it exists.
     pub facts: Vec<String>,
     /// Images described here, by key: one record for every provider.
     pub records: BTreeMap<String, ImageRecord>,
@@ -139,7 +140,7 @@ pub(super) struct ImageOptions {
     pub serve_all: bool,
 }
 
-/// Whether expressions read other values evaluated or as text.
+/// Whether an expression sees the results of other expressions (`lazy`) or their text (`exact`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum EvaluationOption {
@@ -176,7 +177,7 @@ impl From<serde_json::Value> for HelmVersion {
 pub(super) struct OutputOptions {
     /// The target: `manifests`, `configmap`, `helm-values`, `flux`, `argocd`.
     pub target: String,
-    /// The folder below the project's; a template that knows `cluster` where files are written per cluster.
+    /// The folder, relative to the project's. For files per cluster, it is a template that knows `cluster`.
     pub path: String,
     /// The target's own options.
     #[serde(flatten)]
@@ -189,21 +190,20 @@ pub(super) struct OutputOptions {
 pub(super) struct RegistryOptions {
     /// Mirrors to fetch artifacts from, for sites that cannot reach their registries: prefix to prefix, such as
     /// `registry.gitlab.com/sylva-projects: mirror.site.example:5000/sylva`, the longest wins; or to `oci-layout:DIR`, a folder
-    /// with an OCI image layout. What a mirror does not have is missing: the registry itself is never queried for it.
+    /// with an OCI image layout. If a mirror lacks an artifact, it is missing: the registry itself is never queried.
     pub mirrors: BTreeMap<String, String>,
-    /// Below which other prefix artifacts were signed before they were copied: prefix to prefix, such as
-    /// `registry.site.example/os: stage.site.example/os`, the longest wins. A signature that names another artifact than the one
-    /// that is requested counts only so.
+    /// Where copied artifacts were signed: maps their prefix to the prefix at that time, such as `registry.site.example/os:
+    /// stage.site.example/os`; the longest match wins. Without it, a signature must name the requested artifact itself.
     pub signed_as: BTreeMap<String, String>,
     /// Settings of registries, by host and port.
     pub hosts: BTreeMap<String, HostOptions>,
-    /// The architecture whose manifest is taken of an index; `amd64` unless given.
+    /// Of an index, the manifest for this architecture is used. Default: `amd64`.
     pub architecture: Option<String>,
-    /// The operating system whose manifest is taken of an index; `linux` unless given.
+    /// Of an index, the manifest for this operating system is used. Default: `linux`.
     pub os: Option<String>,
-    /// The annotation `disktype` of the manifest that is taken of an index with several forms of one image: `raw`, `qcow2`.
+    /// If an index has several forms of one image, the manifest with this annotation `disktype` is used: `raw`, `qcow2`.
     pub disktype: Option<String>,
-    /// How many requests are under way at once; 16 unless given.
+    /// The number of simultaneous requests. Default: 16.
     pub concurrency: Option<u32>,
 }
 
@@ -211,11 +211,11 @@ pub(super) struct RegistryOptions {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
 pub(super) struct HostOptions {
-    /// A PEM file with the certificates of authorities that it is trusted by, beside the system's.
+    /// A PEM file with certificates of authorities to trust for this host, in addition to the system's.
     pub ca: Option<String>,
     /// Access it without TLS.
     pub plain_http: bool,
-    /// Take any certificate for its own: anyone may pose as it.
+    /// Accept any certificate. Anyone can then impersonate the registry.
     pub skip_verify: bool,
 }
 
@@ -236,23 +236,24 @@ pub(super) struct UpdateOptions {
 pub(super) struct PolicyOptions {
     /// Levels for the whole project, by rule; `{level: …, OPTION: …}` sets options of the rule too.
     pub rules: RuleOptions,
-    /// Levels and options of rules by pattern of `cluster` or `cluster/pool`; where two patterns match, the later in the alphabet wins.
+    /// Levels and options of rules by pattern of `cluster` or `cluster/pool`. If two patterns match, the last in alphabetical
+    /// order wins.
     pub clusters: BTreeMap<String, RuleOptions>,
     /// Findings that are accepted.
     pub waivers: Vec<WaiverOptions>,
     /// Public keys by name: each the path of a file, or PEM text.
     pub keys: BTreeMap<String, String>,
-    /// Keys that prove nothing any more: names from `keys`, paths, PEM texts, or fingerprints (`sha256:…`), as the lock has them.
+    /// Keys whose signatures do not count: names from `keys`, paths, PEM texts, or fingerprints (`sha256:…`) as in the lock.
     #[serde(rename = "denied-keys")]
     pub denied_keys: Vec<String>,
     /// The images that must be signed, whatever values files say: `required` for all of them, by the key that the values name; or a map
     /// from the start of their references, such as `registry.example.org/os`, or `*` for all others, to `required` or
     /// `{keys: […], need: any}`. The longest start counts.
     pub signatures: SignatureOptions,
-    /// What must be signed of images, and by whom: the images themselves, where they were built from, what is in them.
+    /// Which signatures images need, and from whom: of the image itself, of its source, of its contents.
     pub provenance: Vec<ProvenanceOptions>,
-    /// Which judgments of node pools fail a run, with all that are worse: `by-name` accepts proven node pools alone, `unknown` all
-    /// whose image was compared.
+    /// The mildest judgment that fails a run: `by-name` accepts only proven node pools, `unproven` also those by name only,
+    /// `unknown` all whose image could be compared.
     pub fail_on: Option<FailOn>,
 }
 
@@ -310,18 +311,18 @@ pub(super) enum SignatureDemandOptions {
     Keys(KeyOptions),
 }
 
-/// Keys of which some have to have signed an image.
+/// Keys, and how many of them must have signed an image.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct KeyOptions {
     /// Names from `policy.keys`, paths of files, or PEM texts.
     pub keys: Vec<String>,
-    /// How many of them have to have signed: `any` (one), `all`, or a number.
+    /// How many of them must have signed: `any` (one), `all`, or a number.
     #[serde(default)]
     pub need: Need,
 }
 
-/// How many keys have to have signed.
+/// How many keys must have signed.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub(super) enum Need {
@@ -337,7 +338,7 @@ impl Default for Need {
     }
 }
 
-/// How many keys have to have signed.
+/// How many keys must have signed.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum NeedWord {

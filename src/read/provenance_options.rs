@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use crate::model::provenance::NamedSigner;
 
-/// What has to be signed of some images, and by whom: a `key`, or an `identity` of an `issuer` with a certificate.
+/// Which signatures some images need, and from whom: a `key`, or an `identity` whose certificate an `issuer` grants.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct ProvenanceOptions {
@@ -21,19 +21,19 @@ pub(super) struct ProvenanceOptions {
     /// any characters: `https://gitlab.com/GROUP/PROJECT//.gitlab-ci.yml@refs/tags/*`.
     #[serde(default)]
     pub identity: Option<String>,
-    /// Who says that it is that identity, exactly: `https://gitlab.com`, `https://token.actions.githubusercontent.com`.
+    /// The issuer that vouches for the identity, exactly: `https://gitlab.com`, `https://token.actions.githubusercontent.com`.
     #[serde(default)]
     pub issuer: Option<String>,
     /// The path of the file with the authorities, logs and timestamp authorities that are trusted: `trusted_root.json`.
     #[serde(default)]
     pub trusted_root: Option<String>,
-    /// Whether the image itself must be signed, as `cosign sign` does it; also where nothing else is demanded.
+    /// Whether the image itself must be signed (`cosign sign`). If nothing else is demanded, it must.
     #[serde(default)]
     pub signature: bool,
     /// Provenance of SLSA (0.2 or 1) that says this; `{}` for any.
     #[serde(default)]
     pub slsa: Option<SlsaOptions>,
-    /// An attested list of contents: in which form.
+    /// The form of the attested list of contents.
     #[serde(default)]
     pub sbom: Option<SbomOptions>,
     /// Other attestations: fields that must have these values, by type of the predicate. The names that lead to a field have dots

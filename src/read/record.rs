@@ -64,12 +64,12 @@ pub(super) struct OsRecord {
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
 pub(super) struct K8sRecord {
-    /// `kubeadm`, `rke2`, `k3s`, `ck8s`; `none` where the image brings no Kubernetes.
+    /// `kubeadm`, `rke2`, `k3s`, `ck8s`; `none` if the image has no Kubernetes.
     #[schemars(extend("x-older-spelling" = "flavour"))]
     pub flavor: Option<String>,
     /// `1.31.8`, with or without its build.
     pub version: Option<String>,
-    /// `rke2r1`, where the version has it not.
+    /// `rke2r1`, if the version lacks it.
     pub build: Option<String>,
 }
 
@@ -115,7 +115,7 @@ pub(super) struct SizesRecord {
 pub(super) struct DigestsRecord {
     /// Of the uncompressed image.
     pub uncompressed: DigestRecord,
-    /// Of the file that is served, where it is compressed.
+    /// Of the file that is served, if it is compressed.
     pub as_served: DigestRecord,
 }
 
@@ -155,7 +155,7 @@ pub(super) struct SignatureRecord {
     pub reference: Option<String>,
 }
 
-/// Where an image lies, in each provider's words; beside them, what is true of the file at that location alone.
+/// Where an image is, with each provider's own keys. A location may also state facts of its own file.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
 pub(super) struct LocationsRecord {
@@ -184,12 +184,12 @@ pub(super) struct LocationsRecord {
     /// Hetzner's bare metal: `path`; or `url` and `name`.
     #[schemars(extend("propertyNames" = words(&["path", "url", "name"])))]
     pub hetzner: LocationRecord,
-    /// KubeVirt: `container-disk`, `registry` or `http`; `volume` is the name of the one that is meant.
+    /// KubeVirt: `container-disk`, `registry` or `http`; `volume` is the name of the data volume.
     #[schemars(extend("propertyNames" = words(&["container-disk", "registry", "http", "volume"])))]
     pub kubevirt: LocationRecord,
-    /// Nutanix: in its own words; no machine template is written of it.
+    /// Nutanix, with its own keys; metalmark writes no machine template for it.
     pub nutanix: LocationRecord,
-    /// IBM Power Virtual Server: in its own words; no machine template is written of it.
+    /// IBM Power Virtual Server, with its own keys; metalmark writes no machine template for it.
     pub powervs: LocationRecord,
     /// Proxmox: `template-id` and `node`; or `tags`.
     #[schemars(extend("propertyNames" = words(&["template-id", "node", "tags"])))]
@@ -213,7 +213,7 @@ fn words(words: &[&str]) -> Json {
     serde_json::json!({"enum": known})
 }
 
-/// A location in its provider's words, and its file.
+/// A location with its provider's own keys, and facts of its file.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(default)]
 pub(super) struct LocationRecord {

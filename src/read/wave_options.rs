@@ -13,33 +13,33 @@ use crate::model::wave_settings::WaveSettings;
 
 use super::places::{Places, bad_pattern};
 
-/// How `metalmark plan` spreads the clusters of an upgrade over waves. A pattern is of cluster names, or `LABEL=PATTERN` of a
-/// label of Cluster objects; clusters of values have no labels.
+/// How `metalmark plan` spreads the clusters of an upgrade over waves. A pattern matches cluster names, or with `LABEL=PATTERN` a
+/// label of Cluster objects. Clusters from values have no labels.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
 pub(super) struct WaveOptions {
-    /// The Kubernetes minor version that the clusters are going to, such as `"1.33"`: what `metalmark plan` plans without `--to`. The
-    /// upgrade begins with the commit that writes it.
+    /// The goal of the upgrade, a Kubernetes minor version such as `"1.33"`; `--to` overrides it. The upgrade begins with the
+    /// commit that writes it.
     pub to: Option<String>,
-    /// The days that pass after the day on which a step was merged, before the next wave is due.
+    /// How many days after the merge of a step the next wave is due.
     pub soak: u16,
     /// The most clusters of a wave, as a number, or as a share of all clusters such as `10%`; all unless given.
     pub most: MostOption,
-    /// The most machines of a wave, as a number or as a share of all. A cluster that has more, or does not say how many it has,
-    /// is alone in a wave.
+    /// The most machines of a wave, as a number or as a share of all. A cluster with more machines, or with an unknown number, is
+    /// alone in a wave.
     pub most_machines: MostOption,
     /// The clusters that reach each version before the others: those of the first pattern, then those of the next.
     pub first: Vec<String>,
     /// The clusters that follow the others.
     pub last: Vec<String>,
-    /// Of the clusters that one of these patterns matches, such as the sites that replace each other, at most one is in a wave; of
-    /// those that a pattern of a label matches, at most one with each value.
+    /// Clusters that must not be in the same wave, such as sites that replace each other: of the clusters that one pattern
+    /// matches, at most one; for a pattern of a label, at most one with each value.
     pub groups: Vec<String>,
     /// When clusters may be changed, by pattern, in any words: clusters with different words are in different waves, which print
-    /// them. Of several patterns that match, the later in the alphabet counts.
+    /// them. If several patterns match, the last in alphabetical order counts.
     pub windows: BTreeMap<String, String>,
-    /// Who answers for clusters, by pattern, in any words: each wave prints them. Of several patterns that match, the later in the
-    /// alphabet counts.
+    /// Who answers for clusters, by pattern, in any words: each wave prints them. If several patterns match, the last in
+    /// alphabetical order counts.
     pub owners: BTreeMap<String, String>,
 }
 

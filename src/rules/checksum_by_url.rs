@@ -1,4 +1,4 @@
-//! A checksum is fetched from the server that it is to guard against.
+//! A checksum comes from the server whose image it should verify.
 
 use capi::image::fact;
 

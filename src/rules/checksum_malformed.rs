@@ -1,4 +1,4 @@
-//! A checksum is not a digest of its kind.
+//! A checksum is not a valid digest of its type.
 
 use capi::image::fact;
 

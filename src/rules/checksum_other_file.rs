@@ -1,4 +1,4 @@
-//! A checksum is of another file than the image, or will be.
+//! A checksum belongs to another file than the image, or soon will.
 
 use capi::location::file_name;
 

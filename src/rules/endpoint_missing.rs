@@ -1,4 +1,4 @@
-//! A cluster has no control plane endpoint, and one is to be rendered.
+//! An output renders the control plane endpoint, but the cluster has none.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! A virtual IP is outside the network of the hosts that are to hold it.
+//! A virtual IP is outside the network of its hosts.
 
 use crate::model::endpoint::{KubeVipMode, Way};
 use crate::model::finding::Finding;

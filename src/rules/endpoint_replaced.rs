@@ -1,4 +1,4 @@
-//! The control plane endpoint of a cluster becomes another one.
+//! A change replaces the control plane endpoint of a cluster.
 
 use crate::model::endpoint::Endpoint;
 use crate::model::finding::{Finding, Subject};

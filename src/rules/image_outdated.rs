@@ -1,4 +1,4 @@
-//! A node pool boots an image that is Kubernetes minors behind the newest one of its line.
+//! A node pool's image is some Kubernetes minors behind the newest image of its line.
 
 use capi::image::{Image, fact};
 

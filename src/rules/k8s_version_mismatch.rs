@@ -1,4 +1,4 @@
-//! A node pool's image holds another Kubernetes version than the pool is to run.
+//! A node pool's image holds another Kubernetes version than the pool must run.
 
 use capi::image::{Fact, Image, Origin, fact};
 use capi::location::file_name;

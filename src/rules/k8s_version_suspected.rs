@@ -1,4 +1,4 @@
-//! A text of a node pool's machine template seems to name another Kubernetes version than the pool is to run.
+//! A text of a node pool's machine template seems to name another Kubernetes version than the pool must run.
 
 use capi::unknown::Unknown;
 

@@ -1,4 +1,4 @@
-//! Nothing proves that a node pool's image holds the Kubernetes version that the pool is to run.
+//! Nothing proves that a node pool's image holds the Kubernetes version that the pool must run.
 
 use capi::image::{Fact, Image, Origin, fact};
 

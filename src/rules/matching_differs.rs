@@ -1,4 +1,4 @@
-//! Sylva's own matching would select otherwise.
+//! Sylva's library would select another image, or none.
 
 use capi::image::{Image, ImageKey, Origin, fact};
 

@@ -1,4 +1,4 @@
-//! A node pool's operating system does not support the Kubernetes version that the pool is to run.
+//! A node pool's operating system does not support the Kubernetes version that the pool must run.
 
 use std::sync::Arc;
 

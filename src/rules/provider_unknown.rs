@@ -1,4 +1,4 @@
-//! Nothing is known of a cluster's infrastructure provider, or several of them select an image.
+//! A cluster's infrastructure provider is unknown, or several providers select an image.
 
 use capi::providers::PROVIDERS;
 use yaml_tree::suggest::did_you_mean;

@@ -1,4 +1,4 @@
-//! A machine's configuration names what its Kubernetes has no more.
+//! A machine's configuration uses what its Kubernetes version no longer has.
 
 use crate::decide::removals;
 use crate::model::finding::Finding;

@@ -1,4 +1,4 @@
-//! A selector would match images that it does not mean.
+//! A selector may match unintended images.
 
 use std::collections::BTreeSet;
 

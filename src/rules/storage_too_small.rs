@@ -1,4 +1,4 @@
-//! An image does not fit into the storage that is set aside for it.
+//! An image does not fit into its storage.
 
 use capi::image::{Facts, Image, fact};
 use yaml_tree::integer;

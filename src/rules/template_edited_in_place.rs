@@ -1,4 +1,4 @@
-//! A change of a machine template in place does not reach its machines.
+//! A machine template is changed in place, so its machines keep the old one.
 
 use std::cmp::Reverse;
 

@@ -1,4 +1,4 @@
-//! A value has another type than the charts take.
+//! A value has a type that the charts do not accept.
 
 use yaml_tree::place::Spot;
 

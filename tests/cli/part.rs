@@ -71,7 +71,7 @@ error: no cluster has a file in `metalmark.yaml`
         .exit(1)
         .screen(str![[r#"
 COUNT  LEVEL  RULE                  WHAT IT FINDS
-2      error  k8s-version-mismatch  a node pool's image holds another Kubernetes version than the pool is to run
+2      error  k8s-version-mismatch  a node pool's image holds another Kubernetes version than the pool must run
 2 errors in 2 clusters; 2 node pools checked: 2 mismatched
 
 "#]]);
@@ -97,7 +97,7 @@ fn quiet_prints_errors_alone_and_verbose_each_by_itself() {
     let fleet = fleet();
     fleet.run("check -q --statistics").exit(1).screen(str![[r#"
 COUNT  LEVEL  RULE                  WHAT IT FINDS
-2      error  k8s-version-mismatch  a node pool's image holds another Kubernetes version than the pool is to run
+2      error  k8s-version-mismatch  a node pool's image holds another Kubernetes version than the pool must run
 
 "#]]);
     fleet.run("check -q --output concise").exit(1).screen(str![[r#"
@@ -131,7 +131,7 @@ fn exit_zero_forgives_findings_and_nothing_else() {
         .exit(0)
         .screen(str![[r#"
 COUNT  LEVEL    RULE                  WHAT IT FINDS
-2      error    k8s-version-mismatch  a node pool's image holds another Kubernetes version than the pool is to run
+2      error    k8s-version-mismatch  a node pool's image holds another Kubernetes version than the pool must run
 1      warning  image-unused          an image is enabled or declared, and no cluster uses it
 2 errors, 1 warning in 2 clusters; 2 node pools checked: 2 mismatched
 

@@ -281,10 +281,10 @@ fn the_project_file_is_completed_from_its_schema() {
         &rules,
         str![[r#"
 checksum-beside-oci (an `oci://` image has a checksum that Metal3 refuses, or lacks one that it demands)
-checksum-by-url (a checksum is fetched from the server that it is to guard against)
-checksum-malformed (a checksum is not a digest of its kind)
+checksum-by-url (a checksum comes from the server whose image it should verify)
+checksum-malformed (a checksum is not a valid digest of its type)
 checksum-missing (an image would be stamped without a checksum)
-checksum-other-file (a checksum is of another file than the image, or will be)
+checksum-other-file (a checksum belongs to another file than the image, or soon will)
 
 "#]],
     );

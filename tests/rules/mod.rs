@@ -68,7 +68,7 @@ fn documentation() -> String {
     let mut text = String::from(
         "# Rules\n\nEvery finding carries the id of its rule. `metalmark explain ID` prints its page. The level is the \
          default; a\nproject sets its own, for all clusters, some of them or single pools, and waives single findings with a \
-         reason and an end. Where a\nrule has options, a map sets them beside the level: `ID: {level: warning, OPTION: 2}`.\n\n```yaml\npolicy:\n  rules: {k8s-version-mismatch: error, image-unused: off}\n  clusters: \
+         reason and a last day. If a\nrule has options, write a map with them and the level: `ID: {level: warning, OPTION: 2}`.\n\n```yaml\npolicy:\n  rules: {k8s-version-mismatch: error, image-unused: off}\n  clusters: \
          {lab-*: {k8s-version-mismatch: warning}, edge-*/md0: {version-skew: off}}\n  waivers: [{rule: checksum-by-url, \
          where: legacy-7, reason: \"old image server\", until: 2027-03-01}]\n```\n\n| rule | level | what it finds |\n|---|---|---|\n",
     );

@@ -152,10 +152,10 @@ pub(super) const UNKNOWN_NAMES: &str = "rhcos-4-18-plain-openshift-1-31-8";
 
 const UNKNOWN_IMAGE: &str =
     "the library boots an `image_key` that no list has; the rule `unknown-image` refuses it";
-const BOTH_NAMES: &str = "where a level has `image_key` as null or false and the proposal's `os_image_key` too, the latter counts; the library does not know it";
+const BOTH_NAMES: &str = "if a level has `image_key` as null or false and also the proposal's `os_image_key`, the latter counts; the library does not know it";
 const NO_KEY: &str = "the library prints an `image_key` that is null or false as text, and boots `<no value>` or `false`; here it selects nothing";
 const NO_PROVIDER: &str = "without `capi_providers.infra_provider` the library stops; here the provider is the one that has settings, else `capm3`";
-const NAME_ALONE: &str = "of an image of which only the name is known, `exact` compares the version in the name, which has no build";
-const UNKNOWN_NAME: &str = "no scheme of names has such a name, so nothing is known of the image";
-const MISTYPED: &str = "a fact that is not a string stops the library; `normalized` reads its text, and `matching-differs` warns where an image boots for that";
-const PATTERN: &str = "`normalized` tries a pattern for versions on each spelling of an image's version; `matching-differs` warns where an image boots for that";
+const NAME_ALONE: &str = "if only the name of an image is known, `exact` compares the version in the name, which has no build";
+const UNKNOWN_NAME: &str = "no scheme matches such a name, so nothing is known about the image";
+const MISTYPED: &str = "a fact that is not a string stops the library; `normalized` reads its text, and `matching-differs` warns if this decides which image boots";
+const PATTERN: &str = "`normalized` tries a pattern for versions on each spelling of an image's version; `matching-differs` warns if this decides which image boots";
