@@ -645,6 +645,8 @@ fn init_finds_the_cluster_of_values_that_select_an_image() {
         screen.contains("`cluster.k8s_version` is not set"),
         "{screen}"
     );
+    // Its catalog is beside it.
+    assert!(!screen.contains("unknown-image"), "{screen}");
 }
 
 /// rancher/elemental#1011 asks which interface: a word that nobody reads would leave the first one.

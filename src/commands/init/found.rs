@@ -7,7 +7,7 @@ use std::sync::Arc;
 use capi::providers::PROVIDERS;
 use yaml_tree::engine::Engine;
 use yaml_tree::place::FileId;
-use yaml_tree::value::Value;
+use yaml_tree::value::{Node, Value};
 
 use crate::error::Error;
 use crate::files::{Files, is_kustomization};
@@ -163,6 +163,8 @@ pub(super) fn search(files: &dyn Files) -> Result<Found, Error> {
     if found.is_nothing() {
         let clusters = patterns::anywhere(files, &is_cluster)?;
         (found.single, found.each) = (clusters.single, clusters.patterns);
+        let is_shared = |layer: &&str| has_catalog(files, Path::new(layer));
+        found.shared = SHARED.into_iter().filter(is_shared).collect();
     }
     for pattern in FACTS {
         for file in gitops::matches(files, pattern)? {
@@ -216,16 +218,24 @@ fn is_cluster(files: &dyn Files, file: &Path) -> bool {
         "control_plane_replicas",
     ];
     let providers = PROVIDERS.iter().map(|provider| provider.data().name);
-    let Ok(bytes) = files.read_file(file) else {
-        return false;
-    };
-    let text = yaml_tree::decode(&bytes, Engine::Helm3).unwrap_or_default();
-    let tree = yaml_tree::values(&text, FileId(0), Engine::Helm3);
-    tree.is_ok_and(|tree| {
+    read_tree(files, file).is_some_and(|tree| {
         let value = |key: &str| tree.get_path(&["cluster", key]).map(|node| &node.value);
         let mut settings = providers.filter_map(value).filter_map(Value::as_map);
         DISTINCTIVE.into_iter().any(|key| value(key).is_some()) || settings.next().is_some()
     })
+}
+
+/// Whether a file holds a catalog of images, and no cluster.
+fn has_catalog(files: &dyn Files, file: &Path) -> bool {
+    let lists = ["os_images", "diskimage_builder_os_images"];
+    let tree = read_tree(files, file).filter(|tree| tree.get_path(&["cluster"]).is_none());
+    tree.is_some_and(|tree| lists.iter().any(|list| tree.get_path(&[list]).is_some()))
+}
+
+fn read_tree(files: &dyn Files, file: &Path) -> Option<Node> {
+    let bytes = files.read_file(file).ok()?;
+    let text = yaml_tree::decode(&bytes, Engine::Helm3).unwrap_or_default();
+    yaml_tree::values(&text, FileId(0), Engine::Helm3).ok()
 }
 
 /// The groups of Cluster API's objects, and of those that deploy them and may change them on the way.
