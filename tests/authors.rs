@@ -664,8 +664,8 @@ os_images: {sle: {uri: 'oci://registry.example.org/sle:1', image-format: contain
 ";
     assert_cases(
         str![[r#"
-host: {adress: public}
-    error[value-type]: `cluster.control_plane_endpoint.host` has no key `adress`
+host: {addresss: public}
+    error[value-type]: `cluster.control_plane_endpoint.host` has no key `addresss`
     = help: did you mean `address`?
 host: {address: public}
 explicit: {hots: api.example.org}

@@ -67,7 +67,7 @@ impl Foreign {
 /// Which texts changes carry: as few as the run needs, because those of thousands of files are in memory at once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Texts {
-    /// None: the run only asks what changes.
+    /// None: the run only compares.
     None,
     /// The new ones, to write them.
     #[default]
