@@ -34,6 +34,8 @@ pub fn run() -> ExitCode {
     };
     let (limits, watched) = arguments.budget();
     let mut terminal = terminal::open(arguments.color);
+    let detail = arguments.detail();
+    (terminal.out.detail, terminal.err.detail) = (detail, detail);
     let outcome = watchdog::start(limits, watched, name)
         .and_then(|()| today::today())
         .and_then(|today| arguments.run(today, &mut terminal))

@@ -10,11 +10,9 @@ use crate::error::Error;
 use crate::model::finding::{Finding, Judged};
 use crate::model::rule::Level;
 use crate::output;
-use crate::printer::{Color, Printer};
+use crate::printer::{Color, Detail, Printer};
 use crate::read::{self, Workspace};
-use crate::report::{
-    self, Changes, Detail, Findings, JudgedPool, REPORTS, Report, Run, WriteChanges,
-};
+use crate::report::{self, Changes, Findings, JudgedPool, REPORTS, Report, Run, WriteChanges};
 
 use super::Terminal;
 
@@ -27,12 +25,6 @@ pub struct Reporting {
     /// Print how many findings each rule has, instead of the findings.
     #[arg(long, conflicts_with = "output")]
     pub statistics: bool,
-    /// Print errors only: no warnings, no summary, no list of files.
-    #[arg(short, long, conflicts_with = "verbose")]
-    pub quiet: bool,
-    /// Print each finding by itself, even if several have one cause.
-    #[arg(short, long)]
-    pub verbose: bool,
     /// Write a report to a file as well, in any format of --output; may be given several times.
     #[arg(long = "report", value_parser = report_file, value_name = "FORMAT=FILE")]
     pub files: Vec<ReportFile>,
@@ -77,8 +69,6 @@ impl Default for Reporting {
         Self {
             output: REPORTS[0],
             statistics: false,
-            quiet: false,
-            verbose: false,
             files: Vec::new(),
         }
     }
@@ -103,8 +93,8 @@ impl Reporting {
     }
 
     /// How changes are listed apart from the findings; none where the format holds both, or people want errors only.
-    pub(crate) fn list_changes(&self) -> Option<WriteChanges> {
-        self.output.changes().filter(|_| !self.quiet)
+    pub(crate) fn list_changes(&self, detail: Detail) -> Option<WriteChanges> {
+        self.output.changes().filter(|_| detail != Detail::Quiet)
     }
 
     /// Whether a format lists the node pools one by one.
@@ -154,12 +144,7 @@ impl Reporting {
         run: &Run<'_>,
     ) -> Result<(), Error> {
         self.save(found, run)?;
-        let detail = match (self.quiet, self.verbose) {
-            (true, _) => Detail::Quiet,
-            (false, true) => Detail::Whole,
-            (false, false) => Detail::Folded,
-        };
-        let findings = findings(found, run, stream.color).with_detail(detail);
+        let findings = findings(found, run, stream.color).with_detail(stream.detail);
         Ok(self.output.findings(&findings, stream)?)
     }
 

@@ -31,6 +31,18 @@ pub enum Color {
     Always,
 }
 
+/// How much of the findings people are shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Detail {
+    /// Errors, and no summary.
+    Quiet,
+    /// Findings of one cause together, then the summary.
+    #[default]
+    Folded,
+    /// Each finding by itself, then the summary.
+    Whole,
+}
+
 /// One output stream, or a buffer in memory. If the reader closes a stream, the run continues, and the rest of the output is
 /// discarded.
 pub struct Printer {
@@ -43,6 +55,8 @@ pub struct Printer {
     pub color: Color,
     /// The columns of the terminal, if it is one.
     pub width: Option<usize>,
+    /// How much of the findings is printed.
+    pub detail: Detail,
 }
 
 enum Sink {
@@ -63,6 +77,7 @@ impl Printer {
             line: Vec::new(),
             color,
             width: None,
+            detail: Detail::default(),
         }
     }
 

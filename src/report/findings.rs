@@ -11,7 +11,7 @@ use crate::decide::pool_counts::PoolCounts;
 use crate::model::finding::{Judged, Label};
 use crate::model::manifest::ChangeSet;
 use crate::model::rule::Level;
-use crate::printer::Printer;
+use crate::printer::{Detail, Printer};
 
 /// What a [`super::Report`] is given.
 pub struct Findings<'a> {
@@ -50,18 +50,6 @@ impl Run<'_> {
             ..Self::default()
         }
     }
-}
-
-/// How much of the findings people are shown.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Detail {
-    /// Errors, and no summary.
-    Quiet,
-    /// Findings of one cause together, then the summary.
-    #[default]
-    Folded,
-    /// Each finding by itself, then the summary.
-    Whole,
 }
 
 /// What a run does to its output folders.

@@ -72,6 +72,6 @@ pub fn print_findings(
     checked: usize,
     format: Format,
 ) -> io::Result<()> {
-    let findings = Findings::new(judged, checked, out.color);
+    let findings = Findings::new(judged, checked, out.color).with_detail(out.detail);
     format.report().findings(&findings, out)
 }

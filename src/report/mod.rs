@@ -50,7 +50,7 @@ pub use bundle::{
 pub use changes::{changes, changes_json, git_add_hint, shell_quote};
 pub use clusters::{ClusterRow, clusters};
 pub use diff::diff;
-pub use findings::{Changes, Detail, Findings, Group, Run, Summary};
+pub use findings::{Changes, Findings, Group, Run, Summary};
 pub use format::{CommentFormat, Format, print_findings};
 pub use judged_pool::JudgedPool;
 pub use lines::Lines;

@@ -17,6 +17,9 @@ fn the_help_of_each_command_has_examples_that_are_read() {
     let helps: Vec<String> = helps.chain([top.clone()]).collect();
     assert!(helps.len() > 15, "{top}");
     for text in helps {
+        for option in ["-q, --quiet", "-v, --verbose", "-C <DIR>"] {
+            assert!(text.contains(option), "{option}: {text}");
+        }
         let (_, examples) = text
             .split_once("Examples:\n")
             .unwrap_or_else(|| panic!("{text}"));

@@ -23,6 +23,7 @@ use crate::model::date::Date;
 use crate::model::finding::Finding;
 use crate::model::renovate::DATA_FILE;
 use crate::pipeline::{self, Reporting, Terminal, Verdict};
+use crate::printer::Detail;
 use crate::read::Request;
 use crate::{editor, hosts, output};
 
@@ -59,6 +60,18 @@ pub(super) struct Arguments {
         value_parser = value_parser!(u64).range(1..1 << 40)
     )]
     max_cpu: Option<u64>,
+    /// Print errors only: no warnings, no summary, no list of files. The answer of a command is still printed.
+    #[arg(
+        short,
+        long,
+        global = true,
+        conflicts_with = "verbose",
+        help_heading = "Everywhere"
+    )]
+    quiet: bool,
+    /// Print each finding by itself, even if several have one cause.
+    #[arg(short, long, global = true, help_heading = "Everywhere")]
+    verbose: bool,
     #[command(subcommand)]
     command: Option<Command>,
 }
@@ -219,6 +232,15 @@ impl Arguments {
             None => "`metalmark`".to_owned(),
         };
         Ok((Self::from_arg_matches(&matches)?, name))
+    }
+
+    /// How much of the findings is printed.
+    pub(super) fn detail(&self) -> Detail {
+        match (self.quiet, self.verbose) {
+            (true, _) => Detail::Quiet,
+            (false, true) => Detail::Whole,
+            (false, false) => Detail::Folded,
+        }
     }
 
     /// What the run may take. Only the command line raises it: a repository cannot.

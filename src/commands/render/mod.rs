@@ -232,7 +232,7 @@ fn plan(job: &Job<'_>, held: Option<&mut Held>, terminal: &mut Terminal) -> Resu
         output::apply(&changes[0])?;
         texts::replace(workspace, &followed, held)?;
     }
-    if let Some(list) = options.reporting.list_changes() {
+    if let Some(list) = options.reporting.list_changes(terminal.out.detail) {
         list(&shown, &mut terminal.out)?;
     }
     if verdict != Verdict::Clean {
