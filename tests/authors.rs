@@ -50,7 +50,6 @@ error[nothing-checked]: ElementalMachineTemplate `elemental-cluster-md-0` is no 
 
 "#]]);
     stage.run("clusters").exit(0).screen(str![[r#"
-CLUSTER  POOL  PROVIDER  KUBERNETES  IMAGE  JUDGMENT
 no node pool is listed
 
 "#]]);

@@ -372,8 +372,33 @@ c0       c0-md          capo      v1.31.8     ubuntu-2204-kube-v1.31.8  by name 
         .run("clusters --provider capz")
         .exit(0)
         .screen(str![[r#"
-CLUSTER  POOL  PROVIDER  KUBERNETES  IMAGE  JUDGMENT
 no node pool is listed
+
+"#]]);
+    stage
+        .run("clusters --provider capz -q")
+        .exit(0)
+        .screen(str![]);
+    stage.run("clusters --provider capx").exit(2);
+    stage
+        .run("clusters c0 c9/* --output json")
+        .exit(2)
+        .screen(str![[r#"
+error: there is no file, cluster, node pool or image `c9/*`
+help: `metalmark clusters` lists them all
+
+"#]]);
+    stage
+        .run("clusters c1/control-plan")
+        .exit(2)
+        .screen(str![[r#"
+error: there is no file, cluster, node pool or image `c1/control-plan`
+help: did you mean `c1/control-plane`?
+
+"#]]);
+    stage.run("clusters south").exit(2).screen(str![[r#"
+error: there is no file, cluster, node pool or image `south`
+help: `metalmark clusters` lists them all
 
 "#]]);
     stage

@@ -1,11 +1,15 @@
 //! `metalmark clusters`: clusters and node pools, each with its judgment.
 
+use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::path::Path;
 
 use capi::labels::Labels;
+use capi::providers::PROVIDERS;
 use clap::Args;
+use clap::builder::PossibleValuesParser;
 use globset::GlobMatcher;
+use yaml_tree::suggest::did_you_mean;
 
 use crate::error::Error;
 use crate::model::cluster_view::{ClusterView, SelectedPool};
@@ -16,6 +20,7 @@ use crate::model::policy;
 use crate::model::version::Version;
 use crate::pipeline::fleet::Fleet;
 use crate::pipeline::{Terminal, Verdict};
+use crate::printer::Detail;
 use crate::read::{self, Request};
 use crate::report::{self, ClusterRow, Format};
 
@@ -30,7 +35,7 @@ pub struct ClustersOptions {
     #[arg(value_name = "FILTER", value_parser = Filter::parse)]
     pub filters: Vec<Filter>,
     /// List those of this infrastructure provider.
-    #[arg(long, value_name = "PROVIDER")]
+    #[arg(long, value_name = "PROVIDER", value_parser = providers())]
     pub provider: Option<String>,
     /// List node pools that are judged so; may be given several times.
     #[arg(long, value_name = "JUDGMENT", value_parser = grades(&Grade::ALL))]
@@ -61,6 +66,21 @@ impl Filter {
             pattern: glob.compile_matcher(),
         })
     }
+
+    /// That something has such a name: of a typo, nothing would be listed, which reads as an answer.
+    fn require_match(&self, names: &BTreeSet<&str>) -> Result<(), Error> {
+        if names.iter().any(|name| self.pattern.is_match(name)) {
+            return Ok(());
+        }
+        let help = did_you_mean(&self.text, names.iter().copied()).map_or_else(
+            || "`metalmark clusters` lists them all".to_owned(),
+            |near| format!("did you mean `{near}`?"),
+        );
+        Err(Error::usage(format!(
+            "there is no file, cluster, node pool or image `{}`\nhelp: {help}",
+            self.text
+        )))
+    }
 }
 
 /// A label that an object is to have.
@@ -68,6 +88,10 @@ impl Filter {
 pub struct Label {
     name: String,
     value: String,
+}
+
+fn providers() -> PossibleValuesParser {
+    PossibleValuesParser::new(PROVIDERS.iter().map(|provider| provider.data().name))
 }
 
 fn version(text: &str) -> Result<Version, String> {
@@ -99,14 +123,25 @@ pub fn clusters(
     request.flags.selected = paths.collect();
     let fleet = Fleet::open(read::workspace(&request)?, today)?;
     let fleet_check = fleet.check(|view, _, _| {
-        let pools = view
-            .pools()
-            .filter(|it| options.is_wanted(view, *it, &patterns));
-        Ok(ClusterRow::new(view, pools))
+        let is_wanted = |it: &SelectedPool<'_>| options.is_wanted(view, *it, &patterns);
+        let row = ClusterRow::new(view, view.pools().filter(is_wanted));
+        let named = view.pools().filter(|_| !patterns.is_empty());
+        let names: Vec<String> = named.flat_map(|it| pool_names(view, it)).collect();
+        Ok((row, names))
     })?;
-    let rows: Vec<&ClusterRow> = fleet_check.results.iter().flatten().collect();
+    let names = fleet.workspace.entries().map(|entry| &*entry.name);
+    let of_pools = fleet_check.results.iter().flat_map(|(_, names)| names);
+    let names: BTreeSet<&str> = names.chain(of_pools.map(String::as_str)).collect();
+    for filter in &patterns {
+        filter.require_match(&names)?;
+    }
+    let rows = fleet_check
+        .results
+        .iter()
+        .filter_map(|(row, _)| row.as_ref());
+    let rows: Vec<&ClusterRow> = rows.collect();
     report::clusters(&rows, options.format, &mut terminal.out)?;
-    if rows.is_empty() {
+    if rows.is_empty() && terminal.err.detail != Detail::Quiet {
         terminal.out.flush()?;
         writeln!(terminal.err, "no node pool is listed")?;
     }
@@ -114,15 +149,20 @@ pub fn clusters(
     Ok(Verdict::Clean)
 }
 
+/// What patterns are matched against.
+fn pool_names(view: &ClusterView, it: SelectedPool<'_>) -> Vec<String> {
+    let subject = Subject {
+        cluster: Some(view.cluster.name.to_string()),
+        pool: Some(it.pool.name.to_string()),
+        image: crate::decide::proof::image_name(it.pool, it.selection).map(str::to_owned),
+    };
+    subject.names()
+}
+
 impl ClustersOptions {
     fn is_wanted(&self, view: &ClusterView, it: SelectedPool<'_>, filters: &[&Filter]) -> bool {
         let cluster = &view.cluster;
-        let subject = Subject {
-            cluster: Some(cluster.name.to_string()),
-            pool: Some(it.pool.name.to_string()),
-            image: crate::decide::proof::image_name(it.pool, it.selection).map(str::to_owned),
-        };
-        let names = subject.names();
+        let names = pool_names(view, it);
         let is_named = |filter: &&Filter| names.iter().any(|name| filter.pattern.is_match(name));
         let provider = cluster.infra_provider.as_ref();
         let runs = cluster.k8s_version_of(it.pool);

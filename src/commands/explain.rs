@@ -141,7 +141,10 @@ fn nothing(subject: &str, workspace: &Workspace) -> Error {
         .chain(names.iter().map(|name| &**name));
     let help = match did_you_mean(subject, known) {
         Some(name) => format!("did you mean `{name}`?"),
-        None => "`metalmark images` lists the image keys, `metalmark rules` the rules".to_owned(),
+        None => {
+            "`metalmark clusters` lists clusters and pools, `metalmark images` images, `metalmark rules` rules"
+                .to_owned()
+        }
     };
     Error::Usage {
         message: format!("`{subject}` is not a rule, image, cluster or pool here\nhelp: {help}"),

@@ -59,7 +59,7 @@ pub fn images(
     Ok(Verdict::Clean)
 }
 
-/// Says on stderr what of the project is not known, so that a list is not whole.
+/// Says on stderr what is wrong in the project file, so that a list may not be whole.
 ///
 /// # Errors
 /// Nothing can be printed.
@@ -68,14 +68,13 @@ pub(super) fn print_gaps(
     judged: &[Judged],
     terminal: &mut Terminal,
 ) -> Result<(), Error> {
-    if fleet.workspace.is_whole() {
-        return Ok(());
-    }
     let found = judged.iter();
     let found = found.filter(|judged| judged.finding.rule == RuleId::ProjectFile);
     let found: Vec<Judged> = found.cloned().collect();
-    let clusters = fleet.workspace.clusters.len();
-    report::print_findings(&mut terminal.err, &found, clusters, Format::Human)?;
+    if !found.is_empty() {
+        let clusters = fleet.workspace.clusters.len();
+        report::print_findings(&mut terminal.err, &found, clusters, Format::Human)?;
+    }
     Ok(())
 }
 

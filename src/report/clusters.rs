@@ -48,6 +48,9 @@ pub fn clusters(rows: &[&ClusterRow], format: Format, out: &mut Printer) -> io::
     if format != Format::Human {
         return format.data(&rows, out);
     }
+    if rows.is_empty() {
+        return Ok(());
+    }
     let head = [
         "cluster",
         "pool",

@@ -11,8 +11,10 @@ use serde::Serialize;
 
 use crate::decide::identity::find_image;
 use crate::decide::plan::{ClusterPlan, Goal, for_cluster};
-use crate::model::cluster_view::ClusterView;
+use crate::decide::proof;
+use crate::model::cluster_view::{ClusterView, SelectedPool};
 use crate::model::rule::{Level, RuleId};
+use crate::model::selection::PoolImage;
 use crate::model::version::Version;
 use crate::printer::Printer;
 use crate::rules::Rule;
@@ -129,13 +131,16 @@ pub struct ImageAccount {
 impl ImageAccount {
     /// The account of the image with a key, or with a key of its artifact, in a cluster's catalog.
     pub fn new(key: &str, view: &ClusterView) -> Option<Self> {
-        let image = view
-            .images
-            .get(key)
-            .or_else(|| view.images.values().find(|image| &*image.artifact == key))?;
+        let by_artifact = || view.images.values().find(|image| &*image.artifact == key);
+        let Some(image) = view.images.get(key).or_else(by_artifact) else {
+            return Self::from_name(key, view);
+        };
         let used_by = view
             .pools()
-            .filter(|it| it.selection.image().catalog_key() == Some(&image.key))
+            .filter(|it| {
+                let known = view.described_image(it.selection);
+                known.is_some_and(|known| known.key == image.key)
+            })
             .map(|it| format!("{}/{}", view.cluster.name, it.pool.name));
         let installs = view.cluster.install_image.as_ref();
         let installs = installs.and_then(|named| find_image(&named.value, &view.images));
@@ -145,12 +150,31 @@ impl ImageAccount {
         Some(Self {
             image: image.key.to_string(),
             uri: image.uri.as_ref().map(|uri| uri.value.to_string()),
-            facts: pool::facts(image, &view.sources),
+            facts: pool::facts(&image.facts, &view.sources),
             used_by: used_by.collect(),
             served_for: served
                 .then(|| view.cluster.name.to_string())
                 .into_iter()
                 .collect(),
+        })
+    }
+
+    /// The account of an image that manifests name and no record describes: what its name says.
+    fn from_name(name: &str, view: &ClusterView) -> Option<Self> {
+        let is_foreign = |it: &SelectedPool<'_>| it.selection.image() == PoolImage::Foreign;
+        let pools = view.pools().filter(is_foreign).filter_map(|it| {
+            let booted = proof::booted_image(view, it.pool, it.selection)?;
+            (booted.name == name).then(|| (it, pool::facts(&booted.facts, &view.sources)))
+        });
+        let cluster = &view.cluster.name;
+        let users = pools.map(|(it, facts)| (format!("{cluster}/{}", it.pool.name), facts));
+        let (used_by, facts): (Vec<String>, Vec<_>) = users.unzip();
+        Some(Self {
+            image: name.to_owned(),
+            uri: None,
+            facts: facts.into_iter().next()?,
+            used_by,
+            served_for: Vec::new(),
         })
     }
 

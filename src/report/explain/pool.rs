@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use capi::image::Image;
+use capi::image::Facts;
 use capi::unknown::Unknown;
 use serde::Serialize;
 use yaml_tree::place::{Located, Place, Sources, Spot};
@@ -160,7 +160,7 @@ impl PoolAccount {
             unread: describe_unread_boot(view, pool),
             other_mode: selection.other_mode.as_ref().map(outcome),
             facts: image
-                .map(|image| facts(image, &view.sources))
+                .map(|image| facts(&image.facts, &view.sources))
                 .unwrap_or_default(),
         }
     }
@@ -200,7 +200,7 @@ pub(in crate::report) fn describe_unread_boot(view: &ClusterView, pool: &Pool) -
 }
 
 /// The facts of an image with their origins.
-pub(in crate::report) fn facts(image: &Image, sources: &Sources) -> BTreeMap<String, FactAccount> {
+pub(in crate::report) fn facts(facts: &Facts, sources: &Sources) -> BTreeMap<String, FactAccount> {
     let account = |(name, fact): (&std::sync::Arc<str>, &capi::image::Fact)| {
         let at = sources.resolve(fact.place);
         (
@@ -212,7 +212,7 @@ pub(in crate::report) fn facts(image: &Image, sources: &Sources) -> BTreeMap<Str
             },
         )
     };
-    image.facts.iter().map(account).collect()
+    facts.iter().map(account).collect()
 }
 
 /// What each level of the values sets for a pool, in the order of inheritance.

@@ -67,7 +67,7 @@ pub(super) fn identity(image: &Image) -> Identity {
 /// An image of a catalog.
 pub(super) fn part(view: &ClusterView, image: &Image, lines: &Mutex<Lines>) -> ImagePart {
     let mut lines = lines.lock();
-    let facts = explain::facts(image, &view.sources).into_iter();
+    let facts = explain::facts(&image.facts, &view.sources).into_iter();
     let facts = facts.map(|(name, fact)| Fact {
         name,
         value: fact.value,
