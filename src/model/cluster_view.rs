@@ -1,6 +1,7 @@
 //! One cluster: as it was read, and as its choices were resolved.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use capi::image::{Facts, Image, ImageKey, Images, fact};
@@ -27,6 +28,8 @@ pub struct ClusterRead {
     pub signing: SigningKeys,
     /// The files that its places point into.
     pub sources: Sources,
+    /// The folder whose manifests make it, which may name no file of its own but a base.
+    pub folder: Option<PathBuf>,
     /// What reading and evaluating found.
     pub findings: Vec<Finding>,
 }

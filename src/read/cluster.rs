@@ -51,6 +51,7 @@ pub fn cluster_without_nodes(workspace: &Workspace, shared: &SharedCatalog) -> C
         catalog: Arc::clone(&shared.catalog),
         signing: SigningKeys::default(),
         sources: workspace.shared.sources().clone(),
+        folder: None,
         findings: Vec::new(),
     }
 }
@@ -181,6 +182,7 @@ fn with_state(state: &State<'_>, shared: &SharedCatalog) -> Result<ClusterRead, 
         catalog,
         signing,
         sources: own.sources,
+        folder: None,
         findings,
     })
 }
@@ -234,7 +236,7 @@ pub(super) fn report_missing(missing: &[MissingSource], findings: &mut [Finding]
     );
     for finding in findings
         .iter_mut()
-        .filter(|finding| NEEDS_VALUES.contains(&finding.rule))
+        .filter(|finding| NEEDS_VALUES.contains(&finding.rule) && finding.help.is_empty())
     {
         finding.help.push(help.clone());
     }

@@ -1,10 +1,12 @@
 //! Lists the clusters of the project, and checks that their names are legal and unique.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::path::PathBuf;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use yaml_tree::place::Spot;
+use yaml_tree::suggest::did_you_mean;
 
 use crate::error::Error;
 use crate::files::Files;
@@ -83,7 +85,12 @@ fn add_source(
     } = listed;
     let paths = || source.values.iter().map(PathBuf::from);
     match (&source.name, &source.each) {
-        (Some(name), None) => entries.push(entry(name, source, paths().collect())),
+        (Some(name), None) => {
+            for path in paths() {
+                require_path(tree, &path)?;
+            }
+            entries.push(entry(name, source, paths().collect()));
+        }
         (template, Some(pattern)) => {
             let matching = clusters::matches(tree, pattern, own_output)?;
             let Matching { files, own, .. } = matching;
@@ -116,6 +123,29 @@ fn add_source(
         }
     }
     Ok(())
+}
+
+/// That something is at a path of the project file. What git has not checked out, and a link that leads nowhere, say so themselves.
+pub(super) fn require_path(tree: &dyn Files, path: &Path) -> Result<(), Box<Finding>> {
+    let is_missing = |error: Error| matches!(error, Error::Read { cause, .. } if cause.kind() == ErrorKind::NotFound);
+    if tree.is_there(path) || !tree.content(path).err().is_some_and(is_missing) {
+        return Ok(());
+    }
+    // A folder on the way may be misspelled.
+    let missing = path.ancestors().take_while(|above| !tree.is_there(above));
+    let missing = missing.last().unwrap_or(path);
+    let folder = missing.parent().unwrap_or(Path::new(""));
+    let names = tree.folder(folder).ok().flatten().unwrap_or_default();
+    let name = missing.file_name().unwrap_or_default().to_string_lossy();
+    let near = did_you_mean(&name, names.iter().map(String::as_str));
+    let help = near.map_or_else(
+        || "paths start at the folder of the project file".to_owned(),
+        |near| format!("did you mean `{}`?", files::display(&folder.join(near))),
+    );
+    let message = format!("there is no `{}`", files::display(path));
+    Err(Box::new(
+        Finding::new(RuleId::ProjectFile, message).help(help),
+    ))
 }
 
 /// A cluster whose file has another ending than its neighbors' would be nobody's, and what was rendered of it would be deleted.

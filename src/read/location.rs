@@ -44,7 +44,7 @@ pub fn location(request: &Request) -> Result<Location, Error> {
                 file: None,
             })
         } else {
-            Err(no_project())
+            Err(no_project(request, 0))
         };
     };
     let root = path
@@ -114,14 +114,24 @@ pub fn project_file(start: &Path, steps: Option<usize>) -> Option<PathBuf> {
     None
 }
 
-pub(super) fn no_project() -> Error {
-    Error::Usage {
-        message: format!(
-            "there is no `{PROJECT_FILE_NAME}` here or in a folder above, and no cluster in the manifests below\n\
-             help: name what to read: --values values.yaml --clusters 'clusters/*/values.yaml', or write a `{PROJECT_FILE_NAME}`: \
+/// The error where nothing says what to read; some environments are there that a project file could name.
+pub(super) fn no_project(request: &Request, environments: usize) -> Error {
+    // Other commands do not look for manifests.
+    let manifests = if request.flags.discovers {
+        ", and no cluster in the manifests below"
+    } else {
+        ""
+    };
+    let help = match environments {
+        0 => format!(
+            "name what to read: --values values.yaml --clusters 'clusters/*/values.yaml', or write a `{PROJECT_FILE_NAME}`: \
              `metalmark init` proposes one"
         ),
-    }
+        _ => "`metalmark init` writes one for the environments in `environment-values`".to_owned(),
+    };
+    Error::usage(format!(
+        "there is no `{PROJECT_FILE_NAME}` here or in a folder above{manifests}\nhelp: {help}"
+    ))
 }
 
 /// The project's folder below that of its repository, the nearest that holds a `.git`; empty where they are one, and where

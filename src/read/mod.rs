@@ -147,7 +147,7 @@ pub struct Flags {
     pub selected: Vec<String>,
     /// Whether manifests are requested, so that a project without clusters is whole.
     pub manifests: bool,
-    /// Whether clusters are looked for in all manifests below the folder where there is no project.
+    /// Whether clusters are looked for in all manifests below the folder where no project file says where they are.
     pub discovers: bool,
     /// Whether a run is whole without any project: only its policy is requested.
     pub without_project: bool,

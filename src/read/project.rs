@@ -64,6 +64,16 @@ pub(super) struct ProjectFile {
     pub policy: PolicyOptions,
 }
 
+impl ProjectFile {
+    /// Whether it says where clusters are: one that has only a policy, say, leaves that as it is without a project file.
+    pub(super) fn has_clusters(&self) -> bool {
+        !(self.clusters.is_empty()
+            && self.manifests.is_empty()
+            && self.pairs.is_empty()
+            && self.stamps.is_empty())
+    }
+}
+
 /// A Kubernetes version and the images of the machines that run it, each as `FILE#KEY.KEY`. In a file's path, `*` matches a part
 /// of a name and `**` any folders; between keys, `*` matches each key or item and `**` any number of them.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]

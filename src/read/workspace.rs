@@ -54,13 +54,29 @@ pub fn workspace(request: &Request) -> Result<Workspace, Error> {
             .findings
             .extend(new_files_finding(&tracked.misses()));
     }
-    let is_read = workspace.unread_files.is_empty() && workspace.unused_template.is_none();
-    let is_empty = workspace.clusters.is_empty() && workspace.findings.is_empty() && is_read;
-    if request.flags.discovers && location.file.is_none() && is_empty {
-        Err(super::location::no_project())
-    } else {
-        Ok(workspace)
+    let flags = &request.flags;
+    let has_flags = !flags.values.is_empty() || !flags.clusters.is_empty();
+    if location.file.is_some() || !flags.discovers || has_flags {
+        return Ok(workspace);
     }
+    let environments = gitops::environments(&*workspace.files)?;
+    let is_read = workspace.unread_files.is_empty() && workspace.unused_template.is_none();
+    if workspace.clusters.is_empty() && workspace.findings.is_empty() && is_read {
+        return Err(super::location::no_project(request, environments.len()));
+    }
+    workspace
+        .findings
+        .extend(environments_finding(&environments));
+    Ok(workspace)
+}
+
+/// Manifests need no project file, and values do: that there are some, so that what was checked is not taken for all.
+fn environments_finding(environments: &[PathBuf]) -> Option<Finding> {
+    let first = first_of(environments)?;
+    let message = format!("without a project file, the values in {first} are not read");
+    let finding = Finding::new(RuleId::ProjectFile, message);
+    let help = "`metalmark init` writes one for them and the manifests";
+    Some(finding.help(help).unless_set(Level::Warning))
 }
 
 /// The first of some files, and how many more there are.
@@ -162,7 +178,7 @@ fn read_by(
         root: Path::new(&root),
         flags,
         places: &places,
-        discovers: location.file.is_none() && flags.discovers && values.is_empty(),
+        discovers: flags.discovers && values.is_empty() && !project.file.has_clusters(),
     };
     let fleet = clusters(&*tree, &stated, &own_output, findings)?;
     budget::set_clusters(fleet.clusters.len());
@@ -264,7 +280,16 @@ fn clusters(
     let listed = fleet::entries(tree, file, &flags.clusters, places, own_output, findings)?;
     let mut clusters = listed.entries;
     let stamps = stamps::entries(file, places, findings);
-    let manifests: Vec<PathBuf> = file.manifests.iter().map(PathBuf::from).collect();
+    let mut manifests = Vec::new();
+    for (index, path) in file.manifests.iter().enumerate() {
+        match fleet::require_path(tree, Path::new(path)) {
+            Ok(()) => manifests.push(PathBuf::from(path)),
+            Err(finding) => {
+                let spot = places.item(&["manifests"], index);
+                findings.push(finding.with_label(spot, ""));
+            }
+        }
+    }
     let of_manifests = flags.manifests || !manifests.is_empty() || !stamps.is_empty();
     let discovers = stated.discovers && clusters.is_empty();
     let looked_at = if discovers {
@@ -283,7 +308,11 @@ fn clusters(
     graph.retain(|name, read| !is_of_values(name) && !is_of_values(&read.cluster.object_name));
     let named = graph.keys().cloned().map(ClusterEntry::new);
     clusters.extend(named);
-    if clusters.is_empty() && findings.is_empty() && !of_manifests && !discovers {
+    if clusters.is_empty()
+        && findings.is_empty()
+        && !of_manifests
+        && (!discovers || places.source.is_some())
+    {
         findings.push(fleet::no_cluster(places));
     }
     Ok(Fleet {
@@ -329,22 +358,29 @@ impl Fleet {
     fn is_inside(&self, entry: &ClusterEntry, path: &Path) -> bool {
         let is_inside = |file: &Path| path == Path::new(".") || file.starts_with(path);
         let read = self.of_manifests.get(&entry.name);
+        let folder = read.and_then(|read| read.folder.as_deref());
         let mut files = read.into_iter().flat_map(|read| read.sources.all());
         entry.layers.iter().any(|layer| is_inside(layer))
+            || folder.is_some_and(is_inside)
             || files.any(|source| is_inside(Path::new(&*source.path)))
     }
 }
 
 /// The error for a name that is no cluster's.
 pub fn no_cluster(name: &str, clusters: &[ClusterEntry]) -> Error {
-    let names = || clusters.iter().map(|entry| &*entry.name);
-    let list = || names().collect::<Vec<_>>().join(", ");
-    let help = did_you_mean(name, names()).map_or_else(
-        || format!("the clusters are {}", list()),
-        |near| format!("did you mean `{near}`?"),
-    );
+    let names: Vec<&str> = clusters.iter().map(|entry| &*entry.name).collect();
+    let list = || names[..names.len().min(MOST_LISTED)].join(", ");
+    let near = did_you_mean(name, names.iter().copied());
+    let help = match (near, names.len().saturating_sub(MOST_LISTED)) {
+        (Some(near), _) => format!("did you mean `{near}`?"),
+        (None, 0) => format!("the clusters are {}", list()),
+        (None, more) => format!("the clusters are {} and {more} more", list()),
+    };
     Error::usage(format!("there is no cluster `{name}`\nhelp: {help}"))
 }
+
+/// The most clusters that a help lists.
+const MOST_LISTED: usize = 20;
 
 /// The path of the lock, and the files with image facts without those that metalmark renders, the lock first.
 fn fact_files(
@@ -365,12 +401,28 @@ fn fact_files(
             continue;
         }
         if shared.own_output().has(tree, &file)? {
-            findings.push(layers::omission(&file, "facts"))
+            findings.push(layers::omission(&file, "facts"));
+        } else if let Err(finding) = require_facts(tree, &file, stated) {
+            findings.push(*finding);
         } else {
-            facts.push(file)
+            facts.push(file);
         }
     }
     Ok((lock, facts))
+}
+
+/// That a file with facts that the project file names is there. A layout or a page is named by more than a path, and a lock may be made later.
+fn require_facts(tree: &dyn Files, file: &Path, stated: &Stated<'_>) -> Result<(), Box<Finding>> {
+    let named = stated.file.images.facts.iter();
+    let index = { named.enumerate() }.find(|(_, named)| Path::new(named) == file);
+    let is_lock = file.extension().is_some_and(|ending| ending == "lock");
+    let Some((index, named)) = index.filter(|(_, named)| !named.contains(':') && !is_lock) else {
+        return Ok(());
+    };
+    fleet::require_path(tree, Path::new(named)).map_err(|finding| {
+        let spot = stated.places.item(&["images", "facts"], index);
+        Box::new(finding.with_label(spot, ""))
+    })
 }
 
 /// The schemas that objects are validated against, where a folder with them is named.

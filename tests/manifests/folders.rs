@@ -171,9 +171,9 @@ fn a_project_in_a_folder_judges_the_manifests_that_it_names_as_one_at_the_top() 
 .
     nothing-checked: 
 ../none
-    error: cannot read `TOP/none`: No such file or directory
+    project-file: metalmark.yaml:2
 ../../out
-    error: cannot read `../../out`: No such file or directory
+    project-file: metalmark.yaml:2
 
 "#]]);
 }

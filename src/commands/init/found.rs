@@ -11,14 +11,11 @@ use yaml_tree::value::{Node, Value};
 
 use crate::error::Error;
 use crate::files::{Files, is_kustomization};
-use crate::read::{self, gitops};
+use crate::read;
+use crate::read::gitops::{self, WORKLOAD};
 
 use super::patterns::{self, LOOKED_INTO, Pattern};
 
-/// The folders of Sylva's management clusters.
-const MANAGEMENT: &str = "environment-values/*/";
-/// The folders of its workload clusters.
-const WORKLOAD: &str = "environment-values/workload-clusters/*/";
 /// Where the values files of clusters are kept, the likeliest first. The first that holds any counts, and beside workload clusters
 /// the second, where management clusters are.
 const VALUES: [&str; 6] = [
@@ -115,7 +112,8 @@ impl Found {
     /// What would have to be there.
     pub(super) fn missing() -> &'static str {
         "found no cluster: neither Helm values that hold `cluster:`, as Sylva's do, nor Cluster API manifests\n\
-         help: run it at the top of the repository; `metalmark check --values FILE --clusters FILE` names values that it does not recognize"
+         help: run it at the top of the repository; for values that it does not recognize, type \
+         `metalmark check --values values.yaml --clusters 'clusters/*/values.yaml'`"
     }
 }
 
@@ -125,10 +123,8 @@ impl Found {
 /// A file or folder cannot be read.
 pub(super) fn search(files: &dyn Files) -> Result<Found, Error> {
     let mut found = Found::default();
-    let own_output = Arc::default();
-    // Together, for clusters of either kind are built on the bases of the other.
-    let clusters = gitops::discover(files, &[WORKLOAD, MANAGEMENT], &own_output)?;
-    let (workload, management): (Vec<PathBuf>, Vec<PathBuf>) = clusters
+    let own_output: Arc<gitops::OwnOutput> = Arc::default();
+    let (workload, management): (Vec<PathBuf>, Vec<PathBuf>) = gitops::environments(files)?
         .into_iter()
         .partition(|folder| folder.starts_with(WORKLOAD.trim_end_matches("/*/")));
     let names: BTreeSet<String> = workload.iter().map(|folder| name(folder)).collect();

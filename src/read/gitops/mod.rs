@@ -226,6 +226,19 @@ pub fn share(
     Ok(())
 }
 
+/// The folders of Sylva's management clusters.
+const MANAGEMENT: &str = "environment-values/*/";
+/// The folders of its workload clusters.
+pub const WORKLOAD: &str = "environment-values/workload-clusters/*/";
+
+/// The folders of Sylva's environments. Together, because clusters of either kind are built on the bases of the other.
+///
+/// # Errors
+/// A file or folder cannot be read.
+pub fn environments(files: &dyn Files) -> Result<Vec<PathBuf>, Error> {
+    discover(files, &[WORKLOAD, MANAGEMENT], &Arc::default())
+}
+
 /// The folders and files that match patterns and are clusters: they deploy something, and no other one of them builds on them. A
 /// folder that fails to build is kept, so that composing it reports the error.
 ///

@@ -374,6 +374,7 @@ fn no_values() -> ClusterRead {
         catalog: Arc::new(Catalog::default()),
         signing: SigningKeys::default(),
         sources: Sources::default(),
+        folder: None,
         findings: Vec::new(),
     }
 }
@@ -406,6 +407,7 @@ fn with_names(clusters: Vec<FoundCluster>) -> Vec<ClusterRead> {
             full = format!("{base}#{number}").into();
         }
         read.cluster.name = full;
+        read.folder = Some(folder.into());
         named.push(read);
     }
     named

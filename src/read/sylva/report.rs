@@ -67,6 +67,12 @@ impl<'s> Report<'s> {
         };
         let mut finding = Finding::new(rule, failure.message.clone());
         let mut steps = failure.chain.iter().rev();
+        if let (Some(fault), true) = (failure.chain.last(), failure.message.contains("`float64`")) {
+            finding = finding.help(format!(
+                "write a version in quotes: without them it is a number; `metalmark values CLUSTER --why {}` shows what is read, and where it is set",
+                fault.path
+            ));
+        }
         if let Some(fault) = steps.next() {
             let at = self.locate(fault.place, &fault.text, fault.span.clone());
             finding = finding.with_label(at, format!("in `{}`", fault.path));
