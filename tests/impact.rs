@@ -1072,6 +1072,13 @@ help: name a branch, a tag or a commit that this clone has; `git fetch` gets tho
 
 "#]]);
     stage.run("impact --against=--output=x").exit(2);
+    let new = project().file("edge.yaml", stage.read("edge.yaml"));
+    new.shell("git init --quiet .").exit(0);
+    new.run("impact").exit(2).stderr(str![[r#"
+error: this repository has no commit yet
+help: commit your files: changes are compared with a commit
+
+"#]]);
     let upgraded = stage.read("edge.yaml");
     stage.write(
         "edge.yaml",

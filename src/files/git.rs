@@ -212,6 +212,12 @@ impl Repository {
             .then(|| format!("{name}^{{commit}}"))
             .and_then(|name| self.optional(Query::Name, &["--verify", "--quiet", &name]));
         known.ok_or_else(|| {
+            if name == "HEAD" {
+                let message = "this repository has no commit yet\nhelp: commit your files: changes are compared with a commit";
+                return Error::Git {
+                    message: message.to_owned(),
+                };
+            }
             let help = if self.is_shallow() {
                 "this clone is shallow: `git fetch --unshallow`, or fetch that commit by its name"
             } else {

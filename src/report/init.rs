@@ -17,8 +17,11 @@ pub enum NextStep {
     Render,
     /// Commit the settings of hosts.
     Commit,
-    /// Write the settings of hosts.
-    Automate,
+    /// Write the settings of hosts; which code host, the user has to say, unless something here says it.
+    Automate {
+        /// Whether something says it.
+        knows_host: bool,
+    },
 }
 
 /// The project file was there before.
@@ -94,8 +97,11 @@ pub fn next(step: NextStep, out: &mut dyn Write) -> io::Result<()> {
         NextStep::Check => "`metalmark check` shows each error at its place, and what to do",
         NextStep::Render => "`metalmark render`, then commit what it wrote",
         NextStep::Commit => "commit these files; a hook also needs `pre-commit install`, once",
-        NextStep::Automate => {
+        NextStep::Automate { knows_host: true } => {
             "`metalmark init --pre-commit --ci` sets up a hook and a CI job, which check every change"
+        }
+        NextStep::Automate { knows_host: false } => {
+            "`metalmark init --pre-commit --ci=gitlab`, or `--ci=github`, sets up a hook and a CI job, which check every change"
         }
     };
     writeln!(out, "next: {text}")

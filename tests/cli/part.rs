@@ -169,3 +169,152 @@ image-unused              error    an image is enabled or declared, and no clust
         .stdout;
     assert!(elsewhere.contains("image-unused"), "{elsewhere}");
 }
+
+/// A change prints its result on stdout, and what is found beside it on stderr.
+#[test]
+fn quiet_and_verbose_mean_the_same_in_each_command() {
+    let Some(stage) = fleet().commit("two") else {
+        return;
+    };
+    let summary = |words: &str| stage.run(words).outcome.stderr;
+    let found = "2 errors, 1 warning in 2 clusters";
+    assert!(summary("impact").contains(found), "{}", summary("impact"));
+    let quiet = summary("impact --quiet");
+    assert!(quiet.contains("error[k8s-version-mismatch]"), "{quiet}");
+    assert!(
+        !quiet.contains("warning") && !quiet.contains(" in 2 clusters"),
+        "{quiet}"
+    );
+    let count = |words: &str| summary(words).matches("error[").count();
+    assert_eq!(count("impact -v"), 2);
+}
+
+#[test]
+fn a_path_of_the_project_file_where_nothing_is_has_its_line_and_the_near_name() {
+    let stage = project()
+        .file("os-images-info.yaml", "data: {}\n")
+        .file("fleet/paris/values.yaml", "cluster: {}\n")
+        .file(
+            "metalmark.yaml",
+            "version: 1
+clusters:
+  - {name: paris, values: [fleet/pariss/values.yaml]}
+  - {name: lyon, values: [fleet/pari]}
+images: {facts: [os-image-info.yaml]}
+manifests: [fleets, other/folder]
+",
+        );
+    stage.run("check --output concise").exit(1).screen(str![[r#"
+metalmark.yaml:3:5: error[project-file]: there is no `fleet/pariss/values.yaml`
+metalmark.yaml:4:5: error[project-file]: there is no `fleet/pari`
+metalmark.yaml:5:18: error[project-file]: there is no `os-image-info.yaml`
+metalmark.yaml:6:13: error[project-file]: there is no `fleets`
+metalmark.yaml:6:21: error[project-file]: there is no `other/folder`
+5 errors
+
+"#]]);
+    let helps = stage.run("check").exit(1).outcome.stdout;
+    let helps: Vec<&str> = helps
+        .lines()
+        .filter(|line| line.contains("help: "))
+        .collect();
+    snapbox::assert_data_eq!(
+        helps.join("\n"),
+        str![[r#"
+  = help: did you mean `fleet/paris`?
+  = help: did you mean `os-images-info.yaml`?
+  = help: did you mean `fleet`?
+  = help: paths start at the folder of the project file
+"#]]
+    );
+    // What a flag names has no line.
+    stage.run("check --info none.yaml --values fleet/paris/values.yaml --clusters fleet/*/values.yaml").exit(2);
+}
+
+#[test]
+fn a_project_file_with_a_policy_alone_changes_no_cluster() {
+    let stage = project().file("north/one.yaml", cluster("v1.33.5", "kindest/node:v1.33.5"));
+    let before = stage.run("check").exit(0).outcome.stdout;
+    for text in ["", "version: 1\npolicy: {rules: {image-unused: off}}\n"] {
+        stage.write("metalmark.yaml", text);
+        assert_eq!(stage.run("check").exit(0).outcome.stdout, before);
+    }
+    stage.remove("north/one.yaml");
+    stage.run("check --output concise").exit(1).screen(str![[r#"
+error[nothing-checked]: there are no clusters, so nothing is checked
+1 error
+
+"#]]);
+}
+
+#[test]
+fn environments_beside_manifests_are_said_to_be_unread_without_a_project_file() {
+    let stage = project().folder("fixtures/workspaces/sylva-flux");
+    stage.remove("metalmark.yaml");
+    stage.run("check").exit(2).screen(str![[r#"
+error: there is no `metalmark.yaml` here or in a folder above, and no cluster in the manifests below
+help: `metalmark init` writes one for the environments in `environment-values`
+
+"#]]);
+    stage.write("edge.yaml", cluster("v1.33.5", "kindest/node:v1.33.5"));
+    stage.run("check").exit(0).screen(str![[r#"
+warning[project-file]: without a project file, the values in `environment-values/workload-clusters/edge-1` and 4 more are not read
+ |
+ = help: `metalmark init` writes one for them and the manifests
+
+1 warning; 2 node pools checked: 2 by name only
+
+"#]]);
+}
+
+#[test]
+fn what_renders_nothing_says_what_there_is_to_do_with_manifests() {
+    let stage = project().file("edge.yaml", cluster("v1.33.5", "kindest/node:v1.33.5"));
+    stage.run("render").exit(2).screen(str![[r#"
+error: there is no `metalmark.yaml` here or in a folder above
+help: name what to read: --values values.yaml --clusters 'clusters/*/values.yaml', or write a `metalmark.yaml`: `metalmark init` proposes one
+
+"#]]);
+    stage.write("metalmark.yaml", "version: 1\nmanifests: [.]\n");
+    stage.run("render").exit(2).screen(str![[r#"
+error: there is nothing to render: the project file has no `outputs`
+help: `metalmark check` checks your manifests; `metalmark stamp` writes images into them
+
+"#]]);
+}
+
+#[test]
+fn an_overlay_that_has_only_a_namespace_of_its_own_names_its_cluster() {
+    let stage = project()
+        .file("base/edge.yaml", cluster("v1.33.5", "kindest/node:v1.33.5"))
+        .file("base/kustomization.yaml", "resources: [edge.yaml]\n")
+        .file(
+            "dev/kustomization.yaml",
+            "resources: [../base]\nnamespace: dev\n",
+        )
+        .file(
+            "prod/kustomization.yaml",
+            "resources: [../base]\nnamespace: prod\n",
+        );
+    let one = "no findings in 1 cluster; 2 node pools checked: 2 by name only\n";
+    assert_eq!(stage.run("check dev").exit(0).outcome.stdout, one);
+    let listed = stage.run("clusters prod/").exit(0).outcome.stdout;
+    assert_eq!(listed.matches("prod/edge").count(), 2, "{listed}");
+    // What manifests name is explained by that name.
+    stage
+        .run("explain kindest/node:v1.33.5")
+        .exit(0)
+        .screen(str![[r#"
+kindest/node:v1.33.5 (no reference)
+  facts
+    k8s-version: 1.33.5  (the image's name)
+  used by: dev/edge/control-plane, dev/edge/edge-md, prod/edge/control-plane, prod/edge/edge-md
+  served for: nobody
+
+"#]]);
+    stage.run("explain nothing").exit(2).screen(str![[r#"
+error: `nothing` is not a rule, image, cluster or pool here
+help: `metalmark clusters` lists clusters and pools, `metalmark images` images, `metalmark rules` rules
+
+"#]]);
+}

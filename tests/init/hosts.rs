@@ -9,6 +9,7 @@ use yaml_tree::json::{Html, to_json};
 use yaml_tree::place::FileId;
 
 use super::{init, workspace};
+use crate::support::manifests::{GOOD, cluster};
 use crate::support::stage::{Is, Stage, project, table};
 use crate::support::{copy_into, repository};
 
@@ -244,7 +245,7 @@ wrote metalmark.yaml
 found 1 cluster with 1 node pool: Cluster API manifests
 described 1 image under `images.records`; `stamps` says who boots which
 1 warning in 1 cluster; 1 node pool checked: 1 by name only
-next: `metalmark init --pre-commit --ci` sets up a hook and a CI job, which check every change
+next: `metalmark init --pre-commit --ci=gitlab`, or `--ci=github`, sets up a hook and a CI job, which check every change
 
 "#]]);
 }
@@ -270,6 +271,21 @@ fn the_job_is_that_of_the_code_host_of_the_repository() {
             lines.any(|line| line.starts_with("metalmark render --check ")),
             "{job}"
         );
+    }
+    // What is proposed works as it is typed.
+    let machines = cluster("v1.31.8", GOOD);
+    for (config, proposed) in [
+        (&*gitlab, "`metalmark init --pre-commit --ci` "),
+        (
+            "",
+            "`metalmark init --pre-commit --ci=gitlab`, or `--ci=github`, ",
+        ),
+    ] {
+        let stage = project()
+            .file(".git/config", config)
+            .file("edge.yaml", &machines);
+        let said = init(&stage, "");
+        assert!(said.contains(proposed), "{said}");
     }
     // An own pipeline is left as it is.
     let stage = workspace("sylva-flux").file(GITLAB, "stages: [test]\n");

@@ -102,7 +102,7 @@ fn in_a_repository_without_values_the_missing_files_are_reported() {
     let stage = project();
     stage.run("init").exit(2).screen(str![[r#"
 error: found no cluster: neither Helm values that hold `cluster:`, as Sylva's do, nor Cluster API manifests
-help: run it at the top of the repository; `metalmark check --values FILE --clusters FILE` names values that it does not recognize
+help: run it at the top of the repository; for values that it does not recognize, type `metalmark check --values values.yaml --clusters 'clusters/*/values.yaml'`
 
 "#]]);
     stage.write("template.yaml", TEMPLATE);
@@ -172,7 +172,7 @@ spec: {template: /dc/vm/ubuntu-v1.31.6-eks-d-1-31-12-eks-a-0.22.0-amd64, osFamil
 wrote metalmark.yaml
 found 1 cluster with 1 node pool: Cluster API manifests
 no findings in 1 cluster; 1 node pool checked: 1 by name only
-next: `metalmark init --pre-commit --ci` sets up a hook and a CI job, which check every change
+next: `metalmark init --pre-commit --ci=gitlab`, or `--ci=github`, sets up a hook and a CI job, which check every change
 
 "#]]);
     project_file(&stage).is(str![[r#"

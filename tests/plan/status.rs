@@ -305,7 +305,7 @@ a goal that is a number
     help: type `--to MINOR` or `--patch-only`, or write `plan: {to: "1.33"}` to the project file
 no goal
     error: no goal is given
-    help: type `--to MINOR` or `--patch-only`, or write `plan: {to: "1.33"}` to the project file
+    help: write `plan: {to: "1.33"}` to the project file
 no goal of a plan
     error: no goal is given
     help: type `--to MINOR` or `--patch-only`, or write `plan: {to: "1.33"}` to the project file

@@ -597,6 +597,7 @@ fn an_option_that_is_missing_or_wrong_is_a_finding_with_the_line_to_write() {
         "target: argocd",
         "target: manifests, api-version: v1alpha1",
         "target: configmap, name-suffix-hash: 'yes'",
+        "target: flux, patch: sylva-units, chart: charts/sylva-unit",
     ];
     let told = table(options, |options| {
         let screen = edge(KEYS, options).run("render").exit(1).outcome.stderr;
@@ -613,6 +614,9 @@ target: manifests, api-version: v1alpha1
     = help: write one of v1beta1, v1beta2
 target: configmap, name-suffix-hash: 'yes'
     error[project-file]: option `name-suffix-hash` of target `configmap` is true or false, not `"yes"`
+target: flux, patch: sylva-units, chart: charts/sylva-unit
+    error[project-file]: `charts/sylva-unit` is almost the name of Sylva's chart
+    = help: did you mean `sylva-units`?
 
 "#]],
     );

@@ -188,7 +188,11 @@ impl Proposal {
         } else if options.pre_commit || options.ci.is_some() {
             NextStep::Commit
         } else {
-            NextStep::Automate
+            let top = repository_top(&workspace.settings.root);
+            let files = Disk::new(&top.unwrap_or_else(|| workspace.settings.root.clone()))?;
+            NextStep::Automate {
+                knows_host: CodeHost::detect(&files).is_ok(),
+            }
         };
         report::init::next(next, out)?;
         Ok(())

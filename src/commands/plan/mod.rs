@@ -218,9 +218,14 @@ fn find_goal(options: &PlanOptions, fleet: &Fleet) -> Result<Goal, Error> {
     let upgrade = fleet.workspace.settings.waves.to;
     let upgrade = upgrade.map(|(major, minor)| Goal::Minor(major, minor));
     typed.or(upgrade).ok_or_else(|| {
-        Error::usage(
-            "no goal is given\nhelp: type `--to MINOR` or `--patch-only`, or write `plan: {to: \"1.33\"}` to the project file",
-        )
+        let typed = if options.status {
+            ""
+        } else {
+            "type `--to MINOR` or `--patch-only`, or "
+        };
+        Error::usage(format!(
+            "no goal is given\nhelp: {typed}write `plan: {{to: \"1.33\"}}` to the project file"
+        ))
     })
 }
 

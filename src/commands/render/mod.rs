@@ -110,9 +110,12 @@ pub(super) fn run_held(
     }
     options.gate.apply(&mut workspace.settings.policy);
     if workspace.settings.outputs.is_empty() {
-        return Err(Error::Usage {
-            message: NO_OUTPUT.to_owned(),
-        });
+        let help = if workspace.manifests.is_empty() || workspace.has_values() {
+            RENDER_VALUES
+        } else {
+            CHECK_MANIFESTS
+        };
+        return Err(Error::usage(format!("{NO_OUTPUT}\nhelp: {help}")));
     }
     let options = &RenderOptions {
         reporting: options.reporting.resolve_in(request.directory.as_ref()),
@@ -168,8 +171,11 @@ pub(super) fn check_all<T: Send>(
     Ok(plan_render(&job, keep)?.fleet_check)
 }
 
-const NO_OUTPUT: &str = "there is nothing to render: the project file has no `outputs`\n\
-     help: add `outputs: [{target: manifests, path: rendered}]`, or type --target manifests --out rendered";
+const NO_OUTPUT: &str = "there is nothing to render: the project file has no `outputs`";
+const RENDER_VALUES: &str = "add `outputs: [{target: manifests, path: rendered}]`, or type --target manifests --out rendered";
+/// Manifests are there already.
+const CHECK_MANIFESTS: &str =
+    "`metalmark check` checks your manifests; `metalmark stamp` writes images into them";
 
 /// Everything as one stream, clusters in order, then what they share.
 fn print(fleet: Fleet, options: &RenderOptions, terminal: &mut Terminal) -> Result<Verdict, Error> {

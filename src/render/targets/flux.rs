@@ -9,11 +9,13 @@
 //! `${…}` in values is not meant for Flux: objects that contain it have the annotation that disables substitution, since an
 //! undefined variable would become empty.
 
+use yaml_tree::suggest::did_you_mean;
 use yaml_tree::value::{Entry, Map, Node, Value};
 
 use super::flux_apply::{apply, kustomization, objects_folder, values_from};
 use super::{Content, Target, TargetFile, TargetInput, flag_option, text_option};
 use crate::model::finding::Finding;
+use crate::model::rule::RuleId;
 use crate::model::settings::Output;
 use crate::render::objects::choices::{self, Root, Style};
 use crate::render::objects::guard;
@@ -110,7 +112,15 @@ const OPTIONS: &[(&str, &str)] = options! {
 fn chart_root(input: &TargetInput<'_>, findings: &mut Vec<Finding>) -> Root {
     // A release that is patched has its chart already; Sylva's is called as its chart is.
     let patched = text_option(input.output, "patch", "", findings);
-    Root::from_chart(text_option(input.output, "chart", patched, findings))
+    let chart = text_option(input.output, "chart", patched, findings);
+    let name = chart.trim_end_matches('/').rsplit('/').next();
+    // Where the values go depends on the name.
+    if let Some(near) = name.and_then(|name| did_you_mean(name, ["sylva-units"])) {
+        let message = format!("`{chart}` is almost the name of Sylva's chart");
+        let finding = Finding::new(RuleId::ProjectFile, message);
+        findings.push(finding.help(format!("did you mean `{near}`?")));
+    }
+    Root::from_chart(chart)
 }
 
 /// The ConfigMap with the images' facts. None for sylva-units: a job of that chart writes the object with this name, which two
