@@ -236,7 +236,10 @@ pub(super) fn report_missing(missing: &[MissingSource], findings: &mut [Finding]
     );
     for finding in findings
         .iter_mut()
-        .filter(|finding| NEEDS_VALUES.contains(&finding.rule) && finding.help.is_empty())
+        // A value of the wrong type is there.
+        .filter(|finding| {
+            NEEDS_VALUES.contains(&finding.rule) && !finding.message.contains("`float64`")
+        })
     {
         finding.help.push(help.clone());
     }

@@ -54,20 +54,24 @@ pub fn workspace(request: &Request) -> Result<Workspace, Error> {
             .findings
             .extend(new_files_finding(&tracked.misses()));
     }
-    let flags = &request.flags;
-    let has_flags = !flags.values.is_empty() || !flags.clusters.is_empty();
-    if location.file.is_some() || !flags.discovers || has_flags {
-        return Ok(workspace);
-    }
-    let environments = gitops::environments(&*workspace.files)?;
-    let is_read = workspace.unread_files.is_empty() && workspace.unused_template.is_none();
-    if workspace.clusters.is_empty() && workspace.findings.is_empty() && is_read {
+    if is_without_project(request, &location) && is_blank(&workspace) {
+        let environments = gitops::environments(&*workspace.files)?;
         return Err(super::location::no_project(request, environments.len()));
     }
-    workspace
-        .findings
-        .extend(environments_finding(&environments));
     Ok(workspace)
+}
+
+/// Whether nothing says where clusters are, so that the manifests do.
+fn is_without_project(request: &Request, location: &Location) -> bool {
+    let flags = &request.flags;
+    let has_flags = !flags.values.is_empty() || !flags.clusters.is_empty();
+    location.file.is_none() && flags.discovers && !has_flags
+}
+
+/// Whether there is nothing to say of the manifests.
+fn is_blank(workspace: &Workspace) -> bool {
+    let is_read = workspace.unread_files.is_empty() && workspace.unused_template.is_none();
+    workspace.clusters.is_empty() && workspace.findings.is_empty() && is_read
 }
 
 /// Manifests need no project file, and values do: that there are some, so that what was checked is not taken for all.
@@ -119,7 +123,14 @@ pub fn workspace_in(
     location: &Location,
     tree: Arc<dyn Files>,
 ) -> Result<Workspace, Error> {
-    read_by(open_valid, request, location, tree)
+    let mut workspace = read_by(open_valid, request, location, tree)?;
+    if is_without_project(request, location) && !is_blank(&workspace) {
+        let environments = gitops::environments(&*workspace.files)?;
+        workspace
+            .findings
+            .extend(environments_finding(&environments));
+    }
+    Ok(workspace)
 }
 
 /// The same for an editor, where a project file is broken while it is typed: an empty project then, with the finding that says where.

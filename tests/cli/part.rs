@@ -267,6 +267,23 @@ warning[project-file]: without a project file, the values in `environment-values
 "#]]);
 }
 
+/// Both sides of a change lack the project file, so nothing of that is new.
+#[test]
+fn environments_that_are_unread_on_both_sides_are_no_change() {
+    let stage = project()
+        .folder("fixtures/workspaces/sylva-flux")
+        .file("edge.yaml", cluster("v1.33.5", "kindest/node:v1.33.5"));
+    stage.remove("metalmark.yaml");
+    let Some(stage) = stage.commit("both") else {
+        return;
+    };
+    let change = stage.run("impact").exit(0).outcome.stdout;
+    let (_, change) = change
+        .split_once("\n\n")
+        .expect("a line that names the commit");
+    snapbox::assert_data_eq!(change, str![]);
+}
+
 #[test]
 fn what_renders_nothing_says_what_there_is_to_do_with_manifests() {
     let stage = project().file("edge.yaml", cluster("v1.33.5", "kindest/node:v1.33.5"));
