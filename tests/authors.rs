@@ -663,8 +663,8 @@ os_images: {sle: {uri: 'oci://registry.example.org/sle:1', image-format: contain
 ";
     assert_cases(
         str![[r#"
-host: {addresss: public}
-    error[value-type]: `cluster.control_plane_endpoint.host` has no key `addresss`
+host: {addres_: public}
+    error[value-type]: `cluster.control_plane_endpoint.host` has no key `addres_`
     = help: did you mean `address`?
 host: {address: public}
 explicit: {hots: api.example.org}

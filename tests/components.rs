@@ -611,7 +611,7 @@ arch: amd64
 env_declare: [A]
     site.yaml:1:70: error[component-mismatch]: component bundle `k8s` has no key `env_declare` (cluster site, pool control-plane)
 k8s_versio: v1.31.8
-    site.yaml:1:70: error[component-mismatch]: component bundle `k8s` has no key `k8s_versio` (cluster site, pool control-plane)
+    site.yaml:1:69: error[component-mismatch]: component bundle `k8s` has no key `k8s_versio` (cluster site, pool control-plane)
 distros: [ubuntu], archs: [amd64], env: {A: b}, env_declared: [A], env_required: [A], k8s_flavor: kubeadm, variant: cis, public_key: a.pub
 
 "#]],
