@@ -365,7 +365,7 @@ warning[namespace-missing]: `Group app/all` is in namespace `app`, which the bun
 
 /// Sylva's "What we have today": the image server's entry, and the URL that machines boot it from.
 #[test]
-fn the_image_of_a_url_is_not_called_unused_while_machines_boot_its_file() {
+fn the_image_of_a_url_is_used_and_served_while_machines_boot_its_file() {
     let stage = project()
         .settings("values: [values.yaml]")
         .file(
@@ -421,6 +421,11 @@ warning[checksum-by-url]: the checksum is a URL
 2 warnings in 1 cluster; 1 node pool checked: 1 by name only
 
 "#]]);
+    let served = |stage: &Stage| {
+        let images = stage.run("images --output json").outcome.stdout;
+        images.contains("\"served\": true")
+    };
+    assert!(served(&stage));
     // Its help, followed: the digest itself.
     let sum = "http://ubuntu-jammy-plain-rke2-1-26-9.os-images.svc.cluster.local:8080/ubuntu-jammy-plain-rke2-1.26.9.qcow2.sha256sum";
     stage.edit(

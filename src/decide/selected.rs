@@ -82,9 +82,9 @@ pub fn apply_change(
 }
 
 /// The images that are served for a cluster, sorted: where any entry says `enabled`, those that say `true`
-/// (docs/sylva.md#the-catalog); else those that its pools select and those that its additional selectors match
-/// (docs/sylva.md#the-image-server). A key that a pool names is a key here, where upstream takes it for a pattern
-/// (docs/sylva.md#the-image-server).
+/// (docs/sylva.md#the-catalog); else those that its pools select or name by the URL at which they are served, and those that its
+/// additional selectors match (docs/sylva.md#the-image-server). A key that a pool names is a key here, where upstream
+/// takes it for a pattern (docs/sylva.md#the-image-server).
 pub fn images_to_serve(
     cluster: &Cluster,
     selections: &[Selection],
@@ -98,11 +98,9 @@ pub fn images_to_serve(
             .filter(|image| image.enabled.as_ref().is_some_and(|enabled| enabled.value));
         return enabled.map(|image| Arc::clone(&image.key)).collect();
     }
-    let mut keys: BTreeSet<ImageKey> = selections
-        .iter()
-        .filter_map(|selection| selection.image().catalog_key())
-        .cloned()
-        .collect();
+    let selected = { selections.iter() }.filter_map(|selection| selection.image().catalog_key());
+    let by_url = { cluster.pools.iter() }.filter_map(|pool| pool.choice.served.as_ref());
+    let mut keys: BTreeSet<ImageKey> = selected.chain(by_url).cloned().collect();
     for (_, selector) in &cluster.additional_selectors {
         // A selector that is refused serves nothing; the rules say so.
         let found = matching::matching(selector, cluster.library, images, mode, patterns);

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use capi::image::{Image, ImageKey, Images, fact};
+use capi::location::file_name;
 
 use super::context;
 use super::engine::Engine;
@@ -47,11 +48,20 @@ impl ImageUrls {
         let is_served = |image: &&Image| {
             let scope = context::scope(Some(context::image(images, &image.key)), Some(&cluster));
             let made = self.engine.render_line(URL_TEMPLATE, scope);
-            made.is_ok_and(|made| made == url)
+            made.is_ok_and(|made| made == url) || is_at_first_server(url, image)
         };
         let mut served = images.values().filter(is_said).filter(is_served);
         let only = served.next()?;
         let key = Arc::clone(&only.key);
         served.next().is_none().then_some(key)
     }
+}
+
+/// Whether a URL is where Sylva's first image servers had an image: `http://KEY.os-images.…/FILENAME`
+/// (docs/sylva.md#the-image-server).
+fn is_at_first_server(url: &str, image: &Image) -> bool {
+    let host = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let rest = host.strip_prefix(&*image.key);
+    rest.is_some_and(|rest| rest.starts_with(".os-images."))
+        && image.facts.text(fact::FILENAME) == Some(file_name(url))
 }

@@ -281,10 +281,13 @@ fn environments_that_are_unread_on_both_sides_are_no_change() {
     let (_, change) = change
         .split_once("\n\n")
         .expect("a line that names the commit");
-    snapbox::assert_data_eq!(change, str![[r#"
+    snapbox::assert_data_eq!(
+        change,
+        str![[r#"
 no machine is re-provisioned, 1 cluster as before, 1 source not read, as before
 
-"#]]);
+"#]]
+    );
 }
 
 #[test]

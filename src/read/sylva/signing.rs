@@ -68,9 +68,16 @@ fn child(parent: Answer<Branch>, name: &str) -> Answer<Branch> {
     }
 }
 
-/// An empty key is none. One that cannot be evaluated is not: what it was to prove is not proven.
+/// A key that is written empty is none. One that cannot be evaluated, or of which nothing comes, is not: what it was to prove is not
+/// proven.
 fn key(parent: Answer<Branch>, name: &str, report: &mut Report<'_>) -> Option<NamedKey> {
-    let node = child(parent.clone(), name).and_then(|key| match key {
+    let key = child(parent.clone(), name);
+    let is_computed = matches!(&key, Ok(Some(key)) if !key.is_plain());
+    let path = || match &parent {
+        Ok(Some(parent)) => format!("{}.{name}", parent.path()),
+        _ => name.to_owned(),
+    };
+    let node = key.and_then(|key| match key {
         Some(key) => key.node(),
         None => Ok(None),
     });
@@ -83,14 +90,14 @@ fn key(parent: Answer<Branch>, name: &str, report: &mut Report<'_>) -> Option<Na
         Ok(None) => None,
         Ok(Some(node)) => match &node.value {
             Value::Null => None,
+            Value::String(text) if text.trim().is_empty() && is_computed => {
+                report.unfit(&path(), node.place, "a public key");
+                Some(NamedKey::Failed(node.place))
+            }
             Value::String(text) if text.trim().is_empty() => None,
             Value::String(text) => Some(NamedKey::Text(Located::new(Arc::clone(text), node.place))),
             _ => {
-                let path = match parent {
-                    Ok(Some(parent)) => format!("{}.{name}", parent.path()),
-                    _ => name.to_owned(),
-                };
-                report.wrong_type(&path, &node, "a string");
+                report.wrong_type(&path(), &node, "a string");
                 Some(NamedKey::Failed(node.place))
             }
         },
