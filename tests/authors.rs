@@ -219,6 +219,26 @@ warning[endpoint-missing]: ElementalCluster `site` has no control plane endpoint
 1 warning in 1 cluster; 1 node pool checked: 1 by name only
 
 "#]]);
+    // As for values: the first of the labelled hosts, with its address.
+    let host = |name: &str, is_control_plane: bool, address: &str| {
+        format!(
+            "---\napiVersion: infrastructure.cluster.x-k8s.io/v1beta1\nkind: ElementalHost\nmetadata: {{name: {name}, namespace: default, \
+             labels: {{control-plane: \"{is_control_plane}\"}}, annotations: {{metalmark.dev/address.internal: {address}}}}}\n"
+        )
+    };
+    let hosts = [("c", true, 13), ("b", true, 12), ("a", false, 11)];
+    let hosts =
+        hosts.map(|(name, is_leader, last)| host(name, is_leader, &format!("192.0.2.{last}")));
+    stage.write("hosts.yaml", hosts.concat());
+    let help = "= help: host `b` of the control plane's has the address `192.0.2.12`";
+    let screen = print(&stage.run("check").exit(0));
+    assert!(screen.contains(help), "{screen}");
+    stage.edit("hosts.yaml", "192.0.2.12", "'1:2'");
+    let screen = print(&stage.run("check").exit(0));
+    assert!(
+        screen.contains("host `c` of the control plane's"),
+        "{screen}"
+    );
     stage.edit("cluster.yaml", "host: \"\"", "host: 192.0.2.11");
     stage.run("check").exit(0).screen(str![[r#"
 no findings in 1 cluster; 1 node pool checked: 1 by name only

@@ -427,6 +427,13 @@ elemental-cluster  elemental-cluster-md-0  elemental  v1.31.8+rke2r1  –      u
 
 "#]]
     );
+    other.edit("elemental.yaml", "componentsBundle", "componentBundle");
+    other.check().is(str![[r#"
+error[key-misspelled] elemental.yaml:26:7 `componentBundle` => componentsBundle
+elemental-cluster/elemental-cluster-md-0 v1.31.8+rke2r1 (elemental.yaml:15:16): by_name, sle-rke2-v1.31.8-rke2r1@sha256:1111111111111111111111111111111111111111111111111111111111111111 (elemental.yaml:27:51) holds 1.31.8+rke2r1 (elemental.yaml:27:51)
+
+"#]]);
+    other.edit("elemental.yaml", "componentBundle", "componentsBundle");
     other.edit(
         "elemental.yaml",
         "registry.suse.com/rancher/elemental/bundles/${BUNDLE}",
@@ -465,7 +472,7 @@ fn a_bundle_without_an_image_renders() {
         stage.run("clusters").exit(0).outcome.stdout,
         str![[r#"
 CLUSTER  POOL           PROVIDER   KUBERNETES      IMAGE  JUDGMENT
-edge     control-plane  elemental  v1.26.7+rke2r1  –      by name only: `1.26.7+rke2r1` in the image's name
+edge     control-plane  elemental  v1.26.7+rke2r1  –      by name only: `1.26.7+rke2r1` in the component bundle's tag
 
 "#]]
     );
@@ -601,17 +608,17 @@ fn what_an_entry_of_a_bundle_misspells_is_an_error() {
     assert_cases(
         str![[r#"
 digest: 'sha256:abc'
-    site.yaml:1:65: error[component-mismatch]: component bundle `k8s` has a `digest` that is no digest (cluster site, pool control-plane)
+    site.yaml:1:65: error[component-mismatch]: component bundle `k8s` has a `digest` that is no digest (cluster site)
 sha256: abc
-    site.yaml:1:65: error[component-mismatch]: component bundle `k8s` has a `sha256` that is no digest (cluster site, pool control-plane)
+    site.yaml:1:65: error[component-mismatch]: component bundle `k8s` has a `sha256` that is no digest (cluster site)
 distro: [ubuntu]
-    site.yaml:1:65: error[component-mismatch]: component bundle `k8s` has no key `distro` (cluster site, pool control-plane)
+    site.yaml:1:65: error[component-mismatch]: component bundle `k8s` has no key `distro` (cluster site)
 arch: amd64
-    site.yaml:1:63: error[component-mismatch]: component bundle `k8s` has no key `arch` (cluster site, pool control-plane)
+    site.yaml:1:63: error[component-mismatch]: component bundle `k8s` has no key `arch` (cluster site)
 env_declare: [A]
-    site.yaml:1:70: error[component-mismatch]: component bundle `k8s` has no key `env_declare` (cluster site, pool control-plane)
+    site.yaml:1:70: error[component-mismatch]: component bundle `k8s` has no key `env_declare` (cluster site)
 k8s_versio: v1.31.8
-    site.yaml:1:69: error[component-mismatch]: component bundle `k8s` has no key `k8s_versio` (cluster site, pool control-plane)
+    site.yaml:1:69: error[component-mismatch]: component bundle `k8s` has no key `k8s_versio` (cluster site)
 distros: [ubuntu], archs: [amd64], env: {A: b}, env_declared: [A], env_required: [A], k8s_flavor: kubeadm, variant: cis, public_key: a.pub
 
 "#]],
@@ -621,4 +628,7 @@ distros: [ubuntu], archs: [amd64], env: {A: b}, env_declared: [A], env_required:
         entry(&format!("digest: 'sha256:{sum}', sha256: '{sum}'")),
         [""; 0]
     );
+    let unused =
+        entry("digest: 'sha256:abc'}, other: {uri: 'oci://r.example/other:1', digest: abc");
+    assert!(unused[1].contains("`other` has a `digest`"), "{unused:?}");
 }

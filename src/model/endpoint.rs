@@ -201,6 +201,9 @@ impl KubeVipMode {
     ];
 }
 
+/// The classes of addresses that a host is reached by, the first that is there, where no others are said.
+pub const ADDRESS_CLASSES: [&str; 5] = ["internal", "primary", "public", "vpn", "registration"];
+
 /// The host from which the endpoint is derived: among the selected hosts with an address of the first available class, the one
 /// with the lowest name.
 pub fn lowest_host<'a>(

@@ -4,10 +4,15 @@
 //!
 //! <https://github.com/metal3-io/baremetal-operator>, `apis/metal3.io/v1alpha1`; <https://elemental.docs.rancher.com/machineinventory-reference>.
 
+use std::sync::Arc;
+
 use capi::secrets;
 use yaml_tree::engine::Engine;
-use yaml_tree::place::{FileId, Source};
+use yaml_tree::json::scalar_text;
+use yaml_tree::place::{FileId, Located, Place, Source};
 use yaml_tree::value::{Entry, Map, Node};
+
+use crate::model::endpoint::{Host, is_host};
 
 /// The kinds of hosts.
 const KINDS: [&str; 3] = ["BareMetalHost", "ElementalHost", "MachineInventory"];
@@ -43,6 +48,24 @@ pub(super) fn inventory(source: &Source, file: FileId) -> Option<Node> {
     let inventory = Entry::from_value("inventory", inventory);
     let cluster = Entry::from_value("cluster", Map::from_iter([inventory]));
     Some(Node::from_value(Map::from_iter([cluster])))
+}
+
+/// The host that an object is.
+pub(super) fn host(object: &Node) -> Option<Host> {
+    let Entry { key, node, .. } = entry(object)?;
+    let texts = |key| {
+        let entries = node.entries(&[key]);
+        entries.filter_map(|entry| Some((Arc::clone(&entry.key), scalar_text(&entry.node.value)?)))
+    };
+    let addresses = texts("addresses").filter(|(_, address)| is_host(address));
+    Some(Host {
+        name: key,
+        place: object.place,
+        labels: texts("labels").collect(),
+        addresses: addresses
+            .map(|(class, address)| (class, Located::new(address, Place::NONE)))
+            .collect(),
+    })
 }
 
 /// A host by its name, with its labels and addresses.

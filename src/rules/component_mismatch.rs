@@ -1,10 +1,7 @@
 //! A node pool's component bundle does not fit it.
 
-use std::sync::Arc;
-
-use capi::image::{Fact, Image, Origin, fact};
+use capi::image::{Image, Origin, fact};
 use oci_artifacts::{Digest, Reference};
-use yaml_tree::place::Place;
 use yaml_tree::suggest::did_you_mean;
 
 use crate::decide::component_choice::{Mismatch, Wants, mismatches};
@@ -19,9 +16,12 @@ use crate::model::selection::BundleOutcome;
 use crate::model::signing::KEY_PROPERTY;
 use crate::rules::ClusterInput;
 
-/// Looks at every node pool that selects a component bundle.
+/// Looks at every component bundle, and at every node pool that selects one.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
     let view = input.view;
+    for bundle in view.bundles.values() {
+        find_faults(input, bundle, findings);
+    }
     for (
         SelectedPool {
             pool, selection, ..
@@ -121,18 +121,6 @@ fn check_bundle(
         }
         finding.with_label(input.spot(bundle.place), "described here")
     };
-    for Fault {
-        place,
-        clause,
-        help,
-    } in find_faults(bundle)
-    {
-        let message = format!("component bundle `{key}` {clause}");
-        let finding = Finding::new(RuleId::ComponentMismatch, message)
-            .with_subject(input.subject(Some(pool)))
-            .with_label(input.spot(place), "");
-        findings.push(finding.help(help));
-    }
     for mismatch in mismatches(&declared, wants) {
         let message = format!(
             "component bundle `{key}` {}",
@@ -181,48 +169,42 @@ fn check_bundle(
     }
 }
 
-/// What an entry of `component_bundles` says, and nobody would carry out.
-struct Fault {
-    place: Place,
-    clause: String,
-    help: String,
-}
-
-/// The digests of an entry that are none, and the keys that are nearly one of its own: others are facts for selectors.
-fn find_faults(bundle: &Image) -> Vec<Fault> {
+/// The digests of an entry of `component_bundles` that are none, and the keys that are nearly one of its own: others are facts for
+/// selectors.
+fn find_faults(input: &ClusterInput<'_>, bundle: &Image, findings: &mut Vec<Finding>) {
     let written = bundle.facts.iter();
-    let written = written.filter(|(_, fact)| fact.origin == Origin::Values);
-    let fault = |(name, fact): (&Arc<str>, &Fact)| {
+    for (name, fact) in written.filter(|(_, fact)| fact.origin == Origin::Values) {
         let key = name.split('.').next().unwrap_or(name);
-        let (is_digest, form) = match key {
-            "digest" => (
-                Digest::parse(&fact.value).is_ok(),
-                "`sha256:` and 64 hex digits",
-            ),
+        let fault = match key {
+            "digest" => {
+                let is_digest = Digest::parse(&fact.value).is_ok();
+                (!is_digest).then_some("`sha256:` and 64 hex digits")
+            }
             fact::SHA256 => {
                 let kind = ChecksumKind::from_name(fact::SHA256);
-                (
-                    checksum::fault(&fact.value, kind).is_none(),
-                    "64 hex digits",
-                )
+                checksum::fault(&fact.value, kind).map(|_| "64 hex digits")
             }
-            _ => {
-                let is_known = ENTRY_KEYS.contains(&key) || **name == *KEY_PROPERTY;
-                let near = did_you_mean(key, ENTRY_KEYS.iter().copied())?;
-                return (!is_known).then(|| Fault {
-                    place: fact.place,
-                    clause: format!("has no key `{key}`"),
-                    help: format!("did you mean `{near}`?"),
-                });
-            }
+            _ => None,
         };
-        (!is_digest && !fact.value.is_empty()).then(|| Fault {
-            place: fact.place,
-            clause: format!("has a `{key}` that is no digest"),
-            help: format!("write {form}, or leave it to `metalmark lock`"),
-        })
-    };
-    written.filter_map(fault).collect()
+        let is_known = ENTRY_KEYS.contains(&key) || **name == *KEY_PROPERTY;
+        let near = did_you_mean(key, ENTRY_KEYS.iter().copied()).filter(|_| !is_known);
+        let (clause, help) = match (fault, near) {
+            (Some(form), _) if !fact.value.is_empty() => (
+                format!("has a `{key}` that is no digest"),
+                format!("write {form}, or leave it to `metalmark lock`"),
+            ),
+            (None, Some(near)) => (
+                format!("has no key `{key}`"),
+                format!("did you mean `{near}`?"),
+            ),
+            _ => continue,
+        };
+        let message = format!("component bundle `{}` {clause}", bundle.key);
+        let finding = Finding::new(RuleId::ComponentMismatch, message)
+            .with_subject(input.subject(None))
+            .with_label(input.spot(fact.place), "");
+        findings.push(finding.help(help));
+    }
 }
 
 /// Whether the bytes are known that machines will unpack: the lock has them, or the values say them.

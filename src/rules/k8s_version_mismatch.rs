@@ -161,7 +161,7 @@ fn manifest_finding(
 /// Why the version that an image holds is not written where another one is; none where it may be.
 fn replacement_obstacle(wanted: &str, held: &Fact) -> Option<String> {
     match replacement::version_obstacle(wanted, &held.value) {
-        _ if held.origin == Origin::Name => Some("only the image's name says it".to_owned()),
+        _ if held.origin.is_name() => Some(format!("only {} says it", held.origin)),
         obstacle => obstacle.map(|obstacle| format!("it {obstacle}")),
     }
 }

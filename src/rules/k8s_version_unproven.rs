@@ -1,6 +1,6 @@
 //! Nothing proves that a node pool's image holds the Kubernetes version that the pool must run.
 
-use capi::image::{Fact, Image, Origin, fact};
+use capi::image::{Fact, Image, fact};
 
 use crate::model::cluster::ClusterOrigin;
 use crate::model::cluster_view::SelectedPool;
@@ -91,7 +91,7 @@ fn with_ways_to_prove(
     held: Option<&Fact>,
     of: &Comparison<'_>,
 ) -> Finding {
-    if held.is_none_or(|held| held.origin == Origin::Name) {
+    if held.is_none_or(|held| held.origin.is_name()) {
         finding = finding
             .help("give its facts: `images: {facts: [os-images-info.yaml]}` in metalmark.yaml");
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use capi::image::{Fact, Image, ImageKey, Origin, fact};
+use capi::image::{Fact, Image, ImageKey, fact};
 
 use crate::decide::matching::REGISTRY_KEY;
 use crate::decide::replacement::version_obstacle;
@@ -181,7 +181,7 @@ impl ClusterInput<'_> {
     pub fn propose_version(&self, pool: &Pool, held: &Fact) -> Option<Proposal> {
         let current = self.view.cluster.k8s_version.as_ref()?;
         let is_allowed = pool.k8s_version.is_none()
-            && held.origin != Origin::Name
+            && !held.origin.is_name()
             && version_obstacle(&current.value, &held.value).is_none();
         if !is_allowed {
             return None;

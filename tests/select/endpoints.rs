@@ -123,6 +123,26 @@ fn a_host_is_an_address_or_a_name() {
     );
 }
 
+#[test]
+fn misspelled_keys_of_kube_vip_and_of_hosts_are_found() {
+    let values = "\
+cluster:
+  k8s_version: v1.34.1
+  capi_providers: {infra_provider: elemental}
+  inventory: {a: {lables: {role: cp}, adresses: {vpn: 192.0.2.31}, rack: 7}}
+  control_plane_endpoint: {vip: a.b, kube_vip: {imge: a, bgp: {as: 1, peer: []}, routing_table: {clear: 1}, wireguard: {b: c}}}
+";
+    let project = Project::of(values, "");
+    let found = [
+        "error - [lables] => labels",
+        "error - [adresses] => addresses",
+        "error - [imge] => image",
+        "error - [peer] => peers",
+        "error - [clear] => clean",
+    ];
+    assert_eq!(project.found("value-type"), found);
+}
+
 /// The host of the lowest name that the selector matches and that has an address of the first class that any of them has.
 #[test]
 fn a_host_of_the_inventory_is_the_first_with_the_first_class() {

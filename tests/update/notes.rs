@@ -118,6 +118,8 @@ fn an_image_is_not_removed_where_its_line_says_the_version() {
         "oci://IMAGE:0.6.0 v0.6.1",
         "oci://IMAGE:v0.6.1",
         "oci://IMAGE%3A0.6.1",
+        "oci://IMAGE:0.6.0\n\n0.6.1",
+        "opensuse-15-6-plain-rke2-1-32&#58;0.6.1",
         "oci://IMAGE:0.6.0 0.6.1-rc1 0.6.10",
     ];
     let results = table(cases, |line| {
@@ -148,6 +150,12 @@ oci://IMAGE:v0.6.1
     exit 2: error: `notes.md` names `oci://registry.example.org/acme/builders/dib/opensuse-15-6-plain-rke2-1-32:v0.6.1`, and not whether that is an image of version `0.6.1`
 oci://IMAGE%3A0.6.1
     exit 2: error: `notes.md` names `oci://registry.example.org/acme/builders/dib/opensuse-15-6-plain-rke2-1-32%3A0.6.1`, and not whether that is an image of version `0.6.1`
+oci://IMAGE:0.6.0
+
+0.6.1
+    exit 2: error: the release names `oci://registry.example.org/acme/builders/dib/opensuse-15-6-plain-rke2-1-32:0.6.0`, and not whether that is an image of version `0.6.1`, so that `opensuse-15-6-plain-rke2-1-32` would go
+opensuse-15-6-plain-rke2-1-32&#58;0.6.1
+    exit 2: error: the release names `opensuse-15-6-plain-rke2-1-32&#58`, and not whether that is an image of version `0.6.1`, so that `opensuse-15-6-plain-rke2-1-32` would go
 oci://IMAGE:0.6.0 0.6.1-rc1 0.6.10
     values.yaml:2
     values.yaml:12

@@ -102,6 +102,8 @@ pub mod fact {
 pub enum Origin {
     /// What a bootstrap configuration installs when the machine boots. It is none of an image's facts.
     Boot,
+    /// The tag of a component bundle.
+    Tag,
     /// Parsed out of the image's name.
     Name,
     /// An `os-images-info` file or another metadata file.
@@ -116,10 +118,18 @@ pub enum Origin {
     Lock,
 }
 
+impl Origin {
+    /// Whether only what it is called says a fact.
+    pub fn is_name(self) -> bool {
+        matches!(self, Self::Tag | Self::Name)
+    }
+}
+
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Boot => "its bootstrap configuration",
+            Self::Tag => "the component bundle's tag",
             Self::Name => "the image's name",
             Self::InfoFile => "the image info file",
             Self::Record => "the project's record",

@@ -32,6 +32,12 @@ impl Drift {
         self.renamed.is_empty() && self.added.is_empty() && self.removed.is_empty()
     }
 
+    /// The entries that are not offered.
+    pub fn gone(&self) -> impl Iterator<Item = &str> {
+        let renamed = self.renamed.iter().map(|(old, _)| old);
+        renamed.chain(&self.removed).map(String::as_str)
+    }
+
     /// Adds what changes in other entries.
     pub fn extend(&mut self, other: Self) {
         self.renamed.extend(other.renamed);

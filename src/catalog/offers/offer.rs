@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use oci_artifacts::{Reference, SCHEME, is_oci};
 use serde_json::Value;
 
+use crate::decide::successor::successor;
 use crate::model::name::{NameFacts, key_of};
 use crate::model::version::Version;
 
@@ -14,6 +15,9 @@ use super::builder::folder;
 
 /// The number of a registry's other versions that are reported: the last ones.
 const OTHERS: usize = 5;
+
+/// What an address has that holds a builder's snapshots.
+const SNAPSHOTS: &str = "/snapshots/";
 
 /// What a text offers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -29,12 +33,28 @@ pub struct Offer {
     pub unread: BTreeSet<String>,
     /// References below the builder's own address that say neither that they are of the version nor that they are not.
     pub unreadable: BTreeSet<String>,
+    /// Images that the text names, and of which it may say somewhere else that they are of the version: by key, each as it is there.
+    pub doubtful: BTreeMap<String, String>,
 }
 
 impl Offer {
     fn add(&mut self, key: &str, name: &str) {
         let names = self.images.entry(key.to_owned()).or_default();
         names.insert(name.to_owned());
+    }
+
+    /// Adds the images that a word names without saying of which version they are.
+    fn doubt(&mut self, word: &str, sites: &Sites) {
+        let named = image_keys(word, sites).map(|key| (key, word.to_owned()));
+        self.doubtful.extend(named);
+    }
+
+    /// What the text names that may be an image, or the one that follows it, and does not clearly offer.
+    pub fn find_doubt(&self, name: &str) -> Option<&str> {
+        let key = name.replace('.', "-");
+        let mut doubtful = self.doubtful.iter();
+        let is_it = |named: &str| named == key || successor(&key, [named]).is_some();
+        doubtful.find_map(|(named, word)| is_it(named).then_some(&**word))
     }
 
     /// The name that an image is offered under: of several, the one that is spelled as a known one is, with dots or without.
@@ -49,15 +69,21 @@ impl Offer {
 /// references or names. One artifact may have several tags, in any order and beside other words, up to the next reference or the
 /// end of the line: `"oci://REGISTRY/…/NAME:0.5.11 0.5.9 0.6.0"`. A reference of other versions alone is left out; so are
 /// snapshots, names of files, other builders' images, and what lies at an address without images, as charts do.
+///
+/// Where the version is apart from any reference, it may be of each reference of other versions; in a heading, only of those above it.
 pub fn parse_offer(text: &str, version: &str, sites: &Sites) -> Offer {
     let mut offer = Offer::default();
+    // The references of other versions, and how many of them the version may be of.
+    let (mut others_named, mut doubted) = (Vec::new(), 0);
     let notes = notes(text);
     let lines = lines(&notes);
     let folders = image_folders(lines.iter().flatten().copied(), sites);
     // The image whose checksum may be in the next words.
     let mut last: Option<String> = None;
     for words in &lines {
-        for artifact in words.chunk_by(|_, next| !is_reference(next)) {
+        let is_heading = words.first().is_some_and(|word| word.starts_with('#'));
+        let is_next = |word: &str| is_reference(word) || image_keys(word, sites).next().is_some();
+        for artifact in words.chunk_by(|_, next| !is_next(next)) {
             let (word, more) = artifact.split_first().unwrap_or((&"", &[]));
             let word = &sites.link_target(word).unwrap_or(word);
             let Some((name, tag)) = name_and_tag(word).filter(|_| !sites.is_foreign(word)) else {
@@ -69,6 +95,20 @@ pub fn parse_offer(text: &str, version: &str, sites: &Sites) -> Offer {
                 let is_broken = || is_oci(word) && Reference::parse(word).is_err();
                 if sites.is_within(word) || sites.is_own(word) && is_broken() {
                     offer.unreadable.insert((*word).to_owned());
+                }
+                let address = word.split_once("://").map_or(*word, |(_, address)| address);
+                if !sites.is_foreign(address) && !word.contains(SNAPSHOTS) {
+                    let is_version =
+                        |word: &&str| !word.starts_with("http") && mentions(word, version);
+                    if artifact.iter().any(is_version) {
+                        let above = if is_heading {
+                            others_named.len()
+                        } else {
+                            usize::MAX
+                        };
+                        doubted = doubted.max(above);
+                    }
+                    offer.doubt(word, sites);
                 }
                 continue;
             };
@@ -92,22 +132,41 @@ pub fn parse_offer(text: &str, version: &str, sites: &Sites) -> Offer {
                     }
                 }
                 // What is said of the version in other words, as `v0.4.13` or `tag:0.4.13`, is none of another version.
-                _ if !is_of_version
+                key if !is_of_version
                     && others.peek().is_some()
-                    && !tags.iter().any(|tag| mentions(tag, version)) =>
+                    && !artifact.iter().any(|word| mentions(word, version)) =>
                 {
+                    others_named.extend(key.map(|key| (key.to_string(), (*word).to_owned())));
                     offer
                         .other_versions
                         .extend(others.map(|tag| (*tag).to_owned()));
                 }
-                _ if sites.is_own(word) => {
-                    offer.unreadable.insert((*word).to_owned());
+                _ => {
+                    if sites.is_own(word) {
+                        offer.unreadable.insert((*word).to_owned());
+                    }
+                    offer.doubt(word, sites);
                 }
-                _ => {}
             }
         }
     }
+    others_named.truncate(doubted);
+    offer.doubtful.extend(others_named);
     offer
+        .doubtful
+        .retain(|key, _| !offer.images.contains_key(key));
+    offer
+}
+
+/// The keys of images that a word names beside other characters, as `NAME=1.2.3` does.
+fn image_keys<'w>(word: &'w str, sites: &'w Sites) -> impl Iterator<Item = String> + use<'w> {
+    let is_apart = |letter: char| !letter.is_ascii_alphanumeric() && !"-.".contains(letter);
+    let parts = word.split(is_apart);
+    let names = parts.map(|part| part.trim_matches(['-', '.']).to_ascii_lowercase());
+    names.filter_map(|name| {
+        let key = key_of(&name).ok()?;
+        (is_image_name(&name) || sites.listed.contains(&*key)).then(|| key.to_string())
+    })
 }
 
 /// The addresses that hold images: this builder's, and those of references that are named like images or that the catalog lists.
@@ -123,13 +182,13 @@ fn image_folders<'a>(
     images.map(folder).chain(own).collect()
 }
 
-/// Whether a word holds a version as a whole, maybe behind a `v`.
+/// Whether a word holds a version as a whole, maybe behind letters such as `v`.
 fn mentions(word: &str, version: &str) -> bool {
-    let is_part = |letter: char| letter.is_ascii_alphanumeric() || ".-+_".contains(letter);
+    let is_start = |letter: char| letter.is_ascii_digit() || ".-+".contains(letter);
+    let is_end = |letter: char| letter.is_ascii_alphanumeric() || ".-+_".contains(letter);
     word.match_indices(version).any(|(at, _)| {
-        let before = word[..at].trim_end_matches(['v', 'V']);
         let after = word[at + version.len()..].trim_end_matches('.');
-        !before.ends_with(is_part) && !after.starts_with(is_part)
+        !word[..at].ends_with(is_start) && !after.starts_with(is_end)
     })
 }
 
@@ -265,7 +324,7 @@ fn name_and_tag(word: &str) -> Option<(&str, Option<&str>)> {
     } else {
         word
     };
-    if path.contains("://") || path.contains("/snapshots/") {
+    if path.contains("://") || path.contains(SNAPSHOTS) {
         return None;
     }
     let path = path.split_once('@').map_or(path, |(path, _)| path);
@@ -289,7 +348,7 @@ fn is_image_name(name: &str) -> bool {
 mod tests {
     use std::collections::BTreeSet;
 
-    use proptest::prelude::{prop, prop_assert_eq, proptest};
+    use proptest::prelude::{prop, prop_assert, prop_assert_eq, proptest};
 
     use super::{Reference, Sites, is_image, notes, offer_from_tags, parse_offer};
 
@@ -456,6 +515,70 @@ D/A and R.Example/D/f-1-32
             }
             let found = parse_offer(&notes, "0.4.13", &sites()).images;
             prop_assert_eq!(found.into_keys().collect::<BTreeSet<_>>(), offered);
+        }
+    }
+
+    #[test]
+    fn an_image_may_be_of_a_version_that_is_apart_from_any_reference() {
+        let image = "ubuntu-noble-plain-rke2-1-32";
+        for (notes, is_doubtful) in [
+            ("NAME:0.4.12\n\n0.4.13", true),
+            ("NAME&#58;0.4.13", true),
+            ("oci://r.example/d/b-1-32:0.4.13 NAME&#58;0.4.13", true),
+            ("0.4.13: oci://r.example/d/NAME:0.4.12", true),
+            ("NAME_0.4.13", true),
+            ("NAME:0.4.12\n# 0.4.13", true),
+            ("# 0.4.13\nNAME:0.4.12", false),
+            (
+                "# 0.4.13\nNAME:0.4.12\n\n0.4.130 and https://r.example/0.4.13",
+                false,
+            ),
+            ("NAME:0.4.12 0.4.13\n\n0.4.13", false),
+            ("oci://r.example/other/NAME:0.4.12\n\n0.4.13", false),
+            ("https://r.example/other/NAME\n\n0.4.13", false),
+            ("oci://r.example/d/snapshots/NAME:0.4.12\n\n0.4.13", false),
+            ("NAME-0.4.13.raw\n\n0.4.13", false),
+        ] {
+            let notes = notes.replace("NAME", image);
+            let offer = parse_offer(&notes, "0.4.13", &sites());
+            assert_eq!(offer.find_doubt(image).is_some(), is_doubtful, "{notes}");
+        }
+        let offer = parse_offer(
+            "ubuntu-noble-plain-rke2-1-32-5&#58;0.4.13",
+            "0.4.13",
+            &sites(),
+        );
+        let doubt = |patch: &str| offer.find_doubt(&format!("{image}.{patch}")).is_some();
+        assert_eq!(["4", "5", "6"].map(doubt), [true, true, false]);
+    }
+
+    proptest! {
+        /// However notes join an image, its other tags and the version: it is offered, or it stops what would remove it.
+        #[test]
+        fn an_image_beside_the_version_is_never_left_out(
+            images in prop::collection::vec(
+                (
+                    "(oci://r\\.example/d/|r\\.example/d/|https://r\\.example/d/|)ubuntu-noble-plain-rke2-1-3[0-3]",
+                    prop::option::of(": ?0\\.4\\.12( v0\\.3)?"),
+                    "[ \n|/=:_@~>`\"]{1,4}|\n\n(\\* |> |# |\\| |tag: )?|&#58;|%3A|&colon;|: v| → | \\(",
+                    "\n{1,2}|, | ",
+                ),
+                1..4,
+            )
+        ) {
+            let mut notes = String::new();
+            for (name, tag, joint, end) in &images {
+                let tag = tag.as_deref().unwrap_or_default();
+                notes += &format!("{name}{tag}{joint}0.4.13{end}");
+            }
+            let offer = parse_offer(&notes, "0.4.13", &sites());
+            for (name, ..) in &images {
+                let name = name.rsplit('/').next().expect("a name");
+                let is_safe = offer.images.contains_key(name)
+                    || !offer.unreadable.is_empty()
+                    || offer.find_doubt(name).is_some();
+                prop_assert!(is_safe, "{name} in {notes:?}: {offer:?}");
+            }
         }
     }
 

@@ -109,7 +109,7 @@ fn bundle_by_reference(reference: &Reference, place: Place) -> Image {
         uri: Some(Located::new(Address::new(&*uri), place)),
         digest: None,
         pulled: None,
-        facts: Facts::new(Origin::Name, version),
+        facts: Facts::new(Origin::Tag, version),
         enabled: None,
         built: false,
         list: "component_bundles",

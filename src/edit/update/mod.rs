@@ -93,6 +93,16 @@ pub(crate) fn change(
     untouched.extend(computed.iter().map(|(key, _)| key.clone()));
     untouched.extend(others);
     let drift = drift(&names, &untouched, offer);
+    if let Some((name, word)) = drift
+        .gone()
+        .find_map(|name| Some((name, offer.find_doubt(name)?)))
+    {
+        return Err(Error::usage(format!(
+            "the release names `{word}`, and not whether that is an image of version `{}`, so that `{name}` would go\n\
+             help: say what the version offers with `--images FILE`, a reference or name a line",
+            target.to
+        )));
+    }
     let mut files = Files::default();
     let spots = version_spots(catalogs, &target.builder);
     if let Some(from) = &target.builder.version

@@ -3,16 +3,20 @@
 use std::sync::Arc;
 
 use capi::objects::{ManifestObject, Reference};
-use capi::providers::{BlankEndpoint, PROVIDERS};
+use capi::providers::{self, BlankEndpoint, PROVIDERS, image_fields};
 use yaml_tree::edit::Step;
 use yaml_tree::opaque::is_opaque;
 use yaml_tree::place::Located;
 
-use crate::model::endpoint::{ControlPlaneEndpoint, Range, Way};
+use crate::model::endpoint::{
+    ADDRESS_CLASSES, ControlPlaneEndpoint, Host, Range, Way, lowest_host,
+};
 use crate::model::finding::{Finding, Subject};
 use crate::model::rule::{Level, RuleId};
 
+use super::TEMPLATE_KEYS;
 use super::pools::{PoolReader, is_variable_text};
+use crate::read::host_objects::host;
 
 /// The group of Cluster API's operator, which installs providers.
 const OPERATOR: &str = "operator.cluster.x-k8s.io";
@@ -91,7 +95,12 @@ impl PoolReader<'_, '_> {
         }
         let infrastructure = infrastructure.map(|index| &self.graph.objects[index]);
         let finding = infrastructure.and_then(|infrastructure| find_blank(infrastructure, object));
-        self.findings.extend(finding);
+        self.findings.extend(finding.map(|finding| {
+            let host = self.control_plane_host(index);
+            finding.helps(host.map(|(host, address)| {
+                format!("host `{host}` of the control plane's has the address `{address}`")
+            }))
+        }));
         for (of, key) in [("pod", "pods"), ("service", "services")] {
             let blocks = object
                 .node
@@ -105,6 +114,29 @@ impl PoolReader<'_, '_> {
             }
         }
         found
+    }
+
+    /// The host that values would take for a Cluster's endpoint: the first with an address of those that its control plane claims.
+    fn control_plane_host(&self, cluster: usize) -> Option<(Arc<str>, Arc<str>)> {
+        let graph = self.graph;
+        let namespace = &graph.objects[cluster].namespace;
+        let objects = graph.objects.iter();
+        let own = objects.filter(|object| object.namespace == *namespace);
+        let hosts: Vec<Host> = own.filter_map(|object| host(&object.node)).collect();
+        let refers = |reference: &Reference<'_>, keys: &[&str]| {
+            let key = reference.steps.iter().rev().nth(1);
+            matches!(key, Some(Step::Key(key)) if keys.contains(&&**key))
+        };
+        let leader = graph
+            .reference(cluster, |it| refers(it, &["controlPlaneRef"]))?
+            .to?;
+        let reference = graph.reference(leader, |it| refers(it, &TEMPLATE_KEYS));
+        let template = &graph.objects[graph.template(leader, reference).index()?];
+        let spec = image_fields(&template.kind)?.spec(&template.node)?;
+        let selector = providers::find_by_kind(&template.kind)?.hosts_of(spec)?;
+        let classes = ADDRESS_CLASSES.map(Arc::from);
+        let (host, address) = lowest_host(&hosts, |labels| selector.matches(labels), &classes)?;
+        Some((Arc::clone(&host.name), Arc::clone(&address.value)))
     }
 
     /// The version of CAPM3 that is installed, where all that install it name one.

@@ -11,6 +11,7 @@ use capi::unknown::Unknown;
 use yaml_tree::edit::Step;
 use yaml_tree::opaque::is_opaque;
 use yaml_tree::place::{Located, Place, Sources, Spot};
+use yaml_tree::suggest::only_meant;
 use yaml_tree::value::{Node, Number, Value};
 
 use crate::model::cluster::{
@@ -62,6 +63,16 @@ pub(super) struct PoolReader<'g, 'a> {
     pub(super) findings: Vec<Finding>,
     /// Which objects it is made from, as far as they are known.
     pub(super) added: BTreeSet<usize>,
+}
+
+/// A key that is almost that of a component bundle.
+fn misspelled_bundle(spec: &Node, object: &ManifestObject) -> Option<Finding> {
+    let mut keys = spec.value.as_map()?.iter();
+    let entry = keys.find(|entry| only_meant(&entry.key, [BUNDLE]).is_some())?;
+    let message = format!("`{}` has no effect, and is almost `{BUNDLE}`", entry.key);
+    let finding = Finding::new(RuleId::KeyMisspelled, message)
+        .with_label(object.spot(entry.key_place), "this key");
+    Some(finding.help(format!("write `{BUNDLE}`")))
 }
 
 /// The node pool of a control plane or of workers.
@@ -340,6 +351,9 @@ impl PoolReader<'_, '_> {
             .and_then(|(fields, spec)| fields.image(spec));
         let bundle = spec.and_then(|spec| spec.get_path(&[BUNDLE]));
         let bundle = bundle.filter(|bundle| bundle.value.text_with_labels().is_some());
+        if let Some((spec, object)) = spec.zip(object).filter(|_| bundle.is_none()) {
+            self.findings.extend(misspelled_bundle(spec, object));
+        }
         let whole = template.get_path(&["spec"]);
         let mut seen = whole.map_or_else(Vec::new, |whole| {
             find_versions(whole, image.as_ref().map(|image| image.node))

@@ -13,7 +13,9 @@ use super::inventory::{host_text, hosts, key_place};
 use super::report::Report;
 use crate::evaluate::Branch;
 use crate::model::cluster::{Cluster, PoolName};
-use crate::model::endpoint::{ControlPlaneEndpoint, KubeVip, KubeVipMode, Range, Way, lowest_host};
+use crate::model::endpoint::{
+    ADDRESS_CLASSES, ControlPlaneEndpoint, KubeVip, KubeVipMode, Range, Way, lowest_host,
+};
 
 const OWN: &str = "cluster.control_plane_endpoint";
 const KEY: &str = "control_plane_endpoint";
@@ -27,10 +29,37 @@ const KEYS: &[&str] = &[
     "subnets",
     "vip",
 ];
+/// The keys below `kube_vip`, by the path of their map. What is below `wireguard` is none of a manifest's.
+const KUBE_VIP: [(&[&str], &[&str]); 3] = [
+    (
+        &[],
+        &[
+            "address",
+            "bgp",
+            "image",
+            "interface",
+            "kubeconfig",
+            "mode",
+            "port",
+            "routing_table",
+            "subnet",
+            "wireguard",
+        ],
+    ),
+    (
+        &["bgp"],
+        &[
+            "as",
+            "password_file",
+            "peers",
+            "router_id",
+            "router_interface",
+        ],
+    ),
+    (&["routing_table"], &["clean", "id", "protocol", "type"]),
+];
 /// Sylva's: the chart's own, and the one that it hands to its cluster chart, which its schema holds to the first.
 const SYLVA: [&str; 2] = ["cluster_virtual_ip", "cluster.cluster_virtual_ip"];
-/// The classes of addresses that a host is reached by, the first that is there.
-const CLASSES: [&str; 5] = ["internal", "primary", "public", "vpn", "registration"];
 
 /// What is said of the endpoint; nothing where the values have no word of metalmark's own on it and nothing requires it.
 pub(super) fn endpoint(
@@ -199,7 +228,7 @@ fn derive_host(
     let path = "cluster.control_plane_endpoint.host";
     let selector = found.selector.as_ref()?;
     let classes = match map.get("address").map(|node| (node, &node.value)) {
-        None | Some((_, Value::Null)) => CLASSES.map(Arc::from).to_vec(),
+        None | Some((_, Value::Null)) => ADDRESS_CLASSES.map(Arc::from).to_vec(),
         Some((_, Value::String(class))) => vec![Arc::clone(class)],
         Some((node, value)) => match texts(value) {
             Some(classes) => classes,
@@ -299,6 +328,13 @@ fn networks(path: &str, node: &Node, report: &mut Report<'_>) -> Vec<Located<IpN
 fn kube_vip(node: &Node, report: &mut Report<'_>) -> Option<KubeVip> {
     let path = "cluster.control_plane_endpoint.kube_vip";
     let settings = map(path, node, report)?;
+    for (inner, known) in KUBE_VIP {
+        let holder = node.get_path(inner).and_then(|node| node.value.as_map());
+        if let Some(holder) = holder {
+            let path = [&[path][..], inner].concat().join(".");
+            report.expect_keys(&path, holder, known);
+        }
+    }
     let mode = match settings.get("mode") {
         None => KubeVipMode::Arp,
         Some(said) => {

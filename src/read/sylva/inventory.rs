@@ -64,6 +64,11 @@ fn host(
     inherited: &Labels,
     report: &mut Report<'_>,
 ) -> Host {
+    let path = entry.branch.path();
+    let known = [vocabulary.labels[0], vocabulary.addresses];
+    for field in report.answer(entry.branch.entries()).unwrap_or_default() {
+        report.expect_key(&path, &field.key, field.key_place, &known, false);
+    }
     let mut all = inherited.clone();
     all.extend(labels(&entry.branch, vocabulary.labels, report));
     Host {

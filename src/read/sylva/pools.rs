@@ -363,7 +363,7 @@ const SELECTOR: &str = "component_bundle_selector";
 const ENV: &str = "component_bundle_env";
 
 /// The settings that choose a component bundle.
-const BUNDLE: &[&str] = &[ENV, KEYS[0], SELECTOR, KEYS[1]];
+pub(super) const BUNDLE: &[&str] = &[ENV, KEYS[0], SELECTOR, KEYS[1]];
 
 /// What a pool's settings, merged, say of its bundle.
 fn bundle_choice(settings: &Node, report: &mut Report<'_>) -> BundleChoice {

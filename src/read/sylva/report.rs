@@ -147,18 +147,30 @@ impl<'s> Report<'s> {
 
     /// Keys that a map has, and nobody reads: what they say would not count.
     pub(super) fn expect_keys(&mut self, path: &str, map: &Map, known: &[&str]) {
-        let known = || known.iter().copied();
-        for entry in map
-            .iter()
-            .filter(|entry| !known().any(|key| *key == *entry.key))
-        {
-            let message = format!("`{path}` has no key `{}`", entry.key);
-            let finding = self.new_finding(RuleId::ValueType, message, entry.key_place, "unread");
-            let Some(finding) = finding else { continue };
-            let all = || known().map(|key| format!("`{key}`")).collect::<Vec<_>>();
-            self.add(finding.help(match did_you_mean(&entry.key, known()) {
+        for entry in map {
+            self.expect_key(path, &entry.key, entry.key_place, known, true);
+        }
+    }
+
+    /// A key that is none of those that are read; in a map that is not `closed`, one that is nearly one of them.
+    pub(super) fn expect_key(
+        &mut self,
+        path: &str,
+        key: &str,
+        place: Place,
+        known: &[&str],
+        closed: bool,
+    ) {
+        let near = did_you_mean(key, known.iter().copied());
+        if known.contains(&key) || near.is_none() && !closed {
+            return;
+        }
+        let message = format!("`{path}` has no key `{key}`");
+        if let Some(finding) = self.new_finding(RuleId::ValueType, message, place, "unread") {
+            let all = || known.iter().map(|key| format!("`{key}`"));
+            self.add(finding.help(match near {
                 Some(near) => format!("did you mean `{near}`?"),
-                None => format!("it has {}", all().join(", ")),
+                None => format!("it has {}", all().collect::<Vec<_>>().join(", ")),
             }));
         }
     }

@@ -9,7 +9,7 @@ use yaml_tree::suggest::only_meant;
 use yaml_tree::value::{Map, Node, Value};
 
 use super::catalog;
-use super::pools::CHOICE;
+use super::pools::{BUNDLE, CHOICE};
 use crate::model::finding::{Finding, Subject};
 use crate::model::rule::RuleId;
 use crate::model::signing::KEY_PROPERTY;
@@ -47,7 +47,7 @@ static KEYS: LazyLock<Schema> = LazyLock::new(|| Schema {
     providers: PROVIDERS
         .iter()
         .map(|provider| {
-            let wanted = [CHOICE, &["image_name"]].concat();
+            let wanted = [CHOICE, BUNDLE, &["image_name"]].concat();
             (
                 provider.data().name,
                 Keys::new(&wanted, provider.data().settings),
