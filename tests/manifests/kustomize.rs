@@ -20,7 +20,7 @@ use crate::programs;
 use crate::support::manifests::{INFRASTRUCTURE, object};
 use crate::support::recorded::same_as;
 use crate::support::repository;
-use crate::support::stage::{Stage, project};
+use crate::support::stage::{Is, Stage, project};
 
 /// The objects of a folder, built by the real program or here; none where the build is refused.
 fn build(kubectl: Option<&Path>, root: &Path, folder: &str) -> Option<Vec<Node>> {
@@ -1106,6 +1106,54 @@ validators: [kc.yaml]
             lines.split("; ").map(|line| format!("{line}\n")).collect()
         },
     );
+}
+
+/// As `kubectl kustomize` prints it, which takes a date with a time for a text.
+#[test]
+fn an_unquoted_date_is_the_time_of_its_midnight() {
+    let object = "apiVersion: x.example/v1\nkind: Pool\nmetadata: {name: one, annotations: {day: 2024-01-02}}\n\
+        spec: {day: 2024-01-01, list: [2024-01-01], text: '2024-01-01', time: 2001-12-14 21:59:43, none: 2024-02-30}\n";
+    let patch = "apiVersion: x.example/v1\nkind: Pool\nmetadata: {name: one, labels: {day: 2024-02-02}}\nspec: {patched: 2024-01-01}\n";
+    let stage = project()
+        .file(
+            "kustomization.yaml",
+            "resources: [a.yaml]\npatches: [{path: p.yaml}]\n",
+        )
+        .file("a.yaml", object)
+        .file("p.yaml", patch);
+    let built = build(None, stage.path(), ".").expect("it builds");
+    let lines: Vec<String> = { leaves(&built).into_values().flatten() }
+        .map(|(path, value)| format!("{path} = {value}"))
+        .collect();
+    lines.join("\n").is(str![[r#"
+apiVersion = "x.example/v1"
+metadata annotations day = "2024-01-02"
+metadata labels day = "2024-02-02"
+spec day = "2024-01-01T00:00:00Z"
+spec list 0 = "2024-01-01T00:00:00Z"
+spec none = "2024-02-30"
+spec patched = "2024-01-01T00:00:00Z"
+spec text = "2024-01-01"
+spec time = "2001-12-14 21:59:43"
+"#]]);
+}
+
+/// The API server refuses it, and kustomize prints it as it is.
+#[test]
+fn a_label_that_is_no_text_is_an_error() {
+    let cluster = "apiVersion: cluster.x-k8s.io/v1beta1\nkind: Cluster\nmetadata: {name: one, labels: {gpu: true, rack: 7, zone: 'a'}}\nspec: {}\n";
+    let stage = project().file("a.yaml", cluster);
+    stage.check().findings(str![[r#"
+error[value-type] a.yaml:3:37 `true`
+error[value-type] a.yaml:3:49 `7`
+
+"#]]);
+    stage.write("kustomization.yaml", "resources: [a.yaml]\n");
+    stage.check().findings(str![[r#"
+error[value-type] a.yaml:3:37 `true`
+error[value-type] a.yaml:3:49 `7`
+
+"#]]);
 }
 
 #[test]

@@ -134,8 +134,8 @@ cluster:
 ";
     let project = Project::of(values, "");
     let found = [
-        "error - [lables] => labels",
         "error - [adresses] => addresses",
+        "error - [lables] => labels",
         "error - [imge] => image",
         "error - [peer] => peers",
         "error - [clear] => clean",

@@ -153,9 +153,9 @@ oci://IMAGE%3A0.6.1
 oci://IMAGE:0.6.0
 
 0.6.1
-    exit 2: error: the release names `oci://registry.example.org/acme/builders/dib/opensuse-15-6-plain-rke2-1-32:0.6.0`, and not whether that is an image of version `0.6.1`, so that `opensuse-15-6-plain-rke2-1-32` would go
+    exit 2: error: the release names `oci://registry.example.org/acme/builders/dib/opensuse-15-6-plain-rke2-1-32:0.6.0`, and not whether that is an image of version `0.6.1`; without it, `opensuse-15-6-plain-rke2-1-32` would be removed
 opensuse-15-6-plain-rke2-1-32&#58;0.6.1
-    exit 2: error: the release names `opensuse-15-6-plain-rke2-1-32&#58`, and not whether that is an image of version `0.6.1`, so that `opensuse-15-6-plain-rke2-1-32` would go
+    exit 2: error: the release names `opensuse-15-6-plain-rke2-1-32&#58`, and not whether that is an image of version `0.6.1`; without it, `opensuse-15-6-plain-rke2-1-32` would be removed
 oci://IMAGE:0.6.0 0.6.1-rc1 0.6.10
     values.yaml:2
     values.yaml:12

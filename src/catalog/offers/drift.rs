@@ -33,7 +33,7 @@ impl Drift {
     }
 
     /// The entries that are not offered.
-    pub fn gone(&self) -> impl Iterator<Item = &str> {
+    pub fn list_gone(&self) -> impl Iterator<Item = &str> {
         let renamed = self.renamed.iter().map(|(old, _)| old);
         renamed.chain(&self.removed).map(String::as_str)
     }

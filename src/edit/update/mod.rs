@@ -94,11 +94,11 @@ pub(crate) fn change(
     untouched.extend(others);
     let drift = drift(&names, &untouched, offer);
     if let Some((name, word)) = drift
-        .gone()
+        .list_gone()
         .find_map(|name| Some((name, offer.find_doubt(name)?)))
     {
         return Err(Error::usage(format!(
-            "the release names `{word}`, and not whether that is an image of version `{}`, so that `{name}` would go\n\
+            "the release names `{word}`, and not whether that is an image of version `{}`; without it, `{name}` would be removed\n\
              help: say what the version offers with `--images FILE`, a reference or name a line",
             target.to
         )));

@@ -17,7 +17,7 @@ use crate::model::finding::Finding;
 use super::configuration::Configuration;
 use super::inflation::{self, Inflation};
 use super::object::Object;
-use super::reader::{LayerReader, has_flags};
+use super::reader::LayerReader;
 use super::transformers::Transformer;
 use super::vars::{self, Var};
 use super::{UNSUPPORTED, generator, names};
@@ -415,11 +415,8 @@ impl<'b, 'r> Build<'b, 'r> {
 /// Adds a document: an object, or those of a list.
 pub(super) fn add(reader: &LayerReader<'_>, objects: &mut Vec<Object>, document: &Node) {
     let object = |tree: &Node| {
-        let mut object = Object::new(if has_flags(tree) {
-            reader.spell(tree)
-        } else {
-            tree.clone()
-        });
+        let spelled = reader.spell_object(tree);
+        let mut object = Object::new(spelled.unwrap_or_else(|| tree.clone()));
         object.spell_marks(|node| reader.spelling(node));
         object
     };

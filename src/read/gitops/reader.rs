@@ -15,6 +15,7 @@ use yaml_tree::{Documents, Spelling, SyntaxError};
 use capi::secrets;
 
 use crate::files::{Files, Found, KUSTOMIZATIONS};
+use crate::model::date::Date;
 use crate::model::finding::Finding;
 use crate::model::rule::{Level, RuleId};
 
@@ -277,6 +278,32 @@ impl<'r> LayerReader<'r> {
         scalar_text(&node.value).unwrap_or_default()
     }
 
+    /// What kustomize reads of an object or a patch otherwise; none where that is nothing. An unquoted date is the time of its midnight, in
+    /// `metadata` a text.
+    pub(super) fn spell_object(&self, object: &Node) -> Option<Node> {
+        let spelled = has_flags(object).then(|| self.spell(object));
+        let current = spelled.as_ref().unwrap_or(object);
+        if !has_date(current) {
+            return spelled;
+        }
+        let entries = current.entries(&[]).map(|entry| match &*entry.key {
+            "metadata" => entry.clone(),
+            _ => entry.with_node(self.spell_dates(&entry.node)),
+        });
+        Some(Node::new(entries.collect::<Map>(), current.place))
+    }
+
+    fn spell_dates(&self, node: &Node) -> Node {
+        let mut spelled = node.map_children(&mut |child| self.spell_dates(child));
+        if let Value::String(text) = &node.value
+            && has_date(node)
+            && *self.text_at(node.place) == **text
+        {
+            spelled.value = Value::String(format!("{text}T00:00:00Z").into());
+        }
+        spelled
+    }
+
     /// What kustomize reads with a newer YAML: `yes`, `on` and `y` are texts there, as keys and as values.
     pub(super) fn spell(&self, node: &Node) -> Node {
         let mut spelled = node.map_children(&mut |child| self.spell(child));
@@ -372,11 +399,17 @@ impl<'r> LayerReader<'r> {
 }
 
 /// Whether a tree has what kustomize may read otherwise: see [`LayerReader::spell`].
-pub(super) fn has_flags(node: &Node) -> bool {
+fn has_flags(node: &Node) -> bool {
     let mut entries = node.entries(&[]);
     matches!(node.value, Value::Bool(_))
         || entries.any(|entry| is_flag(&entry.key))
         || node.children().any(has_flags)
+}
+
+/// Whether a tree has a text that is a date.
+fn has_date(node: &Node) -> bool {
+    let date = node.value.as_str().and_then(|text| Date::parse(text));
+    date.is_some() || node.children().any(has_date)
 }
 
 fn is_flag(key: &str) -> bool {

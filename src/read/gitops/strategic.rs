@@ -7,7 +7,7 @@ use yaml_tree::place::Place;
 use yaml_tree::value::{Entry, Map, Node, Value};
 
 use super::object::Object;
-use super::reader::{LayerReader, has_flags};
+use super::reader::LayerReader;
 
 /// Why a patch does not apply.
 #[derive(Debug, PartialEq, Eq)]
@@ -48,7 +48,7 @@ pub(super) fn apply(
     if patch.text(&[DIRECTIVE]) == Some("replace") {
         return Ok(Some(object.tree.clone()));
     }
-    let spelled = has_flags(patch).then(|| reader.spell(patch));
+    let spelled = reader.spell_object(patch);
     merge(Some(&object.tree), spelled.as_ref().or(Some(patch)), quotes)
 }
 

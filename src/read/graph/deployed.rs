@@ -188,7 +188,7 @@ impl Repository {
         unread
     }
 
-    /// Names that YAML takes for no text.
+    /// Names and labels that YAML takes for no text.
     fn check_names(&self, findings: &mut Vec<Finding>) {
         let is_checked = |object: &&ManifestObject| {
             GROUPS.contains(&object.group()) && !self.charts.has_template(path(object))
@@ -196,9 +196,14 @@ impl Repository {
         for object in self.found.objects.iter().filter(is_checked) {
             let mut names = Vec::new();
             collect_odd_names(&object.node, &mut names);
-            findings.extend(names.into_iter().map(|name| {
-                let problem = format!("{}, and a name is a text", name.value.kind());
-                wrong_type(object, name.place, &problem).help("quote it")
+            let labels = object.node.entries(&["metadata", "labels"]);
+            // kustomize makes them texts in a patch, and prints them as they are in an object.
+            let labels = labels.filter(|entry| !object.is_patch && is_odd(&entry.node));
+            let labels = labels.map(|entry| (&entry.node, "a label"));
+            let names = names.into_iter().map(|name| (name, "a name"));
+            findings.extend(names.chain(labels).map(|(node, what)| {
+                let problem = format!("{}, and {what} is a text", node.value.kind());
+                wrong_type(object, node.place, &problem).help("quote it")
             }));
         }
     }
@@ -277,12 +282,17 @@ fn find_lacking_fields(objects: &[ManifestObject]) -> Vec<Finding> {
     found
 }
 
+/// Whether YAML takes a value for a number or the like.
+fn is_odd(node: &Node) -> bool {
+    matches!(node.value, Value::Number(_) | Value::Bool(_))
+}
+
 /// The names of an object, and in its references, that are numbers or the like. The API server refuses them.
 fn collect_odd_names<'n>(node: &'n Node, found: &mut Vec<&'n Node>) {
     if node.get_path(&["kind"]).is_some() {
         let names = [&["name"][..], &["metadata", "name"]];
         let names = names.into_iter().filter_map(|path| node.get_path(path));
-        found.extend(names.filter(|it| matches!(it.value, Value::Number(_) | Value::Bool(_))));
+        found.extend(names.filter(|it| is_odd(it)));
     }
     for child in node.children() {
         collect_odd_names(child, found);

@@ -66,7 +66,7 @@ pub(super) struct PoolReader<'g, 'a> {
 }
 
 /// A key that is almost that of a component bundle.
-fn misspelled_bundle(spec: &Node, object: &ManifestObject) -> Option<Finding> {
+fn find_misspelled_bundle(spec: &Node, object: &ManifestObject) -> Option<Finding> {
     let mut keys = spec.value.as_map()?.iter();
     let entry = keys.find(|entry| only_meant(&entry.key, [BUNDLE]).is_some())?;
     let message = format!("`{}` has no effect, and is almost `{BUNDLE}`", entry.key);
@@ -352,7 +352,7 @@ impl PoolReader<'_, '_> {
         let bundle = spec.and_then(|spec| spec.get_path(&[BUNDLE]));
         let bundle = bundle.filter(|bundle| bundle.value.text_with_labels().is_some());
         if let Some((spec, object)) = spec.zip(object).filter(|_| bundle.is_none()) {
-            self.findings.extend(misspelled_bundle(spec, object));
+            self.findings.extend(find_misspelled_bundle(spec, object));
         }
         let whole = template.get_path(&["spec"]);
         let mut seen = whole.map_or_else(Vec::new, |whole| {
