@@ -129,14 +129,14 @@ fn misspelled_keys_of_kube_vip_and_of_hosts_are_found() {
 cluster:
   k8s_version: v1.34.1
   capi_providers: {infra_provider: elemental}
-  inventory: {a: {lables: {role: cp}, adresses: {vpn: 192.0.2.31}, rack: 7}}
-  control_plane_endpoint: {vip: a.b, kube_vip: {imge: a, bgp: {as: 1, peer: []}, routing_table: {clear: 1}, wireguard: {b: c}}}
+  inventory: {a: {label: {role: cp}, address: {vpn: 192.0.2.31}, rack: 7}}
+  control_plane_endpoint: {vip: a.b, kube_vip: {images: a, bgp: {as: 1, peer: []}, routing_table: {clear: 1}, wireguard: {b: c}}}
 ";
     let project = Project::of(values, "");
     let found = [
-        "error - [adresses] => addresses",
-        "error - [lables] => labels",
-        "error - [imge] => image",
+        "error - [address] => addresses",
+        "error - [label] => labels",
+        "error - [images] => image",
         "error - [peer] => peers",
         "error - [clear] => clean",
     ];
