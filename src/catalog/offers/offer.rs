@@ -72,90 +72,129 @@ impl Offer {
 ///
 /// Where the version is apart from any reference, it may be of each reference of other versions; in a heading, only of those above it.
 pub fn parse_offer(text: &str, version: &str, sites: &Sites) -> Offer {
-    let mut offer = Offer::default();
-    // The references of other versions, and how many of them the version may be of.
-    let (mut others_named, mut doubted) = (Vec::new(), 0);
     let notes = notes(text);
     let lines = lines(&notes);
-    let folders = image_folders(lines.iter().flatten().copied(), sites);
-    // The image whose checksum may be in the next words.
-    let mut last: Option<String> = None;
+    let mut reader = NotesReader {
+        version,
+        sites,
+        folders: image_folders(lines.iter().flatten().copied(), sites),
+        offer: Offer::default(),
+        last: None,
+        others: Vec::new(),
+        doubted: 0,
+    };
     for words in &lines {
+        reader.line(words);
+    }
+    let NotesReader {
+        mut offer,
+        mut others,
+        doubted,
+        ..
+    } = reader;
+    others.truncate(doubted);
+    offer.doubtful.extend(others);
+    let Offer {
+        images, doubtful, ..
+    } = &mut offer;
+    doubtful.retain(|key, _| !images.contains_key(key));
+    offer
+}
+
+/// Reads notes, a line after another.
+struct NotesReader<'a> {
+    version: &'a str,
+    sites: &'a Sites,
+    /// The addresses that hold images.
+    folders: BTreeSet<Result<Reference, &'a str>>,
+    offer: Offer,
+    /// The image whose checksum may be in the next words.
+    last: Option<String>,
+    /// The references of other versions, by their keys.
+    others: Vec<(String, String)>,
+    /// How many of these the version may be of.
+    doubted: usize,
+}
+
+impl<'a> NotesReader<'a> {
+    fn line(&mut self, words: &[&'a str]) {
+        let sites = self.sites;
         let is_heading = words.first().is_some_and(|word| word.starts_with('#'));
         let is_next = |word: &str| is_reference(word) || image_keys(word, sites).next().is_some();
         for artifact in words.chunk_by(|_, next| !is_next(next)) {
-            let (word, more) = artifact.split_first().unwrap_or((&"", &[]));
-            let word = &sites.link_target(word).unwrap_or(word);
-            let Some((name, tag)) = name_and_tag(word).filter(|_| !sites.is_foreign(word)) else {
-                if let Some(key) = last.take().filter(|_| !is_reference(word)) {
-                    offer
-                        .checksums
-                        .extend(checksum(artifact).map(|sum| (key, sum)));
-                }
-                let is_broken = || is_oci(word) && Reference::parse(word).is_err();
-                if sites.is_within(word) || sites.is_own(word) && is_broken() {
-                    offer.unreadable.insert((*word).to_owned());
-                }
-                let address = word.split_once("://").map_or(*word, |(_, address)| address);
-                if !sites.is_foreign(address) && !word.contains(SNAPSHOTS) {
-                    let is_version =
-                        |word: &&str| !word.starts_with("http") && mentions(word, version);
-                    if artifact.iter().any(is_version) {
-                        let above = if is_heading {
-                            others_named.len()
-                        } else {
-                            usize::MAX
-                        };
-                        doubted = doubted.max(above);
-                    }
-                    offer.doubt(word, sites);
-                }
-                continue;
-            };
-            last = None;
-            let tags: Vec<&str> = tag.into_iter().chain(more.iter().copied()).collect();
-            let is_of_version = tag.is_none() || tags.contains(&version);
-            let mut others = tags
-                .iter()
-                .filter(|tag| Version::parse(tag).is_some())
-                .peekable();
-            match key_of(name) {
-                _ if !folders.is_empty() && !folders.contains(&folder(word)) => {
-                    let left_out = is_of_version.then(|| (*word).to_owned());
-                    offer.unread.extend(left_out);
-                }
-                Ok(key) if is_of_version => {
-                    offer.add(&key, name);
-                    match checksum(more) {
-                        Some(sum) => drop(offer.checksums.insert(key.to_string(), sum)),
-                        None => last = Some(key.to_string()),
-                    }
-                }
-                // What is said of the version in other words, as `v0.4.13` or `tag:0.4.13`, is none of another version.
-                key if !is_of_version
-                    && others.peek().is_some()
-                    && !artifact.iter().any(|word| mentions(word, version)) =>
-                {
-                    others_named.extend(key.map(|key| (key.to_string(), (*word).to_owned())));
-                    offer
-                        .other_versions
-                        .extend(others.map(|tag| (*tag).to_owned()));
-                }
-                _ => {
-                    if sites.is_own(word) {
-                        offer.unreadable.insert((*word).to_owned());
-                    }
-                    offer.doubt(word, sites);
-                }
+            let word = artifact.first().copied().unwrap_or_default();
+            let word = sites.link_target(word).unwrap_or(word);
+            match name_and_tag(word).filter(|_| !sites.is_foreign(word)) {
+                Some((name, tag)) => self.artifact(word, name, tag, artifact),
+                None => self.other_words(word, artifact, is_heading),
             }
         }
     }
-    others_named.truncate(doubted);
-    offer.doubtful.extend(others_named);
-    offer
-        .doubtful
-        .retain(|key, _| !offer.images.contains_key(key));
-    offer
+
+    /// A reference or a name, and its other tags and words.
+    fn artifact(&mut self, word: &'a str, name: &str, tag: Option<&str>, words: &[&str]) {
+        self.last = None;
+        let more = &words[1..];
+        let tags = tag.into_iter().chain(more.iter().copied());
+        let is_of_version = tag.is_none() || tags.clone().any(|tag| tag == self.version);
+        let mut others = tags.filter(|tag| Version::parse(tag).is_some()).peekable();
+        let offer = &mut self.offer;
+        match key_of(name) {
+            _ if !self.folders.is_empty() && !self.folders.contains(&folder(word)) => {
+                let left_out = is_of_version.then(|| word.to_owned());
+                offer.unread.extend(left_out);
+            }
+            Ok(key) if is_of_version => {
+                offer.add(&key, name);
+                match checksum(more) {
+                    Some(sum) => drop(offer.checksums.insert(key.to_string(), sum)),
+                    None => self.last = Some(key.to_string()),
+                }
+            }
+            // What is said of the version in other words, as `v0.4.13` or `tag:0.4.13`, is none of another version.
+            key if !is_of_version
+                && others.peek().is_some()
+                && !words.iter().any(|word| mentions(word, self.version)) =>
+            {
+                let named = key.map(|key| (key.to_string(), word.to_owned()));
+                self.others.extend(named);
+                offer.other_versions.extend(others.map(str::to_owned));
+            }
+            _ => {
+                if self.sites.is_own(word) {
+                    offer.unreadable.insert(word.to_owned());
+                }
+                offer.doubt(word, self.sites);
+            }
+        }
+    }
+
+    /// Words that are none of an artifact of this builder.
+    fn other_words(&mut self, word: &str, words: &[&str], is_heading: bool) {
+        let Self { offer, sites, .. } = self;
+        if let Some(key) = self.last.take().filter(|_| !is_reference(word)) {
+            let sum = checksum(words).map(|sum| (key, sum));
+            offer.checksums.extend(sum);
+        }
+        let is_broken = || is_oci(word) && Reference::parse(word).is_err();
+        if sites.is_within(word) || sites.is_own(word) && is_broken() {
+            offer.unreadable.insert(word.to_owned());
+        }
+        let address = word.split_once("://").map_or(word, |(_, address)| address);
+        if sites.is_foreign(address) || word.contains(SNAPSHOTS) {
+            return;
+        }
+        offer.doubt(word, sites);
+        let is_version = |word: &&str| !word.starts_with("http") && mentions(word, self.version);
+        if words.iter().any(is_version) {
+            let above = if is_heading {
+                self.others.len()
+            } else {
+                usize::MAX
+            };
+            self.doubted = self.doubted.max(above);
+        }
+    }
 }
 
 /// The keys of images that a word names beside other characters, as `NAME=1.2.3` does.
