@@ -143,6 +143,7 @@ impl<'a> NotesReader<'a> {
             _ if !self.folders.is_empty() && !self.folders.contains(&folder(word)) => {
                 let left_out = is_of_version.then(|| word.to_owned());
                 offer.unread.extend(left_out);
+                offer.doubt(word, self.sites);
             }
             Ok(key) if is_of_version => {
                 offer.add(&key, name);
@@ -566,6 +567,7 @@ D/A and R.Example/D/f-1-32
             ("oci://r.example/d/b-1-32:0.4.13 NAME&#58;0.4.13", true),
             ("0.4.13: oci://r.example/d/NAME:0.4.12", true),
             ("NAME_0.4.13", true),
+            ("oci://r.example/d/NAME/:0.4.13", true),
             ("NAME:0.4.12\n# 0.4.13", true),
             ("# 0.4.13\nNAME:0.4.12", false),
             (
