@@ -214,7 +214,7 @@ error[version-downgrade]: `control-plane` would go back from Kubernetes `v1.30.1
 fn version_not_in_class() {
     let class = "apiVersion: cluster.x-k8s.io/v1beta2\nkind: ClusterClass\nmetadata: {name: quick}\nspec: {kubernetesVersions: [v1.33.4, v1.34.1]}\n";
     let cluster = "---\napiVersion: cluster.x-k8s.io/v1beta2\nkind: Cluster\nmetadata: {name: edge}\nspec: {topology: {classRef: {name: quick}, version: v1.35.2}}\n";
-    let project = project().file("edge.yaml", &format!("{class}{cluster}"));
+    let project = project().file("edge.yaml", format!("{class}{cluster}"));
     fails("version-not-in-class", &project, "check").brief(str![[r#"
 error[version-not-in-class]: the cluster is to run Kubernetes `v1.35.2`, and its ClusterClass lists only `v1.33.4`, `v1.34.1`
   edge.yaml:9:53 `v1.35.2` this version is required
