@@ -219,7 +219,7 @@ warning[endpoint-missing]: ElementalCluster `site` has no control plane endpoint
 1 warning in 1 cluster; 1 node pool checked: 1 by name only
 
 "#]]);
-    // As for values: the first of the labelled hosts, with its address.
+    // As for values: the first of the hosts with the label, with its address.
     let host = |name: &str, is_control_plane: bool, address: &str| {
         format!(
             "---\napiVersion: infrastructure.cluster.x-k8s.io/v1beta1\nkind: ElementalHost\nmetadata: {{name: {name}, namespace: default, \
@@ -417,7 +417,7 @@ cluster:
 ",
         );
     stage.run("check").exit(0).screen(str![[r#"
-warning[k8s-version-unproven]: nothing proves that image `ubuntu-jammy-plain-rke2-1.26.9.qcow2` holds Kubernetes `v1.26.9+rke2r1`
+warning[k8s-version-unproven]: nothing proves that image `ubuntu-jammy-plain-rke2-1-26-9` holds Kubernetes `v1.26.9+rke2r1`
  --> site.yaml:6:24
   |
 2 |   k8s_version: v1.26.9+rke2r1
@@ -688,8 +688,8 @@ os_images: {sle: {uri: 'oci://registry.example.org/sle:1', image-format: contain
 ";
     assert_cases(
         str![[r#"
-host: {addres_: public}
-    error[value-type]: `cluster.control_plane_endpoint.host` has no key `addres_`
+host: {address2: public}
+    error[value-type]: `cluster.control_plane_endpoint.host` has no key `address2`
     = help: did you mean `address`?
 host: {address: public}
 explicit: {hots: api.example.org}

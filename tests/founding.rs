@@ -178,12 +178,12 @@ fn each_founding_wish_is_met_or_otherwise_on_purpose() {
 
 const SYLVA: &[Wish] = &[
     wish("`os_images` with uri, filename and checksum, as it was", &[scene(old, &[
-        step("images", 0, &["ubuntu-jammy-plain-rke2-1-26-9 ubuntu jammy false rke2 1.26.9 qcow2 no – – oci://"]),
+        step("images", 0, &["ubuntu-jammy-plain-rke2-1-26-9 ubuntu jammy false rke2 1.26.9 qcow2 yes by name only site/control-plane oci://"]),
         step("images --output json", 0, &["\"filename\": \"ubuntu-jammy-plain-rke2-1.26.9.qcow2\"", "\"sha256\": \"ffdc81fc"]),
     ])]),
     wish("`machine_image_url`, format and checksum of `capm3`", &[
         scene(old, &[
-            step("clusters", 0, &["control-plane capm3 v1.26.9 ubuntu-jammy-plain-rke2-1.26.9.qcow2"]),
+            step("clusters", 0, &["control-plane capm3 v1.26.9 ubuntu-jammy-plain-rke2-1-26-9 by name only"]),
             step("check --output concise", 0, &["!error"]),
         ]),
         scene(old_of_another_version, &[step("check", 1, &["error[k8s-version-mismatch]"])]),

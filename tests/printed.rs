@@ -544,8 +544,8 @@ mirror: 1, stderr: human json yaml
 mirror --to oci-layout:copied --dry-run: 1, stderr: human yaml
 update 9.9.9 --images metalmark.yaml --check: 2, stderr: human concise json sarif gitlab junit github markdown
 update 9.9.9: 2, stderr: human markdown
-clusters: 0, stdout: human json yaml
-images: 0, stdout: human json yaml
+clusters: 0, stdout, stderr: human json yaml
+images: 0, stdout, stderr: human json yaml
 names sylva-dib: 1, stdout: -
 names whatever: 1, stderr: -
 rules: 0, stdout: human json yaml

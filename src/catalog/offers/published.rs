@@ -102,12 +102,8 @@ pub fn registries(version: &str, sites: &Sites, stores: &Stores) -> Result<Publi
     for ((name, _), answer) in found.iter().zip(stores.tag_lists(&references)) {
         match answer {
             Ok(tags) => found_tags.push((name.as_str(), tags)),
-            // Registries list repositories that are empty by now. One of the catalog may be hidden instead, and its image would be
-            // removed.
-            Err(failure) if failure.kind == FailureKind::NotFound && !listed.contains(name) => {}
-            Err(failure) if failure.kind == FailureKind::NotFound => {
-                failures.push(failure.help(OTHERWISE));
-            }
+            // Registries list repositories that are empty by now.
+            Err(failure) if failure.kind == FailureKind::NotFound => {}
             Err(failure) => failures.push(failure),
         }
     }
