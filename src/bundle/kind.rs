@@ -1,5 +1,6 @@
 //! The kinds of bundles, and how files and media types show a bundle's kind.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use clap::ValueEnum;
@@ -16,6 +17,9 @@ pub(super) const FLUX_CONFIG: &str = "application/vnd.cncf.flux.config.v1+json";
 
 /// The folder of a plain bundle.
 pub const MANIFESTS: &str = "manifests";
+
+/// The file beside the manifests of a registry+v1 bundle.
+const ANNOTATIONS: &str = "metadata/annotations.yaml";
 
 /// What sort of bundle it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,7 +78,7 @@ impl BundleKind {
     pub(super) fn from_files(has_file: impl Fn(&str) -> bool, has_manifests: bool) -> Option<Self> {
         if has_file(INSTALLER) {
             Some(Self::Components)
-        } else if has_manifests && has_file("metadata/annotations.yaml") {
+        } else if has_manifests && has_file(ANNOTATIONS) {
             Some(Self::Registry)
         } else {
             has_manifests.then_some(Self::Plain)
@@ -92,6 +96,18 @@ impl fmt::Display for BundleKind {
             Self::Components => "components",
         })
     }
+}
+
+/// The folder of the first registry+v1 bundle among the paths of files and folders: empty, or with `/` at its end.
+pub fn registry_root<'p>(paths: impl Iterator<Item = &'p str> + Clone) -> Option<&'p str> {
+    let folders = |end: &'static str| {
+        let roots = paths.clone().filter_map(move |path| path.strip_suffix(end));
+        roots.filter(|root| root.is_empty() || root.ends_with('/'))
+    };
+    let described: BTreeSet<&str> = folders(ANNOTATIONS).collect();
+    folders(MANIFESTS)
+        .filter(|root| described.contains(root))
+        .min()
 }
 
 /// The finding about a registry+v1 bundle: OLM decides what it installs, so no plain manifests are equal to it.

@@ -23,7 +23,7 @@ use yaml_tree::place::Spot;
 
 pub use components::{Contract, Installer, contract};
 pub use config_maps::{ConfigMaps, Shard, config_maps, read_config_maps};
-pub use kind::{BundleKind, LayerType, MANIFESTS, registry_bundle_finding};
+pub use kind::{BundleKind, LayerType, MANIFESTS, registry_bundle_finding, registry_root};
 pub use receive::{ReceiveError, Received, receive, receive_archive};
 
 /// The annotation that says when an artifact was made.

@@ -147,6 +147,8 @@ fn a_definition_and_its_object_are_refused_or_ordered() {
         "bundle unpack crds-and-crs --to files",
         "bundle pack index:index.yaml --to dir:index",
         "bundle pack index:index.yaml --order names --to dir:index",
+        "bundle pack crds-and-crs --order numbered --to configmaps:maps",
+        "bundle pack crds-and-crs --order numbered --to oci-layout:m:1 --deployment v1alpha2 --image oci://r.example/app",
     ]);
     story.is(str![[r#"
 $ bundle pack crds-and-crs --order numbered --to dir:numbered => 0
@@ -163,6 +165,10 @@ $ bundle pack index:index.yaml --to dir:index => 1
 error[crd-order]: `Group app/all` is in one bundle with `CustomResourceDefinition groups.example.org`, which defines its kind: RukPak looks up every kind before it applies anything --> dependent/manifests/cr-no-crd.yaml:3:18 ::: provides/manifests/crd.yaml:3:18
 $ bundle pack index:index.yaml --order names --to dir:index => 1
 error[crd-order]: `Group app/all` is applied before `Namespace app`, which is its namespace --> dependent/manifests/cr-no-crd.yaml:3:18 ::: dependent/manifests/namespace.yaml:4:9
+$ bundle pack crds-and-crs --order numbered --to configmaps:maps => 1
+error[crd-order]: `Group app/all` is in one bundle with `CustomResourceDefinition groups.example.org`, which defines its kind: RukPak looks up every kind before it applies anything --> crds-and-crs/manifests/b.yaml:3:18 ::: crds-and-crs/manifests/c.yaml:3:18
+$ bundle pack crds-and-crs --order numbered --to oci-layout:m:1 --deployment v1alpha2 --image oci://r.example/app => 1
+error[crd-order]: `Group app/all` is in one bundle with `CustomResourceDefinition groups.example.org`, which defines its kind: RukPak looks up every kind before it applies anything --> crds-and-crs/manifests/b.yaml:3:18 ::: crds-and-crs/manifests/c.yaml:3:18
 
 "#]]);
     assert_eq!(

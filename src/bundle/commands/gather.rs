@@ -10,7 +10,7 @@ use oci_artifacts::archive::{MOST_LINKS, Spooling, link_target};
 use yaml_tree::place::Spot;
 
 use crate::bundle::plain::{self, strip_manifests};
-use crate::bundle::{BundleKind, File, MANIFESTS, registry_bundle_finding};
+use crate::bundle::{File, MANIFESTS, registry_bundle_finding, registry_root};
 use crate::error::Error;
 use crate::files::{self, Inside, InsideKind};
 use crate::model::date::Date;
@@ -51,6 +51,21 @@ pub(super) struct Gathered {
     pub(super) annotations: BTreeMap<String, String>,
 }
 
+/// What is at a path of a folder or an archive.
+struct Entry {
+    path: String,
+    /// Where it was found, as findings show it.
+    from: String,
+    found: Found,
+}
+
+enum Found {
+    Folder,
+    File(File),
+    /// Nothing that a bundle holds: what it is.
+    Unfit(&'static str),
+}
+
 /// The files that are named.
 pub(super) fn collect_files(
     run: &Run<'_>,
@@ -65,7 +80,7 @@ pub(super) fn collect_files(
         }
         let path = run.resolve(input);
         match files::path_kind(&path)? {
-            InsideKind::Folder => gathered.folder(input, &path, kind)?,
+            InsideKind::Folder => gathered.lay(folder_entries(input, &path)?, input, kind),
             InsideKind::File {
                 size,
                 is_executable,
@@ -87,6 +102,28 @@ pub(super) fn collect_files(
         }
     }
     Ok(gathered)
+}
+
+/// Files and folders that lie in an archive: what its folder would give.
+pub(super) fn lay_out(
+    folders: Vec<String>,
+    files: &[File],
+    archive: &Path,
+    kind: PackKind,
+) -> Gathered {
+    let folders = folders.into_iter().map(|path| Entry {
+        from: path.clone(),
+        path,
+        found: Found::Folder,
+    });
+    let files = files.iter().map(|file| Entry {
+        path: file.path.to_string(),
+        from: file.from.to_string(),
+        found: Found::File(file.clone()),
+    });
+    let mut gathered = Gathered::default();
+    gathered.lay(folders.chain(files).collect(), archive, kind);
+    gathered
 }
 
 /// The files that the project renders, and the project; none if there is an error, which is printed.
@@ -151,60 +188,33 @@ impl Gathered {
         Ok(())
     }
 
-    /// A folder that has `manifests/` is laid out as a bundle is, and of those only hidden files are left out, such as the
-    /// `.gitignore` of an empty folder; of another one the manifests are taken, laid flat.
-    fn folder(&mut self, shown: &Path, path: &Path, kind: PackKind) -> Result<(), Error> {
-        let inside = files::tree(path)?;
-        let has = |path: &str| inside.iter().any(|entry| entry.path == path);
-        let laid_flat = kind == PackKind::Plain && !has(MANIFESTS);
-        if kind == PackKind::Plain
-            && BundleKind::from_files(has, has(MANIFESTS)) == Some(BundleKind::Registry)
-        {
+    /// What is in a folder or an archive. One that has `manifests/` is laid out as a bundle is, and of those only hidden files are
+    /// left out, such as the `.gitignore` of an empty folder; of another one the manifests are taken, laid flat.
+    fn lay(&mut self, entries: Vec<Entry>, shown: &Path, kind: PackKind) {
+        let paths = || entries.iter().map(|entry| &*entry.path);
+        let laid_flat = kind == PackKind::Plain && !paths().any(|path| path == MANIFESTS);
+        let registry = registry_root(paths().filter(|path| !is_hidden(path)));
+        if kind == PackKind::Plain && registry.is_some_and(|root| laid_flat || root.is_empty()) {
             let spot = Spot::from_path(&shown.to_string_lossy());
             self.findings.push(registry_bundle_finding(Some(spot)));
-            return Ok(());
+            return;
         }
-        for entry in &inside {
+        for Entry { path, from, found } in entries {
             let is_taken = match kind {
-                PackKind::Plain if laid_flat => is_manifest(&entry.path),
-                PackKind::Plain => {
-                    strip_manifests(&entry.path).is_some() && !is_hidden(&entry.path)
-                }
+                PackKind::Plain if laid_flat => is_manifest(&path),
+                PackKind::Plain => strip_manifests(&path).is_some() && !is_hidden(&path),
                 PackKind::Artifact | PackKind::Components => true,
             };
-            let from = shown.join(&entry.path).to_string_lossy().into_owned();
-            if entry.kind == InsideKind::Folder {
-                self.folders
-                    .extend((!laid_flat).then(|| entry.path.clone()));
-                continue;
+            match found {
+                Found::Folder => self.folders.extend((!laid_flat).then_some(path)),
+                _ if !is_taken => {}
+                Found::File(file) if laid_flat => {
+                    self.add(path_in_bundle(&flat(&path), kind), file)
+                }
+                Found::File(file) => self.add(path, file),
+                Found::Unfit(what) => self.refuse(&from, what),
             }
-            if !is_taken {
-                continue;
-            }
-            let followed = follow_links(&inside, entry)?;
-            let file = followed.and_then(|followed| match followed.kind {
-                InsideKind::File {
-                    size,
-                    is_executable,
-                } => Some(disk_file(&from, &followed.at, size, is_executable)),
-                _ => None,
-            });
-            let Some(file) = file else {
-                let what = match entry.kind {
-                    InsideKind::Link => "is a symbolic link to what is not a file of the bundle",
-                    _ => "is not a file, or has a name that is not UTF-8",
-                };
-                self.refuse(&from, what);
-                continue;
-            };
-            let path = if laid_flat {
-                path_in_bundle(&flat(&entry.path), kind)
-            } else {
-                entry.path.clone()
-            };
-            self.add(path, file);
         }
-        Ok(())
     }
 
     /// Leaves out what kustomize builds: no consumer of manifests takes it.
@@ -245,6 +255,45 @@ impl Gathered {
         self.findings
             .push(finding.with_label(Some(Spot::from_path(from)), ""));
     }
+}
+
+/// What is in a folder, each symbolic link the file that it leads to.
+fn folder_entries(shown: &Path, folder: &Path) -> Result<Vec<Entry>, Error> {
+    let inside = files::tree(folder)?;
+    let mut entries = Vec::with_capacity(inside.len());
+    for entry in &inside {
+        let from = shown.join(&entry.path).to_string_lossy().into_owned();
+        let followed = match entry.kind {
+            InsideKind::Folder => None,
+            _ => follow_links(&inside, entry)?,
+        };
+        let found = match (
+            followed.map(|followed| (followed, followed.kind)),
+            entry.kind,
+        ) {
+            (
+                Some((
+                    followed,
+                    InsideKind::File {
+                        size,
+                        is_executable,
+                    },
+                )),
+                _,
+            ) => Found::File(disk_file(&from, &followed.at, size, is_executable)),
+            (_, InsideKind::Folder) => Found::Folder,
+            (_, InsideKind::Link) => {
+                Found::Unfit("is a symbolic link to what is not a file of the bundle")
+            }
+            _ => Found::Unfit("is not a file, or has a name that is not UTF-8"),
+        };
+        entries.push(Entry {
+            path: entry.path.clone(),
+            from,
+            found,
+        });
+    }
+    Ok(entries)
 }
 
 /// What an entry of a folder is, or what it leads to as a symbolic link, by way of others or not; none outside.

@@ -169,6 +169,25 @@ fn archive(shown: &str, reader: impl std::io::Read) -> Result<Loaded, Error> {
     into_loaded(received, shown.to_owned(), None)
 }
 
+/// The files of an archive on disk: those that its folder would give.
+pub(super) fn collect_archive(
+    run: &Run<'_>,
+    path: &Path,
+    kind: PackKind,
+) -> Result<Gathered, Error> {
+    let reader = files::open(&run.resolve(path))?;
+    let received = bundle::receive_archive(reader, Limits::default(), &|_| {});
+    // What lies beside `manifests/` too: the kind says what is taken.
+    let whole = received.map(|Received { tree, .. }| Received {
+        bundle: Bundle::from_tree(BundleKind::Artifact(LayerType::Oci), &tree),
+        tree,
+    });
+    let loaded = into_loaded(whole, path.to_string_lossy().into_owned(), None)?;
+    let mut gathered = gather::lay_out(loaded.folders, loaded.bundle.files(), path, kind);
+    gathered.findings.extend(loaded.findings);
+    Ok(gathered)
+}
+
 fn into_loaded(
     received: Result<Received, ReceiveError>,
     shown: String,

@@ -7,6 +7,7 @@ use crate::bundle::{Bundle, BundleKind, File, plain};
 use crate::error::Error;
 use crate::model::finding::Finding;
 use crate::model::policy::Policy;
+use crate::model::rule::RuleId;
 use crate::pipeline::check;
 
 use super::gather::Gathered;
@@ -57,7 +58,11 @@ pub(super) struct Prepared {
 
 impl Prepared {
     /// A bundle of other files than manifests.
-    pub(super) fn new(bundle: Bundle, findings: Vec<Finding>) -> Self {
+    pub(super) fn new(bundle: Bundle, mut findings: Vec<Finding>) -> Self {
+        if findings.is_empty() && bundle.files().is_empty() {
+            let finding = Finding::new(RuleId::BundleEmpty, "the bundle holds no file");
+            findings.push(finding.help("name a folder with files in it"));
+        }
         Self {
             bundle,
             objects: None,
@@ -67,12 +72,12 @@ impl Prepared {
 }
 
 /// The bundle with the namespace and the order of the options, and everything that is wrong with it. Files that only a tool
-/// reads are left out. `own` is the order of a consumer who pays no attention to the names of files.
+/// reads are left out. `order` is that in which its consumer applies the objects.
 pub(super) fn prepare(
     run: &Run<'_>,
     gathered: Gathered,
     options: &ManifestOptions,
-    own: Order,
+    order: Order,
     policy: &Policy,
 ) -> Result<Prepared, Error> {
     let unreadable = Error::reading("the bundle");
@@ -81,7 +86,10 @@ pub(super) fn prepare(
     };
     let mut findings = gathered.findings;
     findings.extend(plain::check_layout(&gathered.folders));
-    let mut files: Vec<File> = gathered.files.into_values().collect();
+    // What is read is what is packed.
+    let gathered_files = gathered.files.into_values().collect();
+    let bundle = Bundle::new(BundleKind::Plain, gathered_files).map_err(collision)?;
+    let mut files = bundle.files().to_vec();
     let mut index = indexed(&files)?;
     if !index.inputs.is_empty() {
         let mut number = 0..;
@@ -103,7 +111,6 @@ pub(super) fn prepare(
         index = indexed(&files)?;
     }
     let texts = plain::Texts::new(&files);
-    let order = options.order.to_order(own);
     let seen = bundled::Bundle::new(&index.objects, &texts, order);
     judge(&seen, policy, &mut findings);
     let mut bundle = Bundle::new(BundleKind::Plain, files).map_err(collision)?;

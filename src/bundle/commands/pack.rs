@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 
+use capi::objects::bundled::Order;
 use clap::Args;
 use oci_artifacts::{Digest, Reference};
 
@@ -83,9 +84,13 @@ pub(super) fn pack(
     };
     check_destination(options, kind)?;
     let reporting = &options.reporting;
+    let is_for_rukpak =
+        options.rukpak.deployment.is_some() || matches!(options.to, Destination::ConfigMaps(_));
+    // RukPak pays no attention to the names of files.
+    let own = is_for_rukpak.then_some(Order::Together);
     let packed = options
         .packing
-        .pack(run, &source, kind, reporting, terminal)?;
+        .pack(run, &source, kind, own, reporting, terminal)?;
     let Some((
         Prepared {
             bundle, objects, ..

@@ -10,13 +10,11 @@ use crate::bundle::{self, Bundle, BundleKind, File, LayerType};
 use crate::error::Error;
 use crate::files::{self, InsideKind};
 use crate::model::component::{Declared, INSTALLER, annotation};
-use crate::model::finding::Finding;
-use crate::model::rule::RuleId;
 use crate::pipeline::{Reporting, Terminal, Verdict};
 use crate::read::Workspace;
 
 use super::gather::{self, Gathered, PackKind};
-use super::input::Input;
+use super::input::{self, Input};
 use super::manifests::{ManifestOptions, Prepared, prepare};
 use super::{Run, collision};
 
@@ -105,12 +103,13 @@ impl Run<'_> {
 }
 
 impl PackingOptions {
-    /// The bundle of a source; none if something is wrong with it, which is printed.
+    /// The bundle of a source, for a consumer that has an order of its own or none; none if something is wrong with it, which is printed.
     pub(super) fn pack(
         &self,
         run: &Run<'_>,
         source: &Source,
         kind: PackKind,
+        own: Option<Order>,
         reporting: &Reporting,
         terminal: &mut Terminal,
     ) -> Result<Option<(Prepared, Workspace)>, Error> {
@@ -124,7 +123,7 @@ impl PackingOptions {
                 workspace = read;
                 gathered
             }
-            Source::Archive(file) => Input::Path(file.clone()).load(run)?.into(),
+            Source::Archive(file) => input::collect_archive(run, file, kind)?,
             Source::Files(inputs) => match inputs.as_slice() {
                 [only] if only.to_string_lossy().starts_with("index:") => {
                     let index = Input::parse(&only.to_string_lossy()).map_err(Error::usage)?;
@@ -137,7 +136,8 @@ impl PackingOptions {
             PackKind::Plain => {
                 gathered.leave_out_builds()?;
                 let policy = &workspace.settings.policy;
-                prepare(run, gathered, &self.manifests, Order::Together, policy)?
+                let order = self.manifests.order.to_order(Order::Together);
+                prepare(run, gathered, &self.manifests, own.unwrap_or(order), policy)?
             }
             PackKind::Artifact => {
                 self.tree(BundleKind::Artifact(self.artifact.media_type), gathered)?
@@ -165,9 +165,6 @@ impl PackingOptions {
                 bundle::contract(&files, declared).map_err(Error::reading("install.sh"))?;
             findings.extend(contract.findings);
             declared = contract.declared;
-        } else if findings.is_empty() && files.is_empty() {
-            let finding = Finding::new(RuleId::BundleEmpty, "the bundle holds no file");
-            findings.push(finding.help("name a folder with files in it"));
         }
         let mut bundle = Bundle::new(kind, files).map_err(collision)?;
         bundle.annotations = declared.annotations();

@@ -185,10 +185,14 @@ fn artifact(
     } else {
         None
     };
-    let packed =
-        options
-            .packing
-            .pack(run, source, options.kind, &Reporting::default(), terminal)?;
+    let packed = options.packing.pack(
+        run,
+        source,
+        options.kind,
+        None,
+        &Reporting::default(),
+        terminal,
+    )?;
     let Some((Prepared { mut bundle, .. }, _)) = packed else {
         return Ok(None);
     };

@@ -110,7 +110,8 @@ pub(super) fn check(
         }
         BundleKind::Plain => {
             let loaded = Loaded { bundle, ..loaded };
-            prepare(run, loaded.into(), options, own, policy)
+            let order = options.order.to_order(own);
+            prepare(run, loaded.into(), options, order, policy)
         }
         BundleKind::Registry => {
             let found = bundle::registry_bundle_finding(Some(Spot::from_path(&loaded.shown)));

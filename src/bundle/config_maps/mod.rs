@@ -14,7 +14,7 @@ use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 use yaml_tree::bytes::BASE64;
 
-use super::{Bundle, File, MANIFESTS};
+use super::{Bundle, File, MANIFESTS, plain};
 use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
 
@@ -22,6 +22,10 @@ pub use read::read_config_maps;
 
 /// How many bytes of data go into one: Kubernetes takes 1 MiB, and names and labels need some room.
 const MOST: usize = (1 << 20) - (16 << 10);
+
+/// The annotation of a ConfigMap that says which part of a bundle it holds, and of how many: `2/3`. RukPak knows none; there the
+/// BundleDeployment names all of them.
+const PART: &str = "dev.metalmark.bundle.part";
 
 /// A ConfigMap that was made.
 pub struct Shard {
@@ -56,6 +60,8 @@ struct Manifest<'a> {
 
 #[derive(Serialize)]
 struct Metadata<'a> {
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    annotations: BTreeMap<&'static str, String>,
     name: &'a str,
     namespace: &'a str,
 }
@@ -69,29 +75,37 @@ pub fn config_maps(bundle: &Bundle, name: &str, namespace: &str) -> io::Result<C
         shards: Vec::new(),
         findings: Vec::new(),
     };
-    let mut spooling = Spooling::new();
-    let mut places = Vec::new();
-    let mut open = Open::default();
+    // Each says how many there are, so that none is written before all files are divided.
+    let mut parts: Vec<Vec<&File>> = Vec::new();
+    let mut room = 0;
     for file in bundle.files() {
-        let key = file.path.strip_prefix(MANIFESTS).unwrap_or(&file.path);
-        let key = key.trim_start_matches('/');
-        if let Some(fault) = fault(file, key) {
+        if let Some(fault) = fault(file)? {
             made.findings.push(fault);
             continue;
         }
-        let value = value(file)?;
-        let size = key.len() + value.as_ref().map_or_else(String::len, String::len);
+        let size = key(file).len() + value(file)?.as_ref().map_or_else(String::len, String::len);
         if size > MOST {
-            made.findings.push(too_large(file, size));
+            made.findings.push(too_large(file, size)?);
             continue;
         }
-        if open.size + size > MOST {
-            places.push(std::mem::take(&mut open).close(name, namespace, &mut spooling)?);
+        match parts.last_mut() {
+            Some(part) if size <= room => part.push(file),
+            _ => {
+                room = MOST;
+                parts.push(vec![file]);
+            }
         }
-        open.add(key, value, size);
+        room -= size;
     }
-    if open.size > 0 {
-        places.push(open.close(name, namespace, &mut spooling)?);
+    let mut spooling = Spooling::new();
+    let mut places = Vec::new();
+    for (number, files) in parts.iter().enumerate() {
+        let mut open = Open::default();
+        for file in files {
+            open.add(key(file), value(file)?);
+        }
+        let part = (parts.len() > 1).then(|| format!("{}/{}", number + 1, parts.len()));
+        places.push(open.close(name, namespace, part, &mut spooling)?);
     }
     let spool = spooling.finish();
     let shards = places.into_iter().map(|(name, start, size)| Shard {
@@ -101,6 +115,12 @@ pub fn config_maps(bundle: &Bundle, name: &str, namespace: &str) -> io::Result<C
     });
     made.shards = shards.collect();
     Ok(made)
+}
+
+/// What a ConfigMap calls a file.
+fn key(file: &File) -> &str {
+    let key = file.path.strip_prefix(MANIFESTS).unwrap_or(&file.path);
+    key.trim_start_matches('/')
 }
 
 /// A file's text; for a binary file, its bytes as ConfigMaps encode them.
@@ -115,12 +135,10 @@ fn value(file: &File) -> io::Result<Result<String, String>> {
 struct Open {
     data: BTreeMap<String, String>,
     binary_data: BTreeMap<String, String>,
-    size: usize,
 }
 
 impl Open {
-    fn add(&mut self, key: &str, value: Result<String, String>, size: usize) {
-        self.size += size;
+    fn add(&mut self, key: &str, value: Result<String, String>) {
         match value {
             Ok(text) => self.data.insert(key.to_owned(), text),
             Err(coded) => self.binary_data.insert(key.to_owned(), coded),
@@ -132,6 +150,7 @@ impl Open {
         self,
         name: &str,
         namespace: &str,
+        part: Option<String>,
         spooling: &mut Spooling,
     ) -> io::Result<(String, u64, u64)> {
         let mut hash = Sha256::new();
@@ -147,6 +166,7 @@ impl Open {
             api_version: "v1",
             kind: "ConfigMap",
             metadata: Metadata {
+                annotations: part.map(|part| (PART, part)).into_iter().collect(),
                 name: &name,
                 namespace,
             },
@@ -161,28 +181,36 @@ impl Open {
 }
 
 /// A name that no ConfigMap has as a key (validation.IsConfigMapKey), or a file that is too large whatever it is.
-fn fault(file: &File, key: &str) -> Option<Finding> {
+fn fault(file: &File) -> io::Result<Option<Finding>> {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
     if file.size > MOST as u64 {
-        return Some(too_large(file, file.size as usize));
+        return too_large(file, file.size as usize).map(Some);
     }
+    let key = key(file);
     let is_key = (1..=253).contains(&key.len()) && key.bytes().all(is_plain);
-    (!is_key).then(|| {
+    Ok((!is_key).then(|| {
         let message = format!("`{key}` cannot be a ConfigMap's key");
         Finding::new(RuleId::BundleLayout, message)
             .with_label(file.spot(), "")
             .help("use letters, digits, `-`, `_` and `.`, or pack with `--order numbered`")
-    })
+    }))
 }
 
-fn too_large(file: &File, size: usize) -> Finding {
+fn too_large(file: &File, size: usize) -> io::Result<Finding> {
+    let files = std::slice::from_ref(file);
+    let objects = plain::index(files, &|_| {})?.objects;
+    let fits = |file: &File| file.size <= MOST as u64;
+    let is_divisible = objects.len() > 1 && plain::number_files(files, &objects)?.iter().all(fits);
     let message = format!(
         "`{}` has {size} bytes, and a ConfigMap holds at most {MOST} of them",
         file.path
     );
-    Finding::new(RuleId::ObjectTooLarge, message)
-        .with_label(file.spot(), "")
-        .help("pack with `--order numbered`, which makes a file of each object")
+    let finding = Finding::new(RuleId::ObjectTooLarge, message).with_label(file.spot(), "");
+    Ok(finding.help(if is_divisible {
+        "pack with `--order numbered`, which makes a file of each object"
+    } else {
+        "an image takes it: pack to `oci-layout:DIR`, or `metalmark bundle push`"
+    }))
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ use capi::secrets;
 
 use super::super::plain::text;
 use super::super::{Bundle, BundleKind, File, MANIFESTS};
+use super::PART;
 use crate::model::finding::Finding;
 use crate::model::output_path;
 use crate::model::rule::RuleId;
@@ -56,6 +57,14 @@ struct Reading {
     places: Vec<(String, Arc<str>, u64, u64)>,
     known: BTreeSet<String>,
     findings: Vec<Finding>,
+    /// Which part of how many each ConfigMap says it is, and where.
+    parts: Vec<(Option<(usize, usize)>, Spot)>,
+}
+
+/// The numbers of `2/3`.
+fn numbers(part: &str) -> Option<(usize, usize)> {
+    let (number, of) = part.split_once('/')?;
+    Some((number.parse().ok()?, of.parse().ok()?))
 }
 
 impl Reading {
@@ -64,6 +73,12 @@ impl Reading {
             return Ok(());
         }
         let name = node.text(&["metadata", "name"]).unwrap_or_default();
+        if let Some(part) = node.get_path(&["metadata", "annotations", PART]) {
+            let place = part.place.start;
+            let spot = Spot::from_range(source, place, place);
+            let numbers = part.value.as_str().and_then(|text| numbers(text));
+            self.parts.push((numbers, spot));
+        }
         let immutable = node.get_path(&["immutable"]).map(|node| &node.value);
         if !matches!(immutable, Some(Value::Bool(true))) {
             let message = format!("ConfigMap `{name}` is not immutable, and a bundle's are");
@@ -108,7 +123,29 @@ impl Reading {
         self.findings.push(finding.with_label(Some(spot), ""));
     }
 
-    fn finish(self) -> (Bundle, Vec<Finding>) {
+    /// Refuses some of the ConfigMaps of a bundle that say how many they are.
+    fn check_parts(&mut self) {
+        let Some((first, spot)) = self.parts.first() else {
+            return;
+        };
+        let count = self.parts.len();
+        let numbers: BTreeSet<_> = self.parts.iter().map(|(part, _)| *part).collect();
+        let is_part = |part: &Option<(usize, usize)>| {
+            part.is_some_and(|(number, of)| of == count && (1..=count).contains(&number))
+        };
+        if numbers.len() == count && numbers.iter().all(is_part) {
+            return;
+        }
+        let of = first.map_or_else(|| "?".to_owned(), |(_, of)| of.to_string());
+        let message = format!("a bundle is in {of} ConfigMaps, and {count} are here");
+        let finding = Finding::new(RuleId::BundleLayout, message);
+        let help = "put all ConfigMaps of the one bundle there, or pack it again";
+        let finding = finding.with_label(Some(spot.clone()), "").help(help);
+        self.findings.push(finding);
+    }
+
+    fn finish(mut self) -> (Bundle, Vec<Finding>) {
+        self.check_parts();
         let spool = self.spooling.finish();
         let files = self
             .places

@@ -44,7 +44,9 @@ pub struct Index {
 /// # Errors
 /// The file cannot be read.
 pub fn is_build(file: &File) -> io::Result<bool> {
-    if !is_kustomization(Path::new(&*file.from)) {
+    // A file of an archive is shown behind the archive's name.
+    let name = file.from.rsplit(':').next().unwrap_or_default();
+    if !is_kustomization(Path::new(name)) {
         return Ok(false);
     }
     let found = index(std::slice::from_ref(file), &|_| {})?;

@@ -6,7 +6,7 @@ mod written;
 
 use std::path::{Path, PathBuf};
 
-use crate::bundle::{Bundle, BundleKind, File, MANIFESTS, registry_bundle_finding};
+use crate::bundle::{Bundle, BundleKind, File, MANIFESTS, registry_bundle_finding, registry_root};
 use crate::error::Error;
 use crate::files::plain_path;
 use crate::model::finding::Finding;
@@ -93,11 +93,18 @@ impl<'a> Reading<'a> {
             }
         };
         let is_sound = loaded.findings.is_empty();
+        let files = loaded.bundle.files().iter().map(|file| &*file.path);
+        let paths = loaded.folders.iter().map(|path| &**path).chain(files);
+        let has_registry_bundle = registry_root(paths).is_some();
         findings.extend(loaded.findings);
         let files = loaded.bundle.files().iter().cloned();
         let (rule, message) = match loaded.bundle.kind {
             _ if !is_sound => return Ok(Vec::new()),
             BundleKind::Plain => return Ok(files.collect()),
+            BundleKind::Registry | BundleKind::Artifact(_) if has_registry_bundle => {
+                findings.push(registry_bundle_finding(spot));
+                return Ok(Vec::new());
+            }
             // A folder or an archive of manifests that are not in `manifests/`.
             BundleKind::Artifact(_) => {
                 let files: Vec<File> = files.filter(|file| is_manifest(&file.path)).collect();
@@ -107,15 +114,10 @@ impl<'a> Reading<'a> {
                 let message = format!("`{}` holds no manifest", child.from);
                 (RuleId::BundleEmpty, message)
             }
-            BundleKind::Registry => {
-                findings.push(registry_bundle_finding(spot));
-                return Ok(Vec::new());
-            }
-            BundleKind::Components => {
+            kind => {
                 let message = format!(
-                    "`{}` is a bundle of kind {}, and an index names bundles of manifests",
-                    child.from,
-                    BundleKind::Components
+                    "`{}` is a bundle of kind {kind}, and an index names bundles of manifests",
+                    child.from
                 );
                 (RuleId::BundleUnsupported, message)
             }

@@ -7,12 +7,19 @@ use std::sync::Arc;
 
 use yaml_tree::engine::Engine;
 use yaml_tree::place::{FileId, Place, Source, Spot};
-use yaml_tree::value::Node;
+use yaml_tree::suggest::did_you_mean;
+use yaml_tree::value::{Node, Value};
 
 use crate::error::Error;
 use crate::files;
 use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
+
+/// The keys of an index.
+const KEYS: &[&str] = &["bundles", "provided", "version"];
+
+/// The keys of a bundle of an index.
+const BUNDLE_KEYS: &[&str] = &["from", "name", "requires"];
 
 /// The longest index that is read, in bytes.
 const LONGEST: u64 = 4 << 20;
@@ -43,8 +50,9 @@ pub(super) struct Index {
 pub(super) fn read(written: &Path, path: &Path) -> Result<Index, Error> {
     let mut bytes = Vec::new();
     let opened = files::body(path).open();
-    let read = opened.and_then(|reader| reader.take(LONGEST).read_to_end(&mut bytes));
+    let read = opened.and_then(|reader| reader.take(LONGEST + 1).read_to_end(&mut bytes));
     read.map_err(Error::reading(path))?;
+    let is_whole = bytes.len() as u64 <= LONGEST;
     let text = String::from_utf8_lossy(&bytes).into_owned();
     let mut index = Index {
         source: Arc::new(Source::new(written.to_string_lossy(), text)),
@@ -54,7 +62,16 @@ pub(super) fn read(written: &Path, path: &Path) -> Result<Index, Error> {
     };
     let source = Arc::clone(&index.source);
     match yaml_tree::read(&source.text, FileId(0), Engine::Kubectl) {
-        Ok(read) => index.document(read.documents.first()),
+        _ if !is_whole => {
+            let message = format!("an index has at most {} MiB", LONGEST >> 20);
+            index.refuse(Place::NONE, &message);
+        }
+        Ok(read) => {
+            index.document(read.documents.first());
+            if let Some(second) = read.documents.get(1) {
+                index.refuse(second.place, "an index is one document");
+            }
+        }
         Err(error) => {
             let spot = index.spot(error.place);
             index.findings.push(Finding::from_syntax(error, spot));
@@ -70,11 +87,16 @@ impl Index {
             self.findings.push(finding);
             return;
         };
-        for item in list(document, "provided").unwrap_or_default() {
+        self.expect_keys("an index", document, KEYS);
+        let version = document.get_path(&["version"]);
+        if let Some(version) = version.filter(|it| it.value != Value::from(1)) {
+            self.refuse(version.place, "the `version` of an index is 1");
+        }
+        for item in self.list(document, "provided").unwrap_or_default() {
             let name = self.text(item, "what is provided");
             self.provided.extend(name);
         }
-        match list(document, "bundles") {
+        match self.list(document, "bundles") {
             Some(items) if items.len() > MOST => {
                 self.refuse(
                     document.place,
@@ -82,11 +104,15 @@ impl Index {
                 );
             }
             Some(items) => items.iter().for_each(|item| self.add(item)),
+            None if document
+                .get_path(&["bundles"])
+                .is_some_and(|it| !it.value.is_null()) => {}
             None => self.refuse(document.place, "an index has a list `bundles`"),
         }
     }
 
     fn add(&mut self, node: &Node) {
+        self.expect_keys("a bundle of an index", node, BUNDLE_KEYS);
         let (Some(name), Some(from)) = (node.get_path(&["name"]), node.get_path(&["from"])) else {
             self.refuse(node.place, "a bundle of an index has `name` and `from`");
             return;
@@ -108,7 +134,7 @@ impl Index {
             return;
         }
         let mut requires = Vec::new();
-        for item in list(node, "requires").unwrap_or_default() {
+        for item in self.list(node, "requires").unwrap_or_default() {
             let needed = self.text(item, "what is required");
             requires.extend(needed.map(|needed| (needed, item.place)));
         }
@@ -138,8 +164,32 @@ impl Index {
         }
         text
     }
-}
 
-fn list<'n>(node: &'n Node, key: &str) -> Option<&'n [Node]> {
-    node.get_path(&[key])?.value.as_list()
+    /// The list under a key; null is none, and anything else is refused.
+    fn list<'n>(&mut self, node: &'n Node, key: &str) -> Option<&'n [Node]> {
+        let node = node.get_path(&[key]).filter(|it| !it.value.is_null())?;
+        let list = node.value.as_list();
+        if list.is_none() {
+            self.refuse(node.place, &format!("`{key}` is a list"));
+        }
+        list
+    }
+
+    /// Refuses the keys that nobody reads: what they say would not count.
+    fn expect_keys(&mut self, what: &str, node: &Node, known: &[&str]) {
+        for entry in node.entries(&[]) {
+            if known.contains(&&*entry.key) {
+                continue;
+            }
+            let message = format!("{what} has no key `{}`", entry.key);
+            let known = || known.iter().copied();
+            let help = match did_you_mean(&entry.key, known()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("it has `{}`", known().collect::<Vec<_>>().join("`, `")),
+            };
+            let spot = self.spot(entry.key_place);
+            let finding = Finding::new(RuleId::ManifestInvalid, message).with_label(spot, "");
+            self.findings.push(finding.help(help));
+        }
+    }
 }
