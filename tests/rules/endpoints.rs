@@ -567,6 +567,11 @@ control_plane_endpoint: {explicit: {host: '', port: 443}}
     host: m-1.example.org, port: 443
 infra_cluster: {controlPlaneEndpoint: {host: null, port: 443}}
     host: m-1.example.org, port: 443
+# As Go writes what nobody says.
+control_plane_endpoint: {host: '', port: 0}
+    host: m-1.example.org, port: 6443
+infra_cluster: {controlPlaneEndpoint: {host: '', port: 0}}
+    host: m-1.example.org, port: 6443
 # As Cluster API spells it, it is said.
 infra_cluster: {controlPlaneEndpoint: {host: 198.51.100.7, port: 443}}
     host: "198.51.100.7", port: 443
@@ -581,6 +586,98 @@ control_plane_endpoint: {vip: 192.0.2.99}
 
 "#]],
         endpoint,
+    );
+}
+
+/// The author's own word, `controlPlaneEndpoint`, was left out, and one of the hosts became the endpoint in its place.
+#[test]
+fn a_misspelled_endpoint_is_an_error_and_no_host_takes_its_place() {
+    let said = "{host: 192.0.2.4, port: 6443}";
+    let wrong = |line: &str| {
+        let stage = with_hosts(&line.replace("SAID", said));
+        let screen = stage.run("check").exit(1).outcome.stdout;
+        let rules = ["key-misspelled", "endpoint", "help: write", "192.0.2."];
+        let lines = screen.lines().map(str::trim);
+        let lines = lines.filter(|line| rules.iter().any(|rule| line.contains(rule)));
+        lines.map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_cases(
+        str![[r#"
+controlPlaneEndpoint: SAID
+    error[key-misspelled]: `cluster.controlPlaneEndpoint` has no effect, and is almost `cluster.control_plane_endpoint`
+    6 |   controlPlaneEndpoint: {host: 192.0.2.4, port: 6443}
+    = help: write `control_plane_endpoint`
+    error[endpoint-missing]: the cluster has no control plane endpoint
+    = help: a virtual IP: `cluster.control_plane_endpoint.vip: 192.0.2.10`
+    = help: a host: `cluster.control_plane_endpoint.host: {address: CLASS}`, a class that hosts of the control plane's selector have: `eno1`, `public`, `registration`, `vpn`
+    6 |   controlPlaneEndpoint: {host: 192.0.2.4, port: 6443}
+controlplane_endpoint: SAID
+    error[key-misspelled]: `cluster.controlplane_endpoint` has no effect, and is almost `cluster.control_plane_endpoint`
+    6 |   controlplane_endpoint: {host: 192.0.2.4, port: 6443}
+    = help: write `control_plane_endpoint`
+    error[endpoint-missing]: the cluster has no control plane endpoint
+    = help: a virtual IP: `cluster.control_plane_endpoint.vip: 192.0.2.10`
+    = help: a host: `cluster.control_plane_endpoint.host: {address: CLASS}`, a class that hosts of the control plane's selector have: `eno1`, `public`, `registration`, `vpn`
+    6 |   controlplane_endpoint: {host: 192.0.2.4, port: 6443}
+control-plane-endpoint: SAID
+    error[key-misspelled]: `cluster.control-plane-endpoint` has no effect, and is almost `cluster.control_plane_endpoint`
+    6 |   control-plane-endpoint: {host: 192.0.2.4, port: 6443}
+    = help: write `control_plane_endpoint`
+    error[endpoint-missing]: the cluster has no control plane endpoint
+    = help: a virtual IP: `cluster.control_plane_endpoint.vip: 192.0.2.10`
+    = help: a host: `cluster.control_plane_endpoint.host: {address: CLASS}`, a class that hosts of the control plane's selector have: `eno1`, `public`, `registration`, `vpn`
+    6 |   control-plane-endpoint: {host: 192.0.2.4, port: 6443}
+controlplaneendpoint: SAID
+    error[key-misspelled]: `cluster.controlplaneendpoint` has no effect, and is almost `cluster.control_plane_endpoint`
+    6 |   controlplaneendpoint: {host: 192.0.2.4, port: 6443}
+    = help: write `control_plane_endpoint`
+    error[endpoint-missing]: the cluster has no control plane endpoint
+    = help: a virtual IP: `cluster.control_plane_endpoint.vip: 192.0.2.10`
+    = help: a host: `cluster.control_plane_endpoint.host: {address: CLASS}`, a class that hosts of the control plane's selector have: `eno1`, `public`, `registration`, `vpn`
+    6 |   controlplaneendpoint: {host: 192.0.2.4, port: 6443}
+Control_Plane_Endpoint: SAID
+    error[key-misspelled]: `cluster.Control_Plane_Endpoint` has no effect, and is almost `cluster.control_plane_endpoint`
+    6 |   Control_Plane_Endpoint: {host: 192.0.2.4, port: 6443}
+    = help: write `control_plane_endpoint`
+    error[endpoint-missing]: the cluster has no control plane endpoint
+    = help: a virtual IP: `cluster.control_plane_endpoint.vip: 192.0.2.10`
+    = help: a host: `cluster.control_plane_endpoint.host: {address: CLASS}`, a class that hosts of the control plane's selector have: `eno1`, `public`, `registration`, `vpn`
+    6 |   Control_Plane_Endpoint: {host: 192.0.2.4, port: 6443}
+infra_cluster: {control_plane_endpoint: SAID}
+    error[key-misspelled]: `cluster.infra_cluster.control_plane_endpoint` has no effect, and is almost `cluster.infra_cluster.controlPlaneEndpoint`
+    6 |   infra_cluster: {control_plane_endpoint: {host: 192.0.2.4, port: 6443}}
+    = help: write `controlPlaneEndpoint`
+    error[endpoint-missing]: the cluster has no control plane endpoint
+    = help: a virtual IP: `cluster.control_plane_endpoint.vip: 192.0.2.10`
+    = help: a host: `cluster.control_plane_endpoint.host: {address: CLASS}`, a class that hosts of the control plane's selector have: `eno1`, `public`, `registration`, `vpn`
+    6 |   infra_cluster: {control_plane_endpoint: {host: 192.0.2.4, port: 6443}}
+infra_cluster: {controlplaneEndpoint: SAID}
+    error[key-misspelled]: `cluster.infra_cluster.controlplaneEndpoint` has no effect, and is almost `cluster.infra_cluster.controlPlaneEndpoint`
+    6 |   infra_cluster: {controlplaneEndpoint: {host: 192.0.2.4, port: 6443}}
+    = help: write `controlPlaneEndpoint`
+    error[endpoint-missing]: the cluster has no control plane endpoint
+    = help: a virtual IP: `cluster.control_plane_endpoint.vip: 192.0.2.10`
+    = help: a host: `cluster.control_plane_endpoint.host: {address: CLASS}`, a class that hosts of the control plane's selector have: `eno1`, `public`, `registration`, `vpn`
+    6 |   infra_cluster: {controlplaneEndpoint: {host: 192.0.2.4, port: 6443}}
+infraCluster: {controlPlaneEndpoint: SAID}
+    error[key-misspelled]: `cluster.infraCluster` has no effect, and is almost `cluster.infra_cluster`
+    6 |   infraCluster: {controlPlaneEndpoint: {host: 192.0.2.4, port: 6443}}
+    = help: write `infra_cluster`
+    6 |   infraCluster: {controlPlaneEndpoint: {host: 192.0.2.4, port: 6443}}
+    warning[endpoint-single-host]: 3 control plane replicas are behind host `m-1` alone
+    |                                               ^^^^^^^^^^^^^^^ the endpoint is its address
+    = help: `cluster.control_plane_endpoint.vip: …`, an address that moves
+clusterVirtualIp: 192.0.2.4
+    error[key-misspelled]: `cluster.clusterVirtualIp` has no effect, and is almost `cluster.cluster_virtual_ip`
+    6 |   clusterVirtualIp: 192.0.2.4
+    = help: write `cluster_virtual_ip`
+    6 |   clusterVirtualIp: 192.0.2.4
+    warning[endpoint-single-host]: 3 control plane replicas are behind host `m-1` alone
+    |                                               ^^^^^^^^^^^^^^^ the endpoint is its address
+    = help: `cluster.control_plane_endpoint.vip: …`, an address that moves
+
+"#]],
+        wrong,
     );
 }
 

@@ -163,6 +163,9 @@ fn a_host_of_the_inventory_is_the_first_with_the_first_class() {
         host: {selector: {}} | 192.0.2.12:6443 |
         host: {selector: text} |  | text
         host: {address: internal}, port: 7443 | 192.0.2.12:7443 |
+        host: '', port: 0 | 192.0.2.12:6443 |
+        explicit: {host: '', port: 0} | 192.0.2.12:6443 |
+        explicit: {host: a.b, port: 0} | a.b:6443 | 0
         ",
     );
 }

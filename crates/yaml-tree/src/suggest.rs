@@ -59,6 +59,16 @@ pub fn only_meant<'a>(
     near.next().filter(|_| near.next().is_none())
 }
 
+/// Whether two words are one but for letter case, `_` and `-`: `controlPlane` and `control-plane`.
+pub fn is_same_word(word: &str, other: &str) -> bool {
+    let letters = |word: &str| {
+        let letters = word.chars().filter(|letter| !matches!(letter, '_' | '-'));
+        letters.flat_map(char::to_lowercase).collect::<Vec<_>>()
+    };
+    word.len().abs_diff(other.len()) < word.len().min(other.len())
+        && letters(word) == letters(other)
+}
+
 /// Whether two words differ in more edits by what costs little to compare. Each edit takes at most one letter away and brings
 /// another one.
 fn is_far(word: &str, other: &str, limit: usize) -> bool {

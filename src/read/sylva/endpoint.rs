@@ -11,6 +11,7 @@ use yaml_tree::value::{Map, Node, Number, Value};
 use super::Scope;
 use super::inventory::{host_text, hosts, key_place};
 use super::report::Report;
+use super::spelling::is_meant;
 use crate::evaluate::Branch;
 use crate::model::cluster::{Cluster, PoolName};
 use crate::model::endpoint::{
@@ -19,6 +20,8 @@ use crate::model::endpoint::{
 
 const OWN: &str = "cluster.control_plane_endpoint";
 const KEY: &str = "control_plane_endpoint";
+/// The same in the words of an infrastructure cluster.
+const SPEC_KEY: &str = "controlPlaneEndpoint";
 const KEYS: &[&str] = &[
     "cert_sans",
     "explicit",
@@ -88,7 +91,7 @@ pub(super) fn endpoint(
     let rest = report.value(branch, "infra_cluster");
     if let Some(rest) = rest.and_then(|node| map("cluster.infra_cluster", &node, report).cloned()) {
         let path = "cluster.infra_cluster.controlPlaneEndpoint";
-        if let Some(node) = rest.get("controlPlaneEndpoint") {
+        if let Some(node) = rest.get(SPEC_KEY) {
             let port = explicit(node, path, &mut found, default, report);
             default = default.or(port);
         }
@@ -99,7 +102,13 @@ pub(super) fn endpoint(
         _ => is_blank(node),
     });
     let mut said = ["vip", "host", "kube_vip"].into_iter();
-    let is_unsaid = other.unwrap_or(true) && said.all(|key| own.get(key).is_none_or(is_blank));
+    let is_slip = own.is_empty() && has_slip(branch, report)
+        || found
+            .infra_cluster
+            .iter()
+            .any(|entry| is_meant(&entry.key, SPEC_KEY));
+    let is_unsaid =
+        !is_slip && other.unwrap_or(true) && said.all(|key| own.get(key).is_none_or(is_blank));
     if is_unsaid && found.endpoint.is_none() {
         let derived = derive_host(&empty, found.place, &found, report);
         if let Some((way, host)) = derived {
@@ -113,6 +122,14 @@ pub(super) fn endpoint(
         .get("cert_sans")
         .and_then(|node| certificate_names(node, report));
     Some(Box::new(found))
+}
+
+/// Whether a key of the cluster is almost one that says the endpoint. That is a finding, and no host takes its place.
+fn has_slip(branch: &Branch, report: &mut Report<'_>) -> bool {
+    let entries = report.answer(branch.entries()).unwrap_or_default();
+    let says = [KEY, "cluster_virtual_ip", "infra_cluster"];
+    let mut keys = entries.iter().map(|entry| &entry.key);
+    keys.any(|key| says.iter().any(|wanted| is_meant(key, wanted)))
 }
 
 /// Whether a text is empty, or nothing.
@@ -148,6 +165,12 @@ fn explicit(
 /// The port beside a host.
 fn port_of(map: &Map, path: &str, report: &mut Report<'_>) -> Option<Located<u16>> {
     let node = map.get("port")?;
+    // As Go writes an endpoint that is not said.
+    let is_zero = matches!(node.value, Value::Number(Number::Int(0)))
+        || matches!(node.value, Value::Number(Number::Float(number)) if number == 0.0);
+    if is_zero && map.get("host").is_some_and(is_blank) {
+        return None;
+    }
     port(&format!("{path}.port"), node, report)
 }
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock};
 
 use capi::providers::PROVIDERS;
 use yaml_tree::place::Sources;
-use yaml_tree::suggest::only_meant;
+use yaml_tree::suggest::{is_same_word, only_meant};
 use yaml_tree::value::{Map, Node, Value};
 
 use super::catalog;
@@ -16,9 +16,19 @@ use crate::model::signing::KEY_PROPERTY;
 
 /// Keys below `cluster` that decide which images boot.
 const CLUSTER: &[&str] = &[
+    "baremetal_host_default",
+    "baremetal_hosts",
     "capi_providers",
+    "cluster_pods_cidrs",
+    "cluster_services_cidrs",
+    "cluster_virtual_ip",
     "control_plane",
+    "control_plane_endpoint",
+    "control_plane_replicas",
+    "infra_cluster",
     "install_image_key",
+    "inventory",
+    "inventory_default",
     "k8s_version",
     "machine_deployment_default",
     "machine_deployments",
@@ -27,6 +37,7 @@ const CLUSTER: &[&str] = &[
 /// Further keys at the root.
 const ROOT: &[&str] = &[
     "cluster",
+    "cluster_virtual_ip",
     "os_image_server_additional_selectors",
     "os_images_default_download_storage_space",
 ];
@@ -34,6 +45,8 @@ const POOL: &[&str] = &["k8s_version"];
 const REGISTRY: &[&str] = &["url", "tag", "enabled", KEY_PROPERTY];
 /// Keys below `security.os_images`.
 const SIGNING: &[&str] = &["cosign_public_key", "skip_signing_check"];
+/// Keys of the infrastructure cluster's `spec`; the others are its provider's.
+const INFRA_CLUSTER: &[&str] = &["controlPlaneEndpoint"];
 const CAPI_PROVIDERS: &[&str] = &["bootstrap_provider", "infra_provider"];
 
 /// The keys of the maps that are looked at. They are the same for every cluster.
@@ -41,6 +54,7 @@ static KEYS: LazyLock<Schema> = LazyLock::new(|| Schema {
     root: Keys::new(&[ROOT, &catalog::KEYS].concat(), &[]),
     cluster: Keys::new(CLUSTER, &[]),
     capi_providers: Keys::new(CAPI_PROVIDERS, &[]),
+    infra_cluster: Keys::new(INFRA_CLUSTER, &[]),
     pool: Keys::new(POOL, &[]),
     registry: Keys::new(REGISTRY, &[]),
     signing: Keys::new(SIGNING, &[]),
@@ -60,6 +74,7 @@ struct Schema {
     root: Keys,
     cluster: Keys,
     capi_providers: Keys,
+    infra_cluster: Keys,
     pool: Keys,
     registry: Keys,
     signing: Keys,
@@ -117,6 +132,9 @@ impl Slips<'_> {
             let path = ["cluster", "capi_providers"];
             self.look(&path, providers, &KEYS.capi_providers);
         }
+        if let Some(spec) = child(cluster, "infra_cluster") {
+            self.look(&["cluster", "infra_cluster"], spec, &KEYS.infra_cluster);
+        }
         self.level(&["cluster"], cluster);
         for name in ["control_plane", "machine_deployment_default"] {
             if let Some(part) = child(cluster, name) {
@@ -152,7 +170,9 @@ impl Slips<'_> {
             if !keys.may_mean(key) || keys.wanted.contains(&key) || keys.other.contains(&key) {
                 continue;
             }
-            if let Some(meant) = only_meant(key, keys.wanted.iter().copied()) {
+            let wanted = || keys.wanted.iter().copied();
+            let same = wanted().find(|wanted| is_same_word(key, wanted));
+            if let Some(meant) = same.or_else(|| only_meant(key, wanted())) {
                 let path = |key: &str| [path, &[key]].concat().join(".");
                 let (wrong, right) = (path(key), path(meant));
                 let message = format!("`{wrong}` has no effect, and is almost `{right}`");
@@ -166,6 +186,11 @@ impl Slips<'_> {
             }
         }
     }
+}
+
+/// Whether a key is not the wanted one, and almost it.
+pub(super) fn is_meant(key: &str, wanted: &str) -> bool {
+    key != wanted && (is_same_word(key, wanted) || only_meant(key, [wanted]).is_some())
 }
 
 /// The keys of a map: those that are looked for, and others that it may have.
@@ -182,7 +207,10 @@ impl Keys {
     fn new(wanted: &[&'static str], other: &'static [&'static str]) -> Self {
         let (mut first, mut last) = ([0_u64; 32], [0_u64; 32]);
         for key in wanted.iter().map(|key| key.as_bytes()) {
-            let lengths = 0b11111_u64 << key.len().clamp(2, 59) >> 2;
+            // As words without separators too: `controlPlaneEndpoint`.
+            let separators = key.iter().filter(|byte| b"_-".contains(byte)).count();
+            let least = (key.len() - separators.max(2).min(key.len())).min(59);
+            let lengths = (1_u64 << (key.len().min(59) + 3)) - (1_u64 << least);
             first[letter(key.first())] |= lengths;
             last[letter(key.last())] |= lengths;
         }
@@ -221,6 +249,7 @@ mod tests {
             "image_keyes",
             "image_k",
             "k8s_versio",
+            "k8sVersion",
         ] {
             assert!(keys.may_mean(key), "{key}");
         }
