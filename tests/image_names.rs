@@ -170,3 +170,36 @@ fn the_schemes_are_listed_with_their_forms() {
     assert!(listed.contains(line), "{listed}");
     assert_eq!(listed.lines().count(), 23, "{listed}");
 }
+
+#[test]
+fn a_fact_that_no_name_states_is_refused() {
+    let stage = site();
+    let mut story = Story::new(&stage);
+    for fact in [
+        "firmwares=efi",
+        "k8s=1.31.8",
+        "release=noble",
+        "sha256=00",
+        "os",
+    ] {
+        story.runs(&[&format!("names {{os}}-{{k8s}} --fact {fact}")]);
+    }
+    story.is(str![[r#"
+$ names {os}-{k8s} --fact firmwares=efi => 2
+error: invalid value 'firmwares=efi' for '--fact <FACT=VALUE>': no name states a fact `firmwares`: did you mean `firmware`?
+For more information, try '--help'.
+$ names {os}-{k8s} --fact k8s=1.31.8 => 2
+error: invalid value 'k8s=1.31.8' for '--fact <FACT=VALUE>': no name states a fact `k8s`: did you mean `k8s-version`?
+For more information, try '--help'.
+$ names {os}-{k8s} --fact release=noble => 2
+error: invalid value 'release=noble' for '--fact <FACT=VALUE>': no name states a fact `release`: did you mean `os-release`?
+For more information, try '--help'.
+$ names {os}-{k8s} --fact sha256=00 => 2
+error: invalid value 'sha256=00' for '--fact <FACT=VALUE>': no name states a fact `sha256`: names state arch, build-timestamp, commit-id, commit-tag, compression, firmware, flavor, hardened, image-format, k8s-flavor, k8s-version, os, os-channel, os-release, platform, schematic, sysexts, variant
+For more information, try '--help'.
+$ names {os}-{k8s} --fact os => 2
+error: invalid value 'os' for '--fact <FACT=VALUE>': write FACT=VALUE
+For more information, try '--help'.
+
+"#]]);
+}

@@ -6,6 +6,7 @@ use std::io::Write;
 use capi::image::{Facts, ImageKey, Origin, fact};
 use clap::Args;
 use yaml_tree::place::Place;
+use yaml_tree::suggest::did_you_mean;
 
 use crate::error::Error;
 use crate::model::date::Date;
@@ -237,11 +238,43 @@ fn fact_of(part: &str) -> &str {
     }
 }
 
+/// The facts that names are built of.
+const FACTS: [&str; 18] = [
+    fact::ARCH,
+    fact::BUILD_TIMESTAMP,
+    fact::COMMIT_ID,
+    fact::COMMIT_TAG,
+    fact::COMPRESSION,
+    fact::FIRMWARE,
+    fact::FLAVOR,
+    fact::HARDENED,
+    fact::IMAGE_FORMAT,
+    fact::K8S_FLAVOR,
+    fact::K8S_VERSION,
+    fact::OS,
+    fact::OS_CHANNEL,
+    fact::OS_RELEASE,
+    fact::PLATFORM,
+    fact::SCHEMATIC,
+    fact::SYSEXTS,
+    fact::VARIANT,
+];
+
 fn fact_value(text: &str) -> Result<(String, String), String> {
-    match text.split_once('=') {
-        Some((name, value)) if !name.is_empty() && !value.is_empty() => {
-            Ok((name.to_owned(), value.to_owned()))
-        }
-        _ => Err("write FACT=VALUE".to_owned()),
+    let parts = text.split_once('=');
+    let parts = parts.filter(|(name, value)| !name.is_empty() && !value.is_empty());
+    let (name, value) = parts.ok_or("write FACT=VALUE")?;
+    if FACTS.contains(&name) {
+        return Ok((name.to_owned(), value.to_owned()));
     }
+    let of_part = Some(fact_of(name)).filter(|of| FACTS.contains(of));
+    Err(
+        match of_part.or_else(|| did_you_mean(name, FACTS.iter().copied())) {
+            Some(near) => format!("no name states a fact `{name}`: did you mean `{near}`?"),
+            None => format!(
+                "no name states a fact `{name}`: names state {}",
+                FACTS.join(", ")
+            ),
+        },
+    )
 }

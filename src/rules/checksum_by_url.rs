@@ -2,7 +2,7 @@
 
 use capi::image::fact;
 
-use crate::model::checksum;
+use crate::model::checksum::{self, ChecksumKind};
 use crate::model::cluster_view::SelectedPool;
 use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
@@ -29,12 +29,18 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
             .with_label(input.spot(sum.place), "fetched when a node is provisioned");
         let path = input.checksum_path(pool, |it| it.checksum.is_some());
         let image = { selection.file.as_ref() }.and_then(|key| input.view.images.get(key));
-        findings.push(
-            match image.and_then(|image| image.facts.text(fact::SHA256)) {
-                Some(digest) => finding.help(format!("`{path}: {digest}`")),
-                None => finding.help(format!("`{path}: …`, as `sha256sum` prints it")),
-            },
-        );
+        let digest = |kind: &str| image.and_then(|image| image.facts.text(kind));
+        let said = pool.choice.checksum_type.as_ref();
+        let said = said.and_then(|it| ChecksumKind::from_name(&it.value));
+        let kind = said.map_or(fact::SHA256, |kind| kind.name);
+        findings.push(match (digest(kind), digest(fact::SHA256)) {
+            (Some(digest), _) => finding.help(format!("`{path}: {digest}`")),
+            (None, Some(digest)) => {
+                let setting = input.field_name("machine_image_checksum_type", "checksumType");
+                finding.help(format!("`{path}: {digest}` and `{setting}: sha256`"))
+            }
+            (None, None) => finding.help(format!("`{path}: …`, as `{kind}sum` prints it")),
+        });
     }
     if input.settings.images.checksum == ChecksumStyle::Literal {
         return;
@@ -73,6 +79,38 @@ mod tests {
         );
         given.boots_url("https://a.b/c.raw", &[("checksum", "00ff")]);
         assert_eq!(given.found(ID), "");
+    }
+
+    #[test]
+    fn the_offered_digest_is_of_the_type_that_stays_beside_it() {
+        let further = [
+            ("checksum", "https://a.b/c.raw.sha512sum"),
+            ("checksum_type", "sha512"),
+        ];
+        for (facts, help) in [
+            (
+                &[("filename", "c.raw"), ("sha256", "00ff")][..],
+                "`cluster.capm3.machine_image_checksum: 00ff` and `machine_image_checksum_type: sha256`",
+            ),
+            (
+                &[
+                    ("filename", "c.raw"),
+                    ("sha256", "00ff"),
+                    ("sha512", "11ee"),
+                ],
+                "`cluster.capm3.machine_image_checksum: 11ee`",
+            ),
+            (
+                &[],
+                "`cluster.capm3.machine_image_checksum: …`, as `sha512sum` prints it",
+            ),
+        ] {
+            let mut given = Given::new();
+            given.image("noble-a", facts);
+            given.boots_url("https://a.b/c.raw", &further);
+            let found = given.found(ID);
+            assert!(found.ends_with(&format!("help: {help}\n")), "{found}");
+        }
     }
 
     #[test]

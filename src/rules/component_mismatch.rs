@@ -161,8 +161,12 @@ fn check_bundle(
     for (message, level) in variables(pool, bundle, &declared) {
         let finding = placed(finding_of(message));
         findings.push(match level {
+            Level::Error if is_of_manifests => finding.help("set it in the bundle's `install.env`"),
             Level::Error => {
-                finding.help("`component_bundle_env: {NAME: …}`, or `env` in `component_bundles`")
+                let path = input.path(pool, "component_bundle_env", |_| false);
+                finding.help(format!(
+                    "`{path}: {{NAME: …}}`, or `env` of `{key}` in `component_bundles`"
+                ))
             }
             level => finding.unless_set(level),
         });
