@@ -663,18 +663,18 @@ infraCluster: {controlPlaneEndpoint: SAID}
     error[key-misspelled]: `cluster.infraCluster` has no effect, and is almost `cluster.infra_cluster`
     6 |   infraCluster: {controlPlaneEndpoint: {host: 192.0.2.4, port: 6443}}
     = help: write `infra_cluster`
+    error[endpoint-missing]: the cluster has no control plane endpoint
+    = help: a virtual IP: `cluster.control_plane_endpoint.vip: 192.0.2.10`
+    = help: a host: `cluster.control_plane_endpoint.host: {address: CLASS}`, a class that hosts of the control plane's selector have: `eno1`, `public`, `registration`, `vpn`
     6 |   infraCluster: {controlPlaneEndpoint: {host: 192.0.2.4, port: 6443}}
-    warning[endpoint-single-host]: 3 control plane replicas are behind host `m-1` alone
-    |                                               ^^^^^^^^^^^^^^^ the endpoint is its address
-    = help: `cluster.control_plane_endpoint.vip: …`, an address that moves
 clusterVirtualIp: 192.0.2.4
     error[key-misspelled]: `cluster.clusterVirtualIp` has no effect, and is almost `cluster.cluster_virtual_ip`
     6 |   clusterVirtualIp: 192.0.2.4
     = help: write `cluster_virtual_ip`
+    error[endpoint-missing]: the cluster has no control plane endpoint
+    = help: a virtual IP: `cluster.control_plane_endpoint.vip: 192.0.2.10`
+    = help: a host: `cluster.control_plane_endpoint.host: {address: CLASS}`, a class that hosts of the control plane's selector have: `eno1`, `public`, `registration`, `vpn`
     6 |   clusterVirtualIp: 192.0.2.4
-    warning[endpoint-single-host]: 3 control plane replicas are behind host `m-1` alone
-    |                                               ^^^^^^^^^^^^^^^ the endpoint is its address
-    = help: `cluster.control_plane_endpoint.vip: …`, an address that moves
 
 "#]],
         wrong,

@@ -343,6 +343,10 @@ fn values_schema() {
         "  control_plane_replicas: 0\n  control_plane_replica: 3\n  capm3",
     );
     fails("values-schema", &project, "check").brief(str![[r#"
+error[key-misspelled]: `cluster.control_plane_replica` has no effect, and is almost `cluster.control_plane_replicas`
+  edge/values.yaml:5:3 `control_plane_replica` this key
+  cluster: edge
+  help: write `control_plane_replicas`
 error[values-schema]: `cluster.control_plane_replicas` must be at least 1, not 0
   edge/values.yaml:4:27 `0`
   cluster: edge
@@ -350,7 +354,7 @@ error[values-schema]: `cluster.control_plane_replicas` must be at least 1, not 0
 error[values-schema]: `cluster.control_plane_replica` is not a key of the chart; did you mean `control_plane_replicas`?
   edge/values.yaml:5:3 `control_plane_replica`
   cluster: edge
-2 errors in 1 cluster; 1 node pool checked: 1 proven
+3 errors in 1 cluster; 1 node pool checked: 1 proven
 
 "#]]);
     project.edit(
