@@ -479,7 +479,7 @@ error[component-mismatch]: component bundle `old` is made for rke2, not for kube
 error[component-mismatch]: component bundle `old` is not pinned to a digest
 error[component-mismatch]: component bundle `old` runs on `amd64`, and the image is `arm64`
 error[component-mismatch]: the installer of component bundle `old` needs `INSTALL_TYPE`
-= help: `component_bundle_env: {NAME: …}`, or `env` in `component_bundles`
+= help: `cluster.control_plane.elemental.component_bundle_env: {NAME: …}`, or `env` of `old` in `component_bundles`
 warning[component-mismatch]: component bundle `rke2-1-31-8` does not say which Kubernetes version it holds
 warning[component-mismatch]: the installer of component bundle `rke2-1-31-8` declares no `INSTALL_TIPE`
 error[component-mismatch]: `component_bundles` has no `rke2-1-31-9`
