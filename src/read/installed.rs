@@ -46,7 +46,6 @@ pub(super) fn find_unread(node: &Node, locate: &mut Locate<'_>) -> Vec<Located<U
         let why = match &*entry.key {
             "dataSecretName" if is_text => Some(UnreadBoot::Secret),
             "userData" if has("name") => Some(UnreadBoot::Secret),
-            "content_k8s_secret" => Some(UnreadBoot::Secret),
             "contentFrom" if has("secret") => Some(UnreadBoot::Secret),
             "contentFrom" if value.value.as_map().is_some() => Some(UnreadBoot::Object),
             "content" if value.value.as_str().is_some_and(|text| is_opaque(text)) => {

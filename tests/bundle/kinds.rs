@@ -309,7 +309,7 @@ fn what_an_index_says_and_nobody_reads_is_refused() {
         ("version: 1", "version: one"),
         ("provided:", "provides:"),
         ("provided: [x]", "provided: x"),
-        ("bundles:\n", "bundels:\n"),
+        ("bundles:\n", "bundle2:\n"),
         ("version: 1\n", "version: 1\n---\n"),
     ] {
         stage.write("index.yaml", whole.replace(right, wrong));
@@ -354,10 +354,10 @@ error[manifest-invalid]: an index has no key `provides`
 # provided: x
 error[manifest-invalid]: `provided` is a list
 --> index.yaml:2:11
-# bundels:
+# bundle2:
 error[manifest-invalid]: an index has a list `bundles`
 --> index.yaml:1:1
-error[manifest-invalid]: an index has no key `bundels`
+error[manifest-invalid]: an index has no key `bundle2`
 --> index.yaml:3:1
 = help: did you mean `bundles`?
 # version: 1

@@ -71,6 +71,11 @@ fn a_file_that_is_not_read_is_counted_by_its_reason() {
             stage_beside("a.yaml.asc", "-----BEGIN PGP MESSAGE-----\n\nhQ==\n"),
         ),
         (
+            "a template that a kustomization names",
+            stage_beside("a.yaml.j2", &jinja)
+                .file("kustomization.yaml", "resources: [a.yaml.j2]\n"),
+        ),
+        (
             "named by a kustomization",
             stage_beside("a.yaml.in", cluster("v1.31.8", GOOD))
                 .file("kustomization.yaml", "resources: [a.yaml.in]\n"),
@@ -106,6 +111,7 @@ age: no findings in 1 cluster; 2 node pools checked: 2 by name only; 1 file not 
 age in YAML's name: no findings in 1 cluster; 2 node pools checked: 2 by name only; 1 file not read: encrypted
 OpenPGP: no findings in 1 cluster; 2 node pools checked: 2 by name only; 1 file not read: not text
 armor: no findings in 1 cluster; 2 node pools checked: 2 by name only; 1 file not read: encrypted
+a template that a kustomization names: no findings in 1 cluster; 2 node pools checked: 2 by name only; 1 file not read: a template of another program
 named by a kustomization: no findings in 2 clusters; 4 node pools checked: 4 by name only
 
 "#]]);

@@ -307,7 +307,7 @@ fn with_argument(version: &str, argument: &str) -> Stage {
 /// Secrets are opaque, and what cannot be decoded is no text: nobody knows which Kubernetes they install.
 #[test]
 fn what_machines_do_at_boot_and_is_not_read_is_said() {
-    let files = "kubeadmConfigSpec: {files: [{path: /a, contentFrom: {secret: {name: boot, key: a}}}, {path: /b, encoding: gzip, content: a}, {path: /c, encoding: base64, content: YQ==}]}";
+    let files = "kubeadmConfigSpec: {files: [{path: /a, contentFrom: {secret: {name: boot, key: a}}}, {path: /b, encoding: gzip, content: a}, {path: /d, contentFrom: {configMap: {name: boot, key: d}}}, {path: /c, encoding: base64, content: YQ==}]}";
     let workers = workers("KubeadmConfigTemplate", "v1.33.1", "{}");
     let reference = "configRef: {apiVersion: bootstrap.cluster.x-k8s.io/v1beta1, kind: KubeadmConfigTemplate, name: md}";
     assert!(workers.contains(reference));
@@ -328,6 +328,7 @@ edge/control-plane boots image `ubuntu-2404-kube-v1.33.1`  (edge.yaml:19:49)
   by name only: `1.33.1` in the image's name
   what machines do at boot is not read: it depends on a secret  (edge.yaml:14:55)
   what machines do at boot is not read: its encoding cannot be decoded  (edge.yaml:14:124)
+  what machines do at boot is not read: another object has it  (edge.yaml:14:152)
 
 edge/md boots image `ubuntu-2404-kube-v1.33.1`  (edge.yaml:19:49)
   Kubernetes v1.33.1  (edge.yaml:24:86)

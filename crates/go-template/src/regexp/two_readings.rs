@@ -320,14 +320,7 @@ fn transitions(nfa: &NFA, state: StateID) -> Vec<Transition> {
     match nfa.state(state) {
         State::ByteRange { trans } => vec![*trans],
         State::Sparse(all) => all.transitions.to_vec(),
-        State::Dense(all) => {
-            let bytes = (0..=u8::MAX).map(|byte| Transition {
-                start: byte,
-                end: byte,
-                next: all.transitions[usize::from(byte)],
-            });
-            bytes.filter(|it| it.next != StateID::ZERO).collect()
-        }
+        // A compiled pattern has no dense states.
         _ => Vec::new(),
     }
 }
@@ -379,6 +372,8 @@ mod tests {
             (r"^(?P<os>[a.]+)(?:\.(?P<raw>a))?$", ""),
             (r"^(?P<os>\w+)\b(?P<k8s>\w*)$", ""),
             (r"^(?P<os>a+)(?:x|y)*$|^b$", ""),
+            (r"^(x+)(?P<os>[a-z]+)$", ""),
+            (r"^(x|y)(?P<os>[a-z]+)(?P<flavor>[a-z]+)$", "xaaa: os aa|a"),
         ] {
             assert_eq!(find(pattern), expected, "{pattern}");
         }
