@@ -19,7 +19,7 @@ use super::management::{self, Depth, State};
 use super::project::EvaluationOption;
 use super::{ClusterEntry, Workspace, release_options};
 use crate::read::gitops::MissingSource;
-use crate::read::sylva::{self, CATALOG_KEYS};
+use crate::read::sylva::{self, CATALOG_KEYS, is_about_number};
 
 /// The catalog of the layers that all clusters share, and whether a cluster that touches none of its keys has the same.
 pub struct SharedCatalog {
@@ -236,10 +236,7 @@ pub(super) fn report_missing(missing: &[MissingSource], findings: &mut [Finding]
     );
     for finding in findings
         .iter_mut()
-        // A value of the wrong type is there.
-        .filter(|finding| {
-            NEEDS_VALUES.contains(&finding.rule) && !finding.message.contains("`float64`")
-        })
+        .filter(|finding| NEEDS_VALUES.contains(&finding.rule) && !is_about_number(finding))
     {
         finding.help.push(help.clone());
     }

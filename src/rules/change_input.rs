@@ -1,11 +1,12 @@
 //! What rules see of a cluster before and after a change.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use capi::providers::Stamp;
 use yaml_tree::place::{Located, Place, Source, Spot};
 
-use crate::model::cluster::{Cluster, Pool};
+use crate::model::cluster::{Cluster, Pool, PoolName};
 use crate::model::cluster_view::ClusterView;
 use crate::model::finding::Subject;
 
@@ -82,18 +83,22 @@ impl<'a> ChangeInput<'a> {
             let source = view.sources.get(pool.place.file);
             source.map(|source| &source.path)
         };
-        let mut left: Vec<usize> = (0..before.cluster.pools.len()).collect();
+        let mut left: BTreeMap<&PoolName, Vec<usize>> = BTreeMap::new();
+        for (index, pool) in before.cluster.pools.iter().enumerate() {
+            left.entry(&pool.name).or_default().push(index);
+        }
         let mut found = vec![None; after.cluster.pools.len()];
         for is_by_file in [true, false] {
             for (found, new) in found.iter_mut().zip(&after.cluster.pools) {
+                let Some(left) = left.get_mut(&new.name).filter(|_| found.is_none()) else {
+                    continue;
+                };
                 let is_it = |index: &usize| {
                     let old = &before.cluster.pools[*index];
-                    old.name == new.name && (!is_by_file || file(before, old) == file(after, new))
+                    !is_by_file || file(before, old) == file(after, new)
                 };
-                if found.is_none() {
-                    let at = left.iter().position(is_it);
-                    *found = at.map(|at| left.remove(at));
-                }
+                let at = left.iter().position(is_it);
+                *found = at.map(|at| left.remove(at));
             }
         }
         found

@@ -26,7 +26,7 @@ const ROW: Row<'static> = Row {
     image: "noble-31",
 };
 
-/// A field is renamed, or gone; a base that two overlays build is told once.
+/// A field is renamed, or gone; a base that two overlays build is reported once.
 #[test]
 fn field_not_in_version() {
     let object = |version: &str, spec: &str| {

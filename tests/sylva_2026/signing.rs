@@ -8,13 +8,15 @@ use crate::support::stage::{Run, project};
 
 /// Locks unsigned images of a catalog whose values name a key.
 fn lock_under_a_key(catalog: &str) -> Run {
-    let key = Key::new();
+    lock_under(&Key::new().pem(), catalog)
+}
+
+fn lock_under(key: &str, catalog: &str) -> Run {
     let values = format!(
         "diskimage_builder_version: 0.4.12\nsylva_base_oci_registry: oci://registry.example.org/acme\n{catalog}\n\
-         security: {{os_images: {{cosign_public_key: {:?}}}}}\n\
+         security: {{os_images: {{cosign_public_key: {key:?}}}}}\n\
          cluster: {{k8s_version: v1.31.8+rke2r1, capi_providers: {{infra_provider: capm3, bootstrap_provider: cabpr}}, \
-         capm3: {{image_key: ubuntu-noble-plain-rke2-1-31-8}}}}\n",
-        key.pem()
+         capm3: {{image_key: ubuntu-noble-plain-rke2-1-31-8}}}}\n"
     );
     let mirrors = "registries: {mirrors: {registry.example.org/acme: 'oci-layout:registry'}}";
     let stage = project().cluster("edge", &values).settings(mirrors);
@@ -63,6 +65,36 @@ error[signature-missing]: `oci://registry.example.org/acme/sylva-elements/diskim
   = help: have it signed: `cosign sign`; if it was copied here, copy its signatures too: `metalmark mirror`
 
 1 error
+
+"#]]);
+}
+
+/// Unlike one that is written empty, it was to prove something.
+#[test]
+fn a_key_that_an_expression_leaves_empty_locks_nothing() {
+    let _ = lock_under("", PROPOSAL).exit(0).stderr(str![]);
+    let _ = lock_under("{{ .Values.nokey }}", PROPOSAL)
+        .exit(1)
+        .stderr(str![[r#"
+error[signature-invalid]: the key that images of image `ubuntu-noble-plain-rke2-1-31-8` are signed with cannot be used: its value cannot be evaluated
+ --> edge.yaml:4:43
+  |
+4 | security: {os_images: {cosign_public_key: "{{ .Values.nokey }}"}}
+  |                                           ^^^^^^^^^^^^^^^^^^^^^
+  |
+  = cluster: edge
+  = help: write the PEM text that `cosign generate-key-pair` left in cosign.pub, or the path of that file
+
+error[value-type]: `security.os_images.cosign_public_key` is empty, and an expression makes it
+ --> edge.yaml:4:43
+  |
+4 | security: {os_images: {cosign_public_key: "{{ .Values.nokey }}"}}
+  |                                           ^^^^^^^^^^^^^^^^^^^^^ nothing comes of this
+  |
+  = cluster: edge
+  = help: set the value that it reads; write an empty text if the images are not signed
+
+2 errors in 1 cluster
 
 "#]]);
 }

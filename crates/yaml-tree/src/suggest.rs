@@ -59,6 +59,14 @@ pub fn only_meant<'a>(
     near.next().filter(|_| near.next().is_none())
 }
 
+/// What to write in place of a key that nobody reads: the known one that is meant, or which there are.
+pub fn key_help(key: &str, known: &[&str]) -> String {
+    match did_you_mean(key, known.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("it has `{}`", known.join("`, `")),
+    }
+}
+
 /// Whether two words are one but for letter case, `_` and `-`: `controlPlane` and `control-plane`.
 pub fn is_same_word(word: &str, other: &str) -> bool {
     let letters = |word: &str| {

@@ -267,25 +267,20 @@ fn folder_entries(shown: &Path, folder: &Path) -> Result<Vec<Entry>, Error> {
             InsideKind::Folder => None,
             _ => follow_links(&inside, entry)?,
         };
-        let found = match (
-            followed.map(|followed| (followed, followed.kind)),
-            entry.kind,
-        ) {
-            (
-                Some((
-                    followed,
-                    InsideKind::File {
-                        size,
-                        is_executable,
-                    },
-                )),
-                _,
-            ) => Found::File(disk_file(&from, &followed.at, size, is_executable)),
-            (_, InsideKind::Folder) => Found::Folder,
-            (_, InsideKind::Link) => {
+        let file = followed.and_then(|followed| match followed.kind {
+            InsideKind::File {
+                size,
+                is_executable,
+            } => Some(disk_file(&from, &followed.at, size, is_executable)),
+            _ => None,
+        });
+        let found = match (file, entry.kind) {
+            (Some(file), _) => Found::File(file),
+            (None, InsideKind::Folder) => Found::Folder,
+            (None, InsideKind::Link) => {
                 Found::Unfit("is a symbolic link to what is not a file of the bundle")
             }
-            _ => Found::Unfit("is not a file, or has a name that is not UTF-8"),
+            (None, _) => Found::Unfit("is not a file, or has a name that is not UTF-8"),
         };
         entries.push(Entry {
             path: entry.path.clone(),

@@ -5,6 +5,7 @@
 
 mod builder;
 mod drift;
+mod notes;
 mod offer;
 mod published;
 mod summary;
@@ -12,7 +13,8 @@ mod versions;
 
 pub use builder::{Builder, Sites};
 pub use drift::{Added, Drift, drift};
-pub use offer::{Offer, describe_gaps, is_image, offer_from_tags, parse_offer};
+pub use notes::parse_offer;
+pub use offer::{Offer, describe_gaps, is_image, offer_from_tags};
 pub use published::{LINES, Published, registries, release};
 pub use summary::{PoolChange, Summary, VersionChange};
 pub use versions::{Moves, moves, replacements};

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use oci_artifacts::{Failure, FailureKind, Reference, SCHEME, Store};
 
 use super::builder::Sites;
-use super::offer::{Offer, is_image, offer_from_tags, parse_offer};
+use super::notes::parse_offer;
+use super::offer::{Offer, is_image, offer_from_tags};
 use crate::catalog::sources::Stores;
 use crate::error::Error;
 use crate::model::settings::RELEASE;

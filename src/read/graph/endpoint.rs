@@ -1,5 +1,6 @@
 //! How a Cluster's API server is reached, as manifests say it, and what their Metal3 takes.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use capi::objects::{ManifestObject, Reference};
@@ -119,10 +120,16 @@ impl PoolReader<'_, '_> {
     /// The host that values would take for a Cluster's endpoint: the first with an address of those that its control plane claims.
     fn control_plane_host(&self, cluster: usize) -> Option<(Arc<str>, Arc<str>)> {
         let graph = self.graph;
-        let namespace = &graph.objects[cluster].namespace;
-        let objects = graph.objects.iter();
-        let own = objects.filter(|object| object.namespace == *namespace);
-        let hosts: Vec<Host> = own.filter_map(|object| host(&object.node)).collect();
+        let hosts = graph.hosts.get_or_init(|| {
+            let mut hosts: BTreeMap<_, Vec<Host>> = BTreeMap::new();
+            for object in graph.objects {
+                if let Some(host) = host(&object.node) {
+                    hosts.entry(&*object.namespace).or_default().push(host);
+                }
+            }
+            hosts
+        });
+        let hosts = hosts.get(&*graph.objects[cluster].namespace)?;
         let refers = |reference: &Reference<'_>, keys: &[&str]| {
             let key = reference.steps.iter().rev().nth(1);
             matches!(key, Some(Step::Key(key)) if keys.contains(&&**key))
@@ -135,7 +142,7 @@ impl PoolReader<'_, '_> {
         let spec = image_fields(&template.kind)?.spec(&template.node)?;
         let selector = providers::find_by_kind(&template.kind)?.hosts_of(spec)?;
         let classes = ADDRESS_CLASSES.map(Arc::from);
-        let (host, address) = lowest_host(&hosts, |labels| selector.matches(labels), &classes)?;
+        let (host, address) = lowest_host(hosts, |labels| selector.matches(labels), &classes)?;
         Some((Arc::clone(&host.name), Arc::clone(&address.value)))
     }
 

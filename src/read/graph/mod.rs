@@ -18,6 +18,7 @@ mod pools;
 mod seen;
 mod topology;
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -34,6 +35,7 @@ use crate::files::Files;
 use crate::model::catalog::Catalog;
 use crate::model::cluster::{Cluster, ClusterOrigin};
 use crate::model::cluster_view::ClusterRead;
+use crate::model::endpoint::Host;
 use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
 use crate::model::signing::SigningKeys;
@@ -472,6 +474,8 @@ struct Graph<'a> {
     templates: Templates,
     /// What installs CAPM3.
     capm3: Vec<&'a ManifestObject>,
+    /// The hosts of each namespace, once an endpoint is blank.
+    hosts: OnceCell<BTreeMap<&'a str, Vec<Host>>>,
 }
 
 impl<'a> Graph<'a> {
@@ -504,6 +508,7 @@ impl<'a> Graph<'a> {
             led,
             templates: Templates::default(),
             capm3: objects.iter().filter(endpoint::is_capm3).collect(),
+            hosts: OnceCell::new(),
         }
     }
 

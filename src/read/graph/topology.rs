@@ -128,15 +128,17 @@ impl<'a> PoolReader<'_, 'a> {
     /// What a class says of the versions of its Clusters.
     fn upgrades(&mut self, class: usize) -> Upgrades {
         let object = &self.graph.objects[class];
-        let plan = ["upgrade", "external", "generateUpgradePlanExtension"];
+        let plan = &[
+            "spec",
+            "upgrade",
+            "external",
+            "generateUpgradePlanExtension",
+        ];
         let listed = object.node.items(&["spec", "kubernetesVersions"]).iter();
         Upgrades {
             versions: listed.filter_map(|node| self.text(object, node)).collect(),
             steps: Vec::new(),
-            is_planned: object
-                .node
-                .get_path(&[&["spec"], &plan[..]].concat())
-                .is_some(),
+            is_planned: object.node.get_path(plan).is_some(),
         }
     }
 

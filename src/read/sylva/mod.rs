@@ -23,6 +23,7 @@ use report::Report;
 use yaml_tree::place::Sources;
 
 pub(super) use cluster::read_version_map;
+pub(super) use report::is_about_number;
 pub(super) use spelling::spelling_findings;
 
 /// The keys of the values that the catalog is made of: a cluster that sets none of them has the shared one.

@@ -7,7 +7,7 @@ use go_template::ErrorClass;
 use yaml_tree::json::{Html, scalar_text, to_json};
 use yaml_tree::opaque::labels;
 use yaml_tree::place::{Located, Place, Sources, Spot};
-use yaml_tree::suggest::did_you_mean;
+use yaml_tree::suggest::{did_you_mean, key_help};
 use yaml_tree::value::{Map, Node, Value};
 
 use crate::evaluate::{Branch, BranchEntry, Evaluator, Failure, OrderDifference};
@@ -67,7 +67,7 @@ impl<'s> Report<'s> {
         };
         let mut finding = Finding::new(rule, failure.message.clone());
         let mut steps = failure.chain.iter().rev();
-        if let (Some(fault), true) = (failure.chain.last(), failure.message.contains("`float64`")) {
+        if let Some(fault) = failure.chain.last().filter(|_| is_about_number(&finding)) {
             finding = finding.help(format!(
                 "write a version in quotes: without them it is a number; `metalmark values CLUSTER --why {}` shows what is read, and where it is set",
                 fault.path
@@ -145,6 +145,17 @@ impl<'s> Report<'s> {
         }
     }
 
+    /// A public key that an expression leaves empty, so that it proves nothing.
+    pub(super) fn empty_key(&mut self, path: &str, place: Place) {
+        let message = format!("`{path}` is empty, and an expression makes it");
+        let label = "nothing comes of this";
+        if let Some(finding) = self.new_finding(RuleId::ValueType, message, place, label) {
+            self.add(finding.help(
+                "set the value that it reads; write an empty text if the images are not signed",
+            ));
+        }
+    }
+
     /// Keys that a map has, and nobody reads: what they say would not count.
     pub(super) fn expect_keys(&mut self, path: &str, map: &Map, known: &[&str]) {
         for entry in map {
@@ -161,17 +172,13 @@ impl<'s> Report<'s> {
         known: &[&str],
         closed: bool,
     ) {
-        let near = did_you_mean(key, known.iter().copied());
-        if known.contains(&key) || near.is_none() && !closed {
+        let is_near = || did_you_mean(key, known.iter().copied()).is_some();
+        if known.contains(&key) || !closed && !is_near() {
             return;
         }
         let message = format!("`{path}` has no key `{key}`");
         if let Some(finding) = self.new_finding(RuleId::ValueType, message, place, "unread") {
-            let all = || known.iter().map(|key| format!("`{key}`"));
-            self.add(finding.help(match near {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => format!("it has {}", all().collect::<Vec<_>>().join(", ")),
-            }));
+            self.add(finding.help(key_help(key, known)));
         }
     }
 
@@ -299,6 +306,11 @@ impl<'s> Report<'s> {
         finding.subject = self.subject.clone();
         self.findings.push(finding);
     }
+}
+
+/// Whether a finding is that an expression was given a number where it takes a text, in the words of Go's templates.
+pub(in crate::read) fn is_about_number(finding: &Finding) -> bool {
+    finding.message.contains("`float64`")
 }
 
 /// The path of a child, as people write it.

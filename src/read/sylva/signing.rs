@@ -91,7 +91,7 @@ fn key(parent: Answer<Branch>, name: &str, report: &mut Report<'_>) -> Option<Na
         Ok(Some(node)) => match &node.value {
             Value::Null => None,
             Value::String(text) if text.trim().is_empty() && is_computed => {
-                report.unfit(&path(), node.place, "a public key");
+                report.empty_key(&path(), node.place);
                 Some(NamedKey::Failed(node.place))
             }
             Value::String(text) if text.trim().is_empty() => None,

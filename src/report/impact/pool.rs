@@ -315,9 +315,13 @@ pub(super) fn changes(
     let mut of_objects = object_changes(&before.view.cluster, &after.view.cluster);
     let mut changes = Vec::new();
     let matches = input.match_pools();
+    let mut counts: BTreeMap<&PoolName, usize> = BTreeMap::new();
+    for pool in pools(after) {
+        *counts.entry(&pool.pool().name).or_default() += 1;
+    }
     for (new, old) in pools(after).zip(&matches) {
         let name = &new.pool().name;
-        let is_one_of_several = pools(after).filter(|it| it.pool().name == *name).count() > 1;
+        let is_one_of_several = counts[name] > 1;
         let file = after.view.sources.get(new.pool().place.file);
         // Of pools of one name each has the machines of its own file's object.
         let is_own = |change: &ObjectChange<'_>| {

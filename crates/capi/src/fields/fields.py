@@ -105,7 +105,7 @@ def rows(definition):
         pairs = RENAMED if version == "v1beta2" else [(new, old) for old, new in RENAMED if new]
         for path in sorted(lacking):
             instead = rename(path, pairs, own)
-            # One below another that lacks is told by that one, unless it has a name of its own.
+            # One below another that lacks is reported with that one, unless it has a name of its own.
             if not instead and any(it in lacking or it.removesuffix("[]") in lacking for it in above(path)):
                 continue
             yield kind, version, path, instead

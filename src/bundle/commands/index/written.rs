@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use yaml_tree::engine::Engine;
 use yaml_tree::place::{FileId, Place, Source, Spot};
-use yaml_tree::suggest::did_you_mean;
+use yaml_tree::suggest::key_help;
 use yaml_tree::value::{Node, Value};
 
 use crate::error::Error;
@@ -182,14 +182,10 @@ impl Index {
                 continue;
             }
             let message = format!("{what} has no key `{}`", entry.key);
-            let known = || known.iter().copied();
-            let help = match did_you_mean(&entry.key, known()) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => format!("it has `{}`", known().collect::<Vec<_>>().join("`, `")),
-            };
             let spot = self.spot(entry.key_place);
             let finding = Finding::new(RuleId::ManifestInvalid, message).with_label(spot, "");
-            self.findings.push(finding.help(help));
+            self.findings
+                .push(finding.help(key_help(&entry.key, known)));
         }
     }
 }
