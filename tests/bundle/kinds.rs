@@ -310,6 +310,7 @@ fn what_an_index_says_and_nobody_reads_is_refused() {
         ("provided:", "provides:"),
         ("provided: [x]", "provided: x"),
         ("bundles:\n", "bundle2:\n"),
+        ("bundles:\n", "bundles:\nbundle2:\n"),
         ("version: 1\n", "version: 1\n---\n"),
     ] {
         stage.write("index.yaml", whole.replace(right, wrong));
@@ -360,6 +361,13 @@ error[manifest-invalid]: an index has a list `bundles`
 error[manifest-invalid]: an index has no key `bundle2`
 --> index.yaml:3:1
 = help: did you mean `bundles`?
+# bundles:
+bundle2:
+error[manifest-invalid]: an index has a list `bundles`
+--> index.yaml:1:1
+error[manifest-invalid]: an index has no key `bundle2`
+--> index.yaml:4:1
+= help: did you mean `bundles`?
 # version: 1
 ---
 error[manifest-invalid]: an index has a list `bundles`
@@ -368,6 +376,17 @@ error[manifest-invalid]: an index is one document
 --> index.yaml:3:1
 
 "#]]);
+    let long = format!("{whole}# {}\n", "x".repeat(4 << 20));
+    stage.write("index.yaml", long);
+    let screen = refusal(
+        &stage,
+        "pack index:index.yaml --to dir:out",
+        "manifest-invalid",
+    );
+    assert!(
+        screen.contains("an index has at most 4 MiB"),
+        "it says: {screen}"
+    );
     stage.write("index.yaml", whole);
     clean(&stage, "pack index:index.yaml --to dir:out");
     let first = names(&stage, "out").remove(0);
