@@ -64,10 +64,13 @@ fn session(clusters: usize) {
     let peak = server.end();
     for (what, mut times) in [
         ("start to first diagnostics", first),
-        ("a letter of a cluster's version: its own file", version),
-        ("a letter of a cluster's version: the fleet", all),
-        ("a letter of a cluster's new key: the fleet", half_typed),
-        ("a letter in the values of all: the fleet", behind),
+        ("a letter typed in a cluster's version: that file", version),
+        ("a letter typed in a cluster's version: the fleet", all),
+        (
+            "a letter typed in a new key of a cluster: the fleet",
+            half_typed,
+        ),
+        ("a letter typed in the values of all: the fleet", behind),
     ] {
         times.sort();
         let (median, most) = (times[times.len() / 2], times[times.len() - 1]);
