@@ -159,6 +159,30 @@ fn twice_as_much_takes_twice_the_instructions() {
     assert!(slow.is_empty(), "{slow:#?}");
 }
 
+/// Each output of a cluster was rendered in a thread of its own, which took three times as long as the rest of the run.
+#[test]
+fn a_cluster_starts_no_thread() {
+    let Some(strace) = programs::find("strace") else {
+        return;
+    };
+    let [few, many] = [10, 40].map(|clusters| {
+        let folder = project();
+        write_fleet(folder.path(), clusters, 0);
+        let traced = run(
+            Command::new(&strace)
+                .args(["-f", "-e", "trace=clone,clone3", "-o", "started"])
+                .args([env!("CARGO_BIN_EXE_metalmark"), "check"]),
+            folder.path(),
+        );
+        assert!(traced.status.success());
+        let started = folder.read("started");
+        let is_start = |line: &&str| line.contains("clone3(") || line.contains("clone(");
+        started.lines().filter(is_start).count()
+    });
+    assert!(few > 0, "threads are counted");
+    assert_eq!(few, many);
+}
+
 /// Writes the manifests of all clusters into one file.
 fn write_file(folder: &Path, clusters: usize) {
     let folders = project();

@@ -66,6 +66,8 @@ impl Engine {
         });
         environment.set_formatter(format);
         environment.add_filter("yaml", block);
+        // Nothing else keeps what a loop makes, so no value is deeper than the text of its template, and any stack holds it.
+        environment.remove_global("namespace");
         Self {
             environment,
             of_lines: OnceLock::new(),
@@ -150,12 +152,7 @@ impl Engine {
         let mut written = Written(Vec::with_capacity(4096));
         let template = environment.get_template(name);
         template
-            .and_then(|template| {
-                // Nothing else keeps what a loop makes, and so is deeper than the text.
-                let is_deep = template.source().contains("namespace");
-                let render = || template.render_captured_to(context, &mut written).map(drop);
-                run_deep(is_deep, render)
-            })
+            .and_then(|template| template.render_captured_to(context, &mut written).map(drop))
             .map_err(|error| Box::new(self.finding(name, &error)))?;
         Ok(String::from_utf8(written.0).unwrap_or_default())
     }
@@ -183,7 +180,7 @@ impl Engine {
     }
 }
 
-/// Does work that goes as deep as a template has bytes, or as what it builds: on a stack of its own, where that may be deep.
+/// Does work that goes as deep as a template has bytes: on a stack of its own, where that may be deep.
 fn run_deep<T: Send>(is_deep: bool, work: impl FnOnce() -> T + Send) -> T {
     if !is_deep {
         return work();
