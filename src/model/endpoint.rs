@@ -1,5 +1,6 @@
 //! How the API server of a cluster is reached: the control plane endpoint, and the hosts and networks that it is compared with.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -26,6 +27,8 @@ pub struct ControlPlaneEndpoint {
     pub certificate_names: Option<Located<Vec<Arc<str>>>>,
     /// The inventory, sorted by name.
     pub hosts: Vec<Host>,
+    /// The namespaces of hosts that the cluster cannot claim: controllers claim hosts of the cluster's own.
+    pub other_namespaces: BTreeSet<Arc<str>>,
     /// What selects the control plane's hosts, where it is said.
     pub selector: Option<LabelSelector>,
     /// Where control plane hosts have their addresses.
@@ -47,12 +50,19 @@ impl ControlPlaneEndpoint {
             statements: Vec::new(),
             certificate_names: None,
             hosts: Vec::new(),
+            other_namespaces: BTreeSet::new(),
             selector: None,
             subnets: Vec::new(),
             ranges: Vec::new(),
             kube_vip: None,
             infra_cluster: Map::default(),
         }
+    }
+
+    /// Whether the control plane claims a host.
+    pub fn is_claimed(&self, host: &Host) -> bool {
+        let mut selector = self.selector.iter();
+        selector.any(|selector| selector.matches(&host.labels))
     }
 
     /// Uses it as the endpoint if there is none yet; else compares it with the existing one.
@@ -208,10 +218,10 @@ pub const ADDRESS_CLASSES: [&str; 5] = ["internal", "primary", "public", "vpn", 
 /// with the lowest name.
 pub fn lowest_host<'a>(
     hosts: &'a [Host],
-    is_selected: impl Fn(&Labels) -> bool,
+    is_selected: impl Fn(&Host) -> bool,
     classes: &[Arc<str>],
 ) -> Option<(&'a Host, &'a Located<Arc<str>>)> {
-    let selected = || hosts.iter().filter(|host| is_selected(&host.labels));
+    let selected = || hosts.iter().filter(|host| is_selected(host));
     let of_class = |class: &Arc<str>| {
         selected()
             .filter_map(|host| {
@@ -224,8 +234,8 @@ pub fn lowest_host<'a>(
     classes.iter().find_map(of_class)
 }
 
-/// Whether a text is what an endpoint's `host` may be: an IPv4 or IPv6 address, or a DNS name of at most 253 letters.
-/// A name that ends in a number is a mistyped address (<https://url.spec.whatwg.org/#ends-in-a-number-checker>).
+/// Whether a text is what an endpoint's `host` may be: an IPv4 or IPv6 address that another machine can reach, or a DNS name of
+/// at most 253 letters. A name that ends in a number is a mistyped address (<https://url.spec.whatwg.org/#ends-in-a-number-checker>).
 pub fn is_host(text: &str) -> bool {
     let is_label = |label: &str| {
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
@@ -236,8 +246,27 @@ pub fn is_host(text: &str) -> bool {
     };
     let last = text.rsplit('.').next().unwrap_or_default();
     let ends_in_number = last.bytes().all(|byte| byte.is_ascii_digit());
-    text.parse::<IpAddr>().is_ok()
-        || (text.len() <= 253 && text.split('.').all(is_label) && !ends_in_number)
+    match text.parse() {
+        Ok(address) => is_reachable(address),
+        // <https://www.rfc-editor.org/rfc/rfc6761#section-6.3>
+        Err(_) if last.eq_ignore_ascii_case("localhost") => false,
+        Err(_) => text.len() <= 253 && text.split('.').all(is_label) && !ends_in_number,
+    }
+}
+
+/// Whether one machine has an address, and others on other networks reach it there. Kubernetes requires the same of the addresses
+/// behind a Service (`ValidateEndpointIP`).
+fn is_reachable(address: IpAddr) -> bool {
+    match address.to_canonical() {
+        IpAddr::V4(it) => {
+            let is_of_no_host = it.octets()[0] == 0 || it.is_broadcast() || it.is_multicast();
+            !(is_of_no_host || it.is_loopback() || it.is_link_local())
+        }
+        IpAddr::V6(it) => {
+            let is_of_no_host = it.is_unspecified() || it.is_multicast();
+            !(is_of_no_host || it.is_loopback() || it.is_unicast_link_local())
+        }
+    }
 }
 
 /// Whether two hosts are one: addresses by value, names without regard to case. None where one is a name and the other an
@@ -257,7 +286,7 @@ mod tests {
     use proptest::option;
     use proptest::prelude::{Strategy, any, prop_oneof};
 
-    use super::{Host, is_host, lowest_host, same_host};
+    use super::{Host, is_host, is_reachable, lowest_host, same_host};
     use crate::testing::seen::property_of_each;
     use capi::labels::Labels;
     use yaml_tree::place::{Located, Place};
@@ -326,6 +355,31 @@ mod tests {
     }
 
     #[test]
+    fn an_address_that_no_other_machine_reaches_is_no_host() {
+        for bad in [
+            "0.0.0.0",
+            "0.1.2.3",
+            "127.0.0.1",
+            "169.254.1.1",
+            "224.0.0.1",
+            "255.255.255.255",
+            "::",
+            "::1",
+            "fe80::1",
+            "febf::1",
+            "ff02::1",
+            "::ffff:127.0.0.1",
+            "localhost",
+            "API.Localhost",
+        ] {
+            assert!(!is_host(bad), "{bad}");
+        }
+        for good in ["10.0.0.1", "100.64.0.1", "fd00::1", "localhost.example.org"] {
+            assert!(is_host(good), "{good}");
+        }
+    }
+
+    #[test]
     fn one_host_may_be_spelled_in_two_ways() {
         assert_eq!(same_host("2001:db8::1", "2001:DB8:0::1"), Some(true));
         assert_eq!(same_host("192.0.2.1", "192.0.2.2"), Some(false));
@@ -351,7 +405,10 @@ mod tests {
         property_of_each(512, &hosts, &outcomes, |(one, other)| {
             let other = other.unwrap_or_else(|| one.to_ascii_uppercase());
             for text in [&one, &other] {
-                assert!(is_host(text) || text.parse::<IpAddr>().is_err(), "{text}");
+                assert!(
+                    is_host(text) || !text.parse().is_ok_and(is_reachable),
+                    "{text}"
+                );
                 assert_eq!(same_host(text, text), Some(true), "{text}");
             }
             assert_eq!(same_host(&one, &other), same_host(&other, &one));

@@ -119,6 +119,20 @@ pub(super) enum FileOutcome {
     Refused,
 }
 
+impl Part {
+    /// Whether another text is to be written over a file.
+    pub fn is_replaced(&self, path: &str) -> bool {
+        let is_update = |outcome: &FileOutcome| matches!(outcome, FileOutcome::Change(change) if change.kind == ChangeKind::Updated);
+        let mut entries = self.entries.iter();
+        entries.any(|entry| entry.path == path && is_update(&entry.outcome))
+    }
+
+    /// Adds what is wrong with what is written.
+    pub fn add(&mut self, findings: impl IntoIterator<Item = Finding>) {
+        self.findings.extend(findings);
+    }
+}
+
 impl Plan {
     /// Looks at the outputs' folders, which need not exist.
     pub fn start(root: &Path, options: Options) -> Result<Self, Error> {
@@ -244,6 +258,16 @@ impl Plan {
             })
         };
         Owner::from_start_of(&self.options.project, bytes).or_else(listed)
+    }
+
+    /// The text of a file that is there.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn text(&self, path: &str) -> Result<String, Error> {
+        let mut walk = walk(&self.folder, &self.root)?;
+        let bytes = self.present(&mut walk, path)?.unwrap_or_default();
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 
     /// The bytes of a file below the root; none if it is too long to be metalmark's.

@@ -23,7 +23,8 @@ const ADDRESS: &str = "metalmark.dev/address.";
 /// Where Elemental's operator notes the address that a host registered from, and the class that it is here.
 const REGISTRATION: [&str; 2] = ["elemental.cattle.io/registration-ip", "registration"];
 
-/// The values that a file is where each of its documents is a host: `cluster.inventory`. None of another file.
+/// The values that a file is where each of its documents is an object, and some are hosts: `cluster.inventory`. None of another file.
+/// What lies beside the hosts, such as the Secrets of their BMCs, says nothing of them.
 pub(super) fn inventory(source: &Source, file: FileId) -> Option<Node> {
     KINDS.iter().find(|kind| source.text.contains(**kind))?;
     // As objects are read, whatever Helm makes of values.
@@ -40,11 +41,21 @@ pub(super) fn inventory(source: &Source, file: FileId) -> Option<Node> {
             std::slice::from_ref(document)
         });
     }
-    let entries = hosts
-        .iter()
-        .map(|host| entry(host))
-        .collect::<Option<Map>>();
-    let inventory = entries.filter(|map| map.iter().next().is_some())?;
+    let is_object =
+        |node: &&Node| { ["apiVersion", "kind"].iter() }.all(|key| node.text(&[key]).is_some());
+    hosts.retain(|node| !node.value.is_null());
+    if !hosts.iter().all(is_object) {
+        return None;
+    }
+    let of_namespace = |host: &Node| {
+        let mut entry = entry(host)?;
+        if let Some(namespace) = host.text(&["metadata", "namespace"]) {
+            entry.key = format!("{namespace}/{}", entry.key).into();
+        }
+        Some(entry)
+    };
+    let inventory: Map = hosts.into_iter().filter_map(of_namespace).collect();
+    inventory.iter().next()?;
     let inventory = Entry::from_value("inventory", inventory);
     let cluster = Entry::from_value("cluster", Map::from_iter([inventory]));
     Some(Node::from_value(Map::from_iter([cluster])))
@@ -74,8 +85,10 @@ fn entry(host: &Node) -> Option<Entry> {
     let name = host.get_path(&["metadata", "name"])?;
     let labels = host.get_path(&["metadata", "labels"]).cloned();
     let labels = labels.map(|labels| Entry::holding("labels", labels));
+    // What a program found is no slip of a person's: an address that serves nobody is left out.
+    let is_of_use = |node: &&Node| node.value.as_str().is_some_and(|text| is_host(text));
     let of_card = |card: &Node| {
-        let address = card.get_path(&["ip"])?.clone();
+        let address = card.get_path(&["ip"]).filter(is_of_use)?.clone();
         Some(Entry::holding(card.text(&["name"])?, address))
     };
     // A card with two addresses is there twice; the first counts.
@@ -84,7 +97,7 @@ fn entry(host: &Node) -> Option<Entry> {
     let said = annotations.filter_map(|entry| {
         let [key, registration] = REGISTRATION;
         let class = if *entry.key == *key {
-            Some(registration)
+            is_of_use(&&entry.node).then_some(registration)
         } else {
             entry.key.strip_prefix(ADDRESS)
         };

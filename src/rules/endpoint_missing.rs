@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::model::endpoint::{ControlPlaneEndpoint, Host};
+use crate::model::endpoint::ControlPlaneEndpoint;
 use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
 use crate::rules::ClusterInput;
@@ -28,18 +28,24 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
     findings.push(
         finding
             .help("a virtual IP: `cluster.control_plane_endpoint.vip: 192.0.2.10`")
-            .help(way_of_hosts(found)),
+            .help(way_of_hosts(found, &input.view.cluster.namespace)),
     );
 }
 
 /// What makes a host the endpoint: the first step that is missing.
-fn way_of_hosts(found: &ControlPlaneEndpoint) -> String {
+fn way_of_hosts(found: &ControlPlaneEndpoint, namespace: &str) -> String {
+    if let (true, Some(other)) = (found.hosts.is_empty(), found.other_namespaces.first()) {
+        return format!(
+            "a host: those of the inventory are in the namespace `{other}`, and the cluster is in `{namespace}`: if that is wrong, \
+             write `namespace: {other}` beside the cluster's name in the project file"
+        );
+    }
     if found.hosts.is_empty() {
         return "a host: list the control plane's in `cluster.inventory`, with their labels and addresses".to_owned();
     }
-    let is_selected =
-        |host: &&Host| { found.selector.iter() }.any(|selector| selector.matches(&host.labels));
-    let mut selected = found.hosts.iter().filter(is_selected).peekable();
+    let mut selected = { found.hosts.iter() }
+        .filter(|host| found.is_claimed(host))
+        .peekable();
     if selected.peek().is_none() {
         return "a host: none is the control plane's: give one the labels that its pool selects by, or select it by \
                 `cluster.control_plane_endpoint.host: {selector: {matchLabels: …}}`"

@@ -1,6 +1,11 @@
 //! A change replaces the control plane endpoint of a cluster.
 
-use crate::model::endpoint::Endpoint;
+use yaml_tree::engine::Engine;
+use yaml_tree::json::scalar_text;
+use yaml_tree::place::{FileId, Located, Place};
+
+use crate::model::cluster_view::ClusterView;
+use crate::model::endpoint::{Endpoint, Way};
 use crate::model::finding::{Finding, Subject};
 use crate::model::rule::RuleId;
 use crate::rules::{ChangeInput, Side};
@@ -13,15 +18,47 @@ pub(super) fn change(input: &ChangeInput<'_>, findings: &mut Vec<Finding>) {
     if was.authority() == is.authority() {
         return;
     }
+    let finding = replacement(&input.after.view.cluster.name, &was.to_string(), is);
+    findings.push(
+        finding
+            .with_label(input.spot(is.host.place), FROM_NOW_ON)
+            .with_label(input.spot_before(was.host.place), "the endpoint so far"),
+    );
+}
+
+const FROM_NOW_ON: &str = "the endpoint from now on";
+
+/// That a cluster's endpoint is another one than the rendered text that lies there says.
+pub fn endpoint_replacement(view: &ClusterView, text: &str) -> Option<Finding> {
+    let cluster = &view.cluster;
+    let is = cluster.endpoint.as_ref()?.endpoint.as_ref()?;
+    let read = yaml_tree::read(text, FileId(0), Engine::Kubectl).ok()?;
+    let mut documents = read.documents.iter();
+    let said = documents.find_map(|object| {
+        let is_its = object.text(&["metadata", "name"]) == Some(&*cluster.object_name);
+        let path = ["spec", "controlPlaneEndpoint"];
+        object.get_path(&path).filter(|_| is_its)
+    })?;
+    let port = said.get_path(&["port"])?;
+    let was = Endpoint {
+        way: Way::Explicit,
+        host: Located::new(said.text(&["host"])?.into(), Place::NONE),
+        port: scalar_text(&port.value)?.parse().ok()?,
+    };
+    if was.authority() == is.authority() {
+        return None;
+    }
+    let finding = replacement(&cluster.name, &was.to_string(), is);
+    Some(finding.with_label(view.sources.resolve(is.host.place), FROM_NOW_ON))
+}
+
+fn replacement(cluster: &str, was: &str, is: &Endpoint) -> Finding {
     let message =
         format!("the control plane endpoint `{was}` is replaced by `{is}`, and no machine is");
-    let finding = Finding::new(RuleId::EndpointReplaced, message)
-        .with_subject(Subject::cluster(&input.after.view.cluster.name))
-        .with_label(input.spot(is.host.place), "the endpoint from now on")
-        .with_label(input.spot_before(was.host.place), "the endpoint so far")
+    Finding::new(RuleId::EndpointReplaced, message)
+        .with_subject(Subject::cluster(cluster))
         .help("Cluster API takes the endpoint of an infrastructure cluster once: set `spec.controlPlaneEndpoint` of the Cluster too")
-        .help("machines know the old one until they are replaced, the control plane's first: `rolloutAfter`");
-    findings.push(finding);
+        .help("machines know the old one until they are replaced, the control plane's first: `rolloutAfter`")
 }
 
 fn endpoint<'a>(side: &Side<'a>) -> Option<&'a Endpoint> {

@@ -77,6 +77,7 @@ use input::ChosenImage;
 
 pub use change_input::{ChangeInput, Side};
 pub use endpoint_collides::endpoint_collision;
+pub use endpoint_replaced::endpoint_replacement;
 pub use format_unsupported::unbootable;
 pub use image_not_enabled::find_unserved_images;
 pub use input::{ClusterInput, EndpointUser, ImageUse, RunScope, WorkspaceInput};

@@ -734,6 +734,183 @@ edge/control-plane v1.34.1 (edge.yaml:2:16): proven, base (edge.yaml:5:26) holds
 "#]]);
 }
 
+/// The hosts of a control plane with one replica, as objects, and the endpoint that is rendered of them.
+fn first_host(objects: &str) -> String {
+    let stage = with_hosts("");
+    stage.edit(
+        "edge.yaml",
+        "control_plane_replicas: 3",
+        "control_plane_replicas: 1",
+    );
+    stage.write("hosts.yaml", objects);
+    let outcome = stage.run("render --stdout").outcome;
+    let text = outcome.stdout + &outcome.stderr;
+    let lines = text.lines().map(str::trim);
+    let found = lines.clone().find(|line| line.starts_with("host: "));
+    let found = found.or_else(|| lines.clone().find(|line| line.contains("a host: ")));
+    found.unwrap_or("nothing").to_owned()
+}
+
+/// A BareMetalHost of the control plane with those cards.
+fn bare_metal(name: &str, namespace: &str, addresses: &[&str]) -> String {
+    let cards = addresses
+        .iter()
+        .map(|ip| format!("{{name: internal, ip: '{ip}'}}"));
+    let cards: Vec<String> = cards.collect();
+    format!(
+        "---\napiVersion: metal3.io/v1alpha1\nkind: BareMetalHost\nmetadata: {{name: {name}{namespace}, labels: {{control-plane: 'true'}}}}\n\
+         status: {{hardware: {{nics: [{}]}}}}\n",
+        cards.join(", ")
+    )
+}
+
+/// An inspection lists link-local addresses and empty ones too, and the first counted.
+#[test]
+fn a_card_that_nobody_reaches_gives_no_endpoint() {
+    let hosts = bare_metal("m-1", "", &["fe80::1", "0.0.0.0", "192.0.2.11"]);
+    assert_eq!(first_host(&hosts), "host: \"192.0.2.11\"");
+    let hosts = bare_metal("m-1", "", &["127.0.0.1"]) + &bare_metal("m-2", "", &["192.0.2.12"]);
+    assert_eq!(first_host(&hosts), "host: \"192.0.2.12\"");
+}
+
+/// Of two machines with one name in two namespaces the last one counted, whatever cluster could claim it.
+#[test]
+fn a_host_of_another_namespace_is_none_of_the_clusters() {
+    let [own, other] = [("edge", "192.0.2.11"), ("site", "192.0.2.12")]
+        .map(|(namespace, ip)| bare_metal("m-1", &format!(", namespace: {namespace}"), &[ip]));
+    assert_eq!(first_host(&(own.clone() + &other)), "host: \"192.0.2.11\"");
+    assert_eq!(first_host(&(other.clone() + &own)), "host: \"192.0.2.11\"");
+    first_host(&other).is(str!["= help: a host: those of the inventory are in the namespace `site`, and the cluster is in `edge`: if that is wrong, write `namespace: site` beside the cluster's name in the project file"]);
+    // What the help says works.
+    let stage = with_hosts("");
+    stage.write("hosts.yaml", other);
+    stage.edit(
+        "edge.yaml",
+        "control_plane_replicas: 3",
+        "control_plane_replicas: 1",
+    );
+    stage.edit(
+        "metalmark.yaml",
+        "name: edge",
+        "name: edge, namespace: site",
+    );
+    let rendered = stage.run("render --stdout").exit(0).outcome.stdout;
+    assert!(rendered.contains("host: \"192.0.2.12\""), "{rendered}");
+}
+
+/// The file was taken for values, of which Helm reads one document.
+#[test]
+fn hosts_are_read_beside_the_secrets_of_their_bmcs() {
+    let secret = "---\napiVersion: v1\nkind: Secret\nmetadata: {name: m-1-bmc}\nstringData: {username: root, password: calvin9}\n";
+    let hosts = bare_metal("m-1", "", &["192.0.2.11"]) + secret;
+    assert_eq!(first_host(&hosts), "host: \"192.0.2.11\"");
+    let hosts = secret.to_owned() + &bare_metal("m-1", "", &["192.0.2.11"]);
+    assert_eq!(first_host(&hosts), "host: \"192.0.2.11\"");
+    let stage = with_hosts("").file("hosts.yaml", hosts);
+    for command in ["check", "values edge", "render --stdout", "explain edge"] {
+        let outcome = stage.run(command).outcome;
+        for text in [outcome.stdout, outcome.stderr] {
+            assert!(!text.contains("calvin9"), "{command}: {text}");
+        }
+    }
+}
+
+/// It was a DNS name that no machine resolves.
+#[test]
+fn a_host_that_is_named_is_the_one_of_the_inventory() {
+    let of = |case: &str| {
+        let rendered = with_hosts(&format!("control_plane_endpoint: {case}"));
+        let rendered = rendered.run("render --stdout").outcome.stdout;
+        let line = rendered.lines().find(|line| line.contains(" host: "));
+        vec![line.unwrap_or("nothing").trim().to_owned()]
+    };
+    assert_cases(
+        str![[r#"
+{host: m-1}
+    host: m-1.example.org
+{host: m-2}
+    host: "192.0.2.12"
+{host: m-3}
+    nothing
+{host: m-0}
+    nothing
+{host: m-4}
+    host: m-4
+{explicit: {host: m-1}}
+    host: m-1
+
+"#]],
+        of,
+    );
+}
+
+#[test]
+fn manifests_with_an_endpoint_that_nobody_reaches_warn() {
+    let cluster = |host: &str| {
+        let cluster = format!(
+            "apiVersion: cluster.x-k8s.io/v1beta1\nkind: Cluster\nmetadata: {{name: edge}}\nspec: {{controlPlaneEndpoint: {{host: '{host}', port: 6443}}}}\n"
+        );
+        project()
+            .file("edge.yaml", cluster)
+            .run("check --allow-empty")
+            .exit(0)
+    };
+    cluster("0.0.0.0").brief(str![[r#"
+warning[value-type]: Cluster `edge` has the control plane endpoint `0.0.0.0`, which no other machine can reach
+  edge.yaml:4:37 `'0.0.0.0'`
+1 warning; 0 node pools checked; 1 skipped: neither its control plane nor a node pool is among the manifests
+
+"#]]);
+    for host in ["192.0.2.10", "api.example.org", "${HOST}"] {
+        let found = cluster(host).outcome.stdout;
+        assert!(!found.contains("value-type"), "{found}");
+    }
+}
+
+/// Only `impact` said it, and `render` wrote another endpoint without a word.
+#[test]
+fn the_next_render_says_which_endpoint_replaces_that_of_a_host_that_went() {
+    let stage = with_hosts("");
+    let _ = stage.run("render").exit(0);
+    let hosts = OBJECTS.split_once("---\n").expect("several").1;
+    stage.write("hosts.yaml", hosts);
+    let found = |words: &str| {
+        let screen = stage.run(words).outcome;
+        let lines = screen.stderr.lines().chain(screen.stdout.lines());
+        let told = ["error[", "warning[endpoint", "rendered/edge.yaml"];
+        let lines = lines.filter(|line| told.iter().any(|start| line.contains(start)));
+        format!("{words}\n{}\n", lines.collect::<Vec<_>>().join("\n"))
+    };
+    // Two hosts for three replicas.
+    let mut story = found("render");
+    stage.edit(
+        "edge.yaml",
+        "control_plane_replicas: 3",
+        "control_plane_replicas: 1",
+    );
+    for words in ["check", "render --check", "render", "render"] {
+        story += &found(words);
+    }
+    story.is(str![[r#"
+render
+error[hosts-short]: 2 hosts match pool `control-plane`, which needs 3
+warning[endpoint-single-host]: 3 control plane replicas are behind host `m-2` alone
+check
+warning[endpoint-replaced]: the control plane endpoint `m-1.example.org:6443` is replaced by `192.0.2.12:6443 of host m-2`, and no machine is
+render --check
+warning[endpoint-replaced]: the control plane endpoint `m-1.example.org:6443` is replaced by `192.0.2.12:6443 of host m-2`, and no machine is
+--- a/rendered/edge.yaml
++++ b/rendered/edge.yaml
+updated  rendered/edge.yaml  +1 -1
+render
+warning[endpoint-replaced]: the control plane endpoint `m-1.example.org:6443` is replaced by `192.0.2.12:6443 of host m-2`, and no machine is
+updated  rendered/edge.yaml
+render
+
+
+"#]]);
+}
+
 /// Nobody chose the host, so nobody notices which one comes after it.
 #[test]
 fn endpoint_replaced() {

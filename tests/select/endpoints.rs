@@ -103,6 +103,14 @@ fn a_host_is_an_address_or_a_name() {
         vip: null | 192.0.2.12:6443 |
         vip: 3 |  | 3
         vip: a_b |  | a_b
+        vip: 0.0.0.0 |  | 0.0.0.0
+        vip: 'fe80::1' |  | 'fe80::1'
+        explicit: {host: 127.0.0.1} |  | 127.0.0.1
+        host: 255.255.255.255 |  | 255.255.255.255
+        host: localhost |  | localhost
+        host: c | 192.0.2.13:6443 |
+        host: w, port: 443 | 192.0.2.11:443 |
+        explicit: {host: c} | c:6443 |
         explicit: a.b |  | a.b
         explicit: null, vip: a.b | a.b:6443 |
         explicit: {}, vip: a.b | a.b:6443 |

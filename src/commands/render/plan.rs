@@ -6,7 +6,7 @@ use crate::edit::stamp::{self, Rendered};
 use crate::edit::texts::EditedFile;
 use crate::error::Error;
 use crate::model::cluster_view::ClusterView;
-use crate::model::manifest::{ChangeSet, Keeps};
+use crate::model::manifest::{ChangeSet, Keeps, ManifestFile};
 use crate::model::part::Part;
 use crate::model::rule::{Level, RuleId};
 use crate::output::{Foreign, Texts};
@@ -15,6 +15,7 @@ use crate::pipeline::outputs;
 use crate::pipeline::rendered::{RenderScope, RenderedFleet, RenderedPart};
 use crate::read::{self, Request, Workspace};
 use crate::render::{FileObjects, Renderer};
+use crate::rules;
 
 use super::RenderOptions;
 
@@ -73,7 +74,19 @@ pub(super) fn plan_render<T: Send>(
         shared,
         objects,
     } = scope.render(fleet, renderer, RenderedPart::Whole, |view, files| {
-        Ok((tree.compare(files)?, keep(view)))
+        let holds_endpoint =
+            |file: &&ManifestFile| view.cluster.endpoint.is_some() && file.text.contains(ENDPOINT);
+        let holders = files.iter().filter(holds_endpoint);
+        let holders: Vec<String> = holders.map(|file| file.path.clone()).collect();
+        let mut part = tree.compare(files)?;
+        for path in holders
+            .iter()
+            .filter(|path| part.is_replaced(path))
+            .collect::<Vec<_>>()
+        {
+            part.add(rules::endpoint_replacement(view, &tree.text(path)?));
+        }
+        Ok((part, keep(view)))
     })?;
     if matches!(scope.part, Part::Named(_)) {
         fleet_check.add(tree.refuse_old_lists(), fleet);
@@ -89,6 +102,9 @@ pub(super) fn plan_render<T: Send>(
         followed,
     })
 }
+
+/// What the file with the infrastructure cluster has in it.
+const ENDPOINT: &str = "controlPlaneEndpoint:";
 
 /// Whose files stay, where a run answers for a part of the fleet.
 fn keeps(workspace: &Workspace, part: Part) -> Keeps {

@@ -1,6 +1,7 @@
 //! How a Cluster's API server is reached, as manifests say it, and what their Metal3 takes.
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use capi::objects::{ManifestObject, Reference};
@@ -10,13 +11,13 @@ use yaml_tree::opaque::is_opaque;
 use yaml_tree::place::Located;
 
 use crate::model::endpoint::{
-    ADDRESS_CLASSES, ControlPlaneEndpoint, Host, Range, Way, lowest_host,
+    ADDRESS_CLASSES, ControlPlaneEndpoint, Host, Range, Way, is_host, lowest_host,
 };
 use crate::model::finding::{Finding, Subject};
 use crate::model::rule::{Level, RuleId};
 
 use super::TEMPLATE_KEYS;
-use super::pools::{PoolReader, is_variable_text};
+use super::pools::{PoolReader, is_variable_text, wrong_type};
 use crate::read::host_objects::host;
 
 /// The group of Cluster API's operator, which installs providers.
@@ -83,7 +84,18 @@ impl PoolReader<'_, '_> {
         let mut found = ControlPlaneEndpoint::unsaid(self.place(object, object.name_place()));
         for index in infrastructure.into_iter().chain([index]) {
             let object = &self.graph.objects[index];
-            let host = self.read_known(object, &["spec", "controlPlaneEndpoint", "host"]);
+            let path = ["spec", "controlPlaneEndpoint", "host"];
+            let host = self.read_known(object, &path);
+            let is_lost = |host: &str| host.parse::<IpAddr>().is_ok() && !is_host(host);
+            if let Some(node) = object.node.get_path(&path)
+                && let Some(Located { value, .. }) = host.as_ref().filter(|it| is_lost(&it.value))
+            {
+                let problem = format!(
+                    "the control plane endpoint `{value}`, which no other machine can reach"
+                );
+                let finding = wrong_type(object, node.place, &problem);
+                self.findings.push(finding.unless_set(Level::Warning));
+            }
             let port = object
                 .node
                 .get_path(&["spec", "controlPlaneEndpoint", "port"]);
@@ -142,7 +154,7 @@ impl PoolReader<'_, '_> {
         let spec = image_fields(&template.kind)?.spec(&template.node)?;
         let selector = providers::find_by_kind(&template.kind)?.hosts_of(spec)?;
         let classes = ADDRESS_CLASSES.map(Arc::from);
-        let (host, address) = lowest_host(hosts, |labels| selector.matches(labels), &classes)?;
+        let (host, address) = lowest_host(hosts, |host| selector.matches(&host.labels), &classes)?;
         Some((Arc::clone(&host.name), Arc::clone(&address.value)))
     }
 

@@ -9,13 +9,13 @@ use yaml_tree::place::{Located, Place};
 use yaml_tree::value::{Map, Node, Number, Value};
 
 use super::Scope;
-use super::inventory::{host_text, hosts, key_place};
+use super::inventory::{host_text, key_place, read_hosts};
 use super::report::Report;
 use super::spelling::is_meant;
 use crate::evaluate::Branch;
 use crate::model::cluster::{Cluster, PoolName};
 use crate::model::endpoint::{
-    ADDRESS_CLASSES, ControlPlaneEndpoint, KubeVip, KubeVipMode, Range, Way, lowest_host,
+    ADDRESS_CLASSES, ControlPlaneEndpoint, Host, KubeVip, KubeVipMode, Range, Way, lowest_host,
 };
 
 const OWN: &str = "cluster.control_plane_endpoint";
@@ -84,7 +84,7 @@ pub(super) fn endpoint(
     let empty = Map::default();
     let own = own.unwrap_or(&empty);
     report.expect_keys(OWN, own, KEYS);
-    found.hosts = hosts(branch, report);
+    read_hosts(branch, &cluster.namespace, &mut found, report);
     found.selector = selector(own, cluster, report);
     let mut default = read_own(own, &mut found, report);
     sylva(root, branch, &mut found, default, report);
@@ -110,7 +110,13 @@ pub(super) fn endpoint(
     let is_unsaid =
         !is_slip && other.unwrap_or(true) && said.all(|key| own.get(key).is_none_or(is_blank));
     if is_unsaid && found.endpoint.is_none() {
-        let derived = derive_host(&empty, found.place, &found, report);
+        let derived = derive_host(
+            None,
+            |host| found.is_claimed(host),
+            found.place,
+            &found,
+            report,
+        );
         if let Some((way, host)) = derived {
             found.add(way, OWN, Some(host), None, default);
         }
@@ -193,14 +199,24 @@ fn read_own(own: &Map, found: &mut ControlPlaneEndpoint, report: &mut Report<'_>
     }
     let path = "cluster.control_plane_endpoint.host";
     match own.get("host").map(|node| (node, &node.value)) {
-        // As Cluster API itself spells an endpoint.
-        Some((node, Value::String(_))) => {
-            let host = host_text(path, node, report);
-            found.add(Way::Explicit, path, host, None, default);
+        // A host of the inventory, else as Cluster API itself spells an endpoint.
+        Some((node, Value::String(text))) => {
+            let is_it = |host: &Host| host.name == *text;
+            let known = found.hosts.iter().find(|host| is_it(host));
+            let way = known.map_or(Way::Explicit, |host| Way::Host(Arc::clone(&host.name)));
+            let host = match known {
+                Some(host) if !host.addresses.is_empty() => {
+                    derive_host(None, is_it, node.place, found, report).map(|(_, address)| address)
+                }
+                _ => host_text(path, node, report),
+            };
+            found.add(way, path, host, None, default);
         }
         Some((node, Value::Map(map))) => {
             report.expect_keys(path, map, &["address", "selector"]);
-            if let Some((way, host)) = derive_host(map, node.place, found, report) {
+            let address = map.get("address");
+            let is_claimed = |host: &Host| found.is_claimed(host);
+            if let Some((way, host)) = derive_host(address, is_claimed, node.place, found, report) {
                 found.add(way, path, Some(host), None, default);
             }
         }
@@ -241,16 +257,16 @@ fn selector(own: &Map, cluster: &Cluster, report: &mut Report<'_>) -> Option<Lab
     providers::find(&infra.value)?.hosts_of(&pool.settings)
 }
 
-/// The host that the inventory gives, of the control plane's.
+/// The host that the inventory gives, of those that may be it, with its address of the first class.
 fn derive_host(
-    map: &Map,
+    address: Option<&Node>,
+    is_selected: impl Fn(&Host) -> bool,
     fallback: Place,
     found: &ControlPlaneEndpoint,
     report: &mut Report<'_>,
 ) -> Option<(Way, Located<Arc<str>>)> {
     let path = "cluster.control_plane_endpoint.host";
-    let selector = found.selector.as_ref()?;
-    let classes = match map.get("address").map(|node| (node, &node.value)) {
+    let classes = match address.map(|node| (node, &node.value)) {
         None | Some((_, Value::Null)) => ADDRESS_CLASSES.map(Arc::from).to_vec(),
         Some((_, Value::String(class))) => vec![Arc::clone(class)],
         Some((node, value)) => match texts(value) {
@@ -265,7 +281,7 @@ fn derive_host(
             }
         },
     };
-    let (host, address) = lowest_host(&found.hosts, |labels| selector.matches(labels), &classes)?;
+    let (host, address) = lowest_host(&found.hosts, is_selected, &classes)?;
     // A person would change the selection, regardless of the place of the address.
     let place = if address.place.is_known() {
         address.place

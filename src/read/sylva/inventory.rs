@@ -11,7 +11,7 @@ use yaml_tree::value::{Node, Value};
 
 use super::report::{Report, path_of};
 use crate::evaluate::{Branch, BranchEntry};
-use crate::model::endpoint::{Host, is_host};
+use crate::model::endpoint::{ControlPlaneEndpoint, Host, is_host};
 
 /// Where each vocabulary has its machines, and in each of those its labels and addresses.
 const VOCABULARIES: [Vocabulary; 2] = [
@@ -36,8 +36,14 @@ struct Vocabulary {
     addresses: &'static str,
 }
 
-/// Every machine, sorted by name; of one in both vocabularies, metalmark's own counts.
-pub(super) fn hosts(cluster: &Branch, report: &mut Report<'_>) -> Vec<Host> {
+/// Fills in every machine that a cluster of the namespace can claim, sorted by name; of one in both vocabularies, metalmark's own
+/// counts. A machine whose key is `NAMESPACE/NAME` is of that namespace alone.
+pub(super) fn read_hosts(
+    cluster: &Branch,
+    namespace: &str,
+    endpoint: &mut ControlPlaneEndpoint,
+    report: &mut Report<'_>,
+) {
     let mut found: BTreeMap<Arc<str>, Host> = BTreeMap::new();
     for vocabulary in &VOCABULARIES {
         let default = report.answer(cluster.child(vocabulary.default));
@@ -49,16 +55,28 @@ pub(super) fn hosts(cluster: &Branch, report: &mut Report<'_>) -> Vec<Host> {
             let is_there = report
                 .answer(entry.branch.shallow())
                 .is_some_and(|node| !node.value.is_null());
-            if is_there && !found.contains_key(&entry.key) {
-                let host = host(&entry, vocabulary, &inherited, report);
-                found.insert(Arc::clone(&host.name), host);
+            if !is_there {
+                continue;
+            }
+            let name = match entry.key.split_once('/') {
+                Some((other, _)) if other != namespace => {
+                    endpoint.other_namespaces.insert(other.into());
+                    continue;
+                }
+                Some((_, name)) => name.into(),
+                None => Arc::clone(&entry.key),
+            };
+            if !found.contains_key(&name) {
+                let host = host(&name, &entry, vocabulary, &inherited, report);
+                found.insert(name, host);
             }
         }
     }
-    found.into_values().collect()
+    endpoint.hosts = found.into_values().collect();
 }
 
 fn host(
+    name: &Arc<str>,
     entry: &BranchEntry,
     vocabulary: &Vocabulary,
     inherited: &Labels,
@@ -72,7 +90,7 @@ fn host(
     let mut all = inherited.clone();
     all.extend(labels(&entry.branch, vocabulary.labels, report));
     Host {
-        name: Arc::clone(&entry.key),
+        name: Arc::clone(name),
         place: entry.key_place,
         labels: all,
         addresses: addresses(&entry.branch, vocabulary.addresses, report),
@@ -122,7 +140,11 @@ pub(super) fn host_text(
         Value::String(text) if text.trim().is_empty() => None,
         Value::String(text) if is_host(text) => Some(Located::new(Arc::clone(text), node.place)),
         _ => {
-            report.unfit(path, node.place, "an IP address or a DNS name");
+            report.unfit(
+                path,
+                node.place,
+                "an address that other machines can reach, or a DNS name",
+            );
             None
         }
     }
