@@ -185,3 +185,44 @@ md0            2 machines re-provisioned, by roll: the API of its provider chang
 provider    OpenStackMachineTemplate v1beta1 → OpenStackMachineTemplate v1beta2
 "#]]);
 }
+
+/// The artifact counted for every provider, and machines that its store serves were "not known". What lies at the URL that Metal3
+/// fetches, nothing says.
+#[test]
+fn an_artifact_that_a_provider_does_not_boot_moves_none_of_its_machines() {
+    let Some(stage) = workspace() else {
+        return;
+    };
+    let edit = |stage: &Stage, change: &dyn Fn(&str) -> String| {
+        for (provider, ..) in IMAGES {
+            let path = format!("clusters/{provider}/values.yaml");
+            let values = stage.read(&path);
+            stage.write(&path, change(&values));
+        }
+    };
+    // One checksum would say that the content is the same.
+    let drop_sums = |values: &str| {
+        let is_sum = |line: &&str| {
+            ["    sha256: ", "    md5: "]
+                .iter()
+                .any(|it| line.starts_with(it))
+        };
+        let kept = values.lines().filter(|line| !is_sum(line));
+        kept.map(|line| format!("{line}\n")).collect()
+    };
+    edit(&stage, &drop_sums);
+    let stage = stage.commit("without checksums").expect("git");
+    edit(&stage, &|values| {
+        let moved = values.replace("uri: https://", "uri: https://mirror.");
+        let moved = moved.replace("uri: oci://", "uri: oci://mirror.");
+        assert_ne!(moved, values);
+        moved
+    });
+    (impact(&stage).join("\n") + "\n").is(str![[r#"
+capm3: control-plane unknown [image] by image, md0 unknown [image] by image
+docker: control-plane roll [image] by image, md0 roll [image] by image
+elemental: control-plane roll [image] by image, md0 roll [image] by image
+tinkerbell: control-plane roll [image] by image, md0 roll [image] by image
+
+"#]]);
+}

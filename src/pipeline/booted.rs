@@ -134,7 +134,7 @@ fn is_other_image(was: &Machine, is: &Machine) -> bool {
         if is.is_other(was) {
             return true;
         }
-        if was.checksum.is_some() {
+        if was.checksum.is_some() || was.is_stored && is.is_stored {
             return false;
         }
     }
@@ -173,6 +173,7 @@ mod tests {
                 url: Some(url.into()),
                 name: None,
                 checksum: checksum.map(Arc::from),
+                is_stored: false,
             }),
             ..machine(image)
         }

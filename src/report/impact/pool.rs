@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use capi::changes::{Effect, is_hosted};
-use capi::image::{Image, fact};
+use capi::image::{Fact, Image, Origin, fact};
 use capi::objects::ManifestObject;
 use capi::providers::{self, Kind, NamedBy, Stamp, Template, image_fields};
 use capi::unknown::Unknown;
@@ -207,6 +207,9 @@ pub struct Booted {
     /// The checksum that is stamped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub checksum: Option<Arc<str>>,
+    /// Its record says where the provider's own store has it, so that no machine fetches the artifact.
+    #[serde(skip)]
+    pub is_stored: bool,
 }
 
 impl Booted {
@@ -215,6 +218,8 @@ impl Booted {
         let template = MadeTemplate::make(&view.cluster, pool, Some(stamp), None);
         let image = stamp.key.as_ref().and_then(|key| view.images.get(key));
         let uri = image.and_then(|image| image.uri.as_ref());
+        let is_stored = template.as_ref().zip(image);
+        let is_stored = is_stored.is_some_and(|(template, image)| template.is_stored(image));
         let booted = template.and_then(|template| template.image());
         let booted = booted.unwrap_or_else(|| Self {
             url: Some(Arc::clone(&stamp.url)),
@@ -224,6 +229,7 @@ impl Booted {
         Self {
             key: stamp.key.clone(),
             uri: uri.map(|uri| Arc::clone(uri.value.text())),
+            is_stored,
             ..booted
         }
     }
@@ -238,6 +244,7 @@ impl Booted {
             url: text(&choice.url),
             name: text(&choice.name),
             checksum: text(&choice.checksum),
+            is_stored: false,
         };
         (booted.url.is_some() || booted.name.is_some()).then_some(booted)
     }
@@ -523,7 +530,7 @@ fn pool_change(
         }
     }
     // What is stamped stays, but for what lies there. Without a checksum nobody knows what else is made of it.
-    let replaced = content_change(old, new).filter(|_| because.is_empty());
+    let replaced = content_change(old, new, &image).filter(|_| because.is_empty());
     let has_sum = |it: &MadeTemplate| it.image().is_some_and(|image| image.checksum.is_some());
     let made = match because.as_slice() {
         [] if replaced.is_none() => Effect::NoEffect,
@@ -638,20 +645,31 @@ fn candidate_changes(old: PoolSide<'_>, new: PoolSide<'_>) -> Vec<FieldChange> {
 }
 
 /// From one image to another as the catalog describes them, where it describes another content on each side.
-fn content_change(old: PoolSide<'_>, new: PoolSide<'_>) -> Option<Edit<Booted>> {
+fn content_change(
+    old: PoolSide<'_>,
+    new: PoolSide<'_>,
+    booted: &Edit<Booted>,
+) -> Option<Edit<Booted>> {
     let (was, is) = (old.described_image()?, new.described_image()?);
     let [from, to] = [was, is].map(|image| Some(Booted::from_catalog(image)));
-    is_other_content(was, is).then(|| Edit::new(from, to))
+    let mut sides = [&booted.from, &booted.to].into_iter();
+    let is_stored = sides.all(|side| side.as_ref().is_some_and(|it| it.is_stored));
+    is_other_content(was, is, is_stored).then(|| Edit::new(from, to))
 }
 
 /// Whether a catalog describes other content of one image than of the other, by what most surely says so of both: a checksum of one
-/// kind, wherever the file lies, then the digest that is locked, then the reference.
-fn is_other_content(was: &Image, is: &Image) -> bool {
+/// kind, wherever the file lies, then the digest that is locked, then the reference. Of an image in a provider's own store the
+/// artifact says nothing.
+fn is_other_content(was: &Image, is: &Image, is_stored: bool) -> bool {
     let describe = |image: &Image| {
-        let sums = fact::CHECKSUMS.map(|kind| image.facts.text(kind).map(str::to_owned));
+        let is_own = |fact: &&Fact| !(is_stored && fact.origin >= Origin::Annotation);
+        let sums = fact::CHECKSUMS.map(|kind| image.facts.get(kind).filter(is_own));
         let uri = image.uri.as_ref().map(|uri| uri.value.text().to_string());
         let artifact = [image.pulled.as_ref().map(ToString::to_string), uri];
-        sums.into_iter().chain(artifact)
+        let artifact = artifact.map(|it| it.filter(|_| !is_stored));
+        sums.map(|sum| sum.map(|sum| sum.value.to_string()))
+            .into_iter()
+            .chain(artifact)
     };
     let mut both = describe(was).zip(describe(is));
     both.find_map(|(was, is)| was.zip(is))
@@ -826,6 +844,14 @@ impl MadeTemplate {
         format!("{} {}", self.kind.kind, self.version)
     }
 
+    /// Whether it names where an image is in its provider's own store.
+    fn is_stored(&self, image: &Image) -> bool {
+        let location = image_fields(self.kind.kind)
+            .and_then(|fields| fields.location(fields.spec(&self.object)?));
+        let name = location.as_ref().and_then(|it| it.name(image));
+        name.is_some_and(|name| !matches!(name, "https" | "oci"))
+    }
+
     /// The image that it names, as it is read of manifests.
     fn image(&self) -> Option<Booted> {
         let fields = image_fields(self.kind.kind)?;
@@ -893,8 +919,13 @@ mod tests {
             (image("x:1", "", a), image("x:1", "", md5), false),
             (image("x:1", "a", a), image("x:1", "b", md5), true),
         ] {
-            assert_eq!(is_other_content(&was, &is), is_other, "{was:?} {is:?}");
-            assert_eq!(is_other_content(&is, &was), is_other, "{is:?} {was:?}");
+            for (was, is) in [(&was, &is), (&is, &was)] {
+                assert_eq!(is_other_content(was, is, false), is_other, "{was:?} {is:?}");
+                // What a provider's store has is no artifact, and its record's checksum is of the file there.
+                let [one, other] = [was, is].map(|image| image.facts.text(fact::SHA256));
+                let is_other = one.zip(other).is_some_and(|(one, other)| one != other);
+                assert_eq!(is_other_content(was, is, true), is_other, "{was:?} {is:?}");
+            }
         }
     }
 }
