@@ -203,3 +203,26 @@ For more information, try '--help'.
 
 "#]]);
 }
+
+/// What a location states of its own file came into the name, of whichever cluster was read last.
+#[test]
+fn the_format_of_one_location_is_none_of_the_images_name() {
+    let record = "images:\n  records:\n    ubuntu-noble-kube-v1.34.1:\n      os: {name: ubuntu, codename: noble}\n      \
+        k8s: {flavor: kubeadm, version: 1.34.1}\n      format: qcow2\n      digests: {uncompressed: {sha256: 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef}}\n      \
+        locations:\n        https: https://images.example.org/ubuntu-noble-kube-v1.34.1.qcow2\n        \
+        vsphere: {template: ubuntu-noble-kube-v1.34.1, format: ova}\n";
+    let values = |provider: &str| {
+        format!(
+            "cluster: {{k8s_version: v1.34.1, capi_providers: {{infra_provider: {provider}}}, {provider}: {{image_key: ubuntu-noble-kube-v1.34.1}}}}\n"
+        )
+    };
+    for [one, two] in [["capm3", "capv"], ["capv", "capm3"]] {
+        let stage = project().settings(record);
+        let stage = stage.cluster("a", &values(one)).cluster("b", &values(two));
+        stage.run("names ib-kube").exit(0).stdout(str![[r#"
+IMAGE                      NAME                             TEST
+ubuntu-noble-kube-v1-34-1  ubuntu-noble-kube-v1.34.1.qcow2  ok
+
+"#]]);
+    }
+}

@@ -2,7 +2,7 @@
 
 use snapbox::str;
 
-use super::super::support::stage::project;
+use super::super::support::stage::{Is, project};
 use super::rows::{assert_cases, boots, each, found};
 use super::{bare, booting, edge, fails, passes, warns};
 
@@ -73,7 +73,7 @@ capm3 os_images <- uri: 'https://s/a', image-format: qcow2
 capm3 os_images <- uri: 'oci://r/a:1'
     error control-plane [img-a, img-a] => metalmark lock | os_images.img-a.image-format: raw
 capm3 sylva_diskimagebuilder_images <-
-    error control-plane [img-a, img-a] => metalmark lock | images: {facts: [os-images-info.yaml]}
+    error control-plane [img-a, img-a] => metalmark lock | kubectl get configmap os-images-info -o yaml | images: {facts: [os-images-info.yaml]}
 capo os_images <- uri: 'https://s/a'
 
 "#]],
@@ -340,4 +340,42 @@ fn an_image_to_install_from_is_used() {
     passes("image-unused", &project, "check");
     let account = project.run("explain install").exit(0).outcome.stdout;
     assert!(account.contains("used by: edge\n"), "{account}");
+}
+
+/// Only an image that manifests or values give by its URL was compared, and a record's `raw` was rendered beside a `.qcow2`.
+#[test]
+fn the_file_at_a_records_location_is_of_its_format() {
+    let check = |format: &str, https: &str| {
+        let record = format!(
+            "images:\n  records:\n    golden:\n      k8s: {{flavor: kubeadm, version: 1.34.1}}\n      format: {format}\n      SUM\n      \
+             locations:\n        https: {https}\n        vsphere: {{template: /dc1/golden.qcow2, format: ova}}\n"
+        );
+        let sum = "digests: {uncompressed: {sha256: 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef}}";
+        let record = record.replace("SUM", sum);
+        let values = |provider: &str| {
+            format!(
+                "cluster: {{k8s_version: v1.34.1, capi_providers: {{infra_provider: {provider}}}, {provider}: {{image_key: golden}}}}\n"
+            )
+        };
+        let stage = project().settings(&record);
+        let stage = stage.cluster("metal", &values("capm3"));
+        let stage = stage.cluster("sphere", &values("capv"));
+        stage.check().findings
+    };
+    let found = [
+        check("raw", "https://h/golden.qcow2"),
+        check("qcow2", "{url: 'https://h/golden.qcow2', format: raw, SUM}"),
+        check("qcow2", "https://h/golden.qcow2"),
+        check("qcow2", "https://h/golden"),
+    ];
+    let found = found.map(|lines| lines.join("\n"));
+    found.join("\n--\n").is(str![[r#"
+warning[format-differs] metal/control-plane metalmark.yaml:7:15 `raw` metalmark.yaml:10:16 `https://h/golden.qcow2` => qcow2
+--
+warning[format-differs] metal/control-plane metalmark.yaml:10:56 `raw` metalmark.yaml:10:22 `'https://h/golden.qcow2'` => qcow2
+--
+
+--
+
+"#]]);
 }
