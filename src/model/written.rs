@@ -111,6 +111,16 @@ const SPELLINGS: [(&str, &str); 28] = [
     ("signature.public-key", "cosign_publickey"),
 ];
 
+/// The word of a record for a fact: `digests.uncompressed.sha256`.
+pub fn record_word(fact: &str) -> &str {
+    let mut spellings = SPELLINGS.iter();
+    match spellings.find(|(_, known)| *known == fact) {
+        _ if fact == fact::K8S_VERSION => "k8s.version",
+        Some((word, _)) => word,
+        None => fact,
+    }
+}
+
 /// The facts of one entry of `os_images`, of an info file or of the proposal's `os_images_info`.
 ///
 /// Every property is a fact under its own name (docs/sylva.md#facts), and under today's where it has an old one: `checksum` is a

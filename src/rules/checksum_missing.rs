@@ -79,8 +79,13 @@ fn missing_checksum(input: &ClusterInput<'_>, pool: &Pool, image: &Image, needed
     let message = format!("the {needed} of image `{}` is not known", image.key);
     let finding = Finding::new(RuleId::ChecksumMissing, message);
     let lacks = "the catalog's entry has no checksum";
-    let written = format!("{needed}: …");
-    let finding = fact_missing(input, ChosenImage { pool, image }, finding, lacks, &written);
+    let finding = fact_missing(
+        input,
+        ChosenImage { pool, image },
+        finding,
+        lacks,
+        (needed, "…"),
+    );
     match needed {
         fact::SHA256 => {
             finding.help("or stamp the image server's: `images: {checksum: url}` in metalmark.yaml")
@@ -108,7 +113,8 @@ mod tests {
              image_key: noble-a: this image is selected here\n  \
              image: noble-a: the catalog's entry has no checksum\n  \
              help: run `metalmark lock` to query its registry, and commit the lock\n  \
-             help: give its facts: `images: {facts: [os-images-info.yaml]}` in metalmark.yaml\n  \
+             help: give its facts: save `kubectl get configmap os-images-info -o yaml` as os-images-info.yaml, and write \
+             `images: {facts: [os-images-info.yaml]}` in metalmark.yaml\n  \
              help: or stamp the image server's: `images: {checksum: url}` in metalmark.yaml\n"
         );
         given.settings.images.checksum = ChecksumStyle::Url;

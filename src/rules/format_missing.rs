@@ -20,13 +20,12 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
         let finding = Finding::new(RuleId::FormatMissing, message);
         let name = fact::IMAGE_FORMAT;
         let lacks = format!("the catalog's entry has no `{name}`");
-        let written = format!("{name}: raw");
         findings.push(fact_missing(
             input,
             ChosenImage { pool, image },
             finding,
             lacks,
-            &written,
+            (name, "raw"),
         ));
     }
     let explicit = input.explicit();

@@ -1,6 +1,6 @@
 //! Nothing proves that a node pool's image holds the Kubernetes version that the pool must run.
 
-use capi::image::{Fact, Image, fact};
+use capi::image::{Fact, Image, RECORDS, fact};
 
 use crate::model::cluster::ClusterOrigin;
 use crate::model::cluster_view::SelectedPool;
@@ -9,7 +9,8 @@ use crate::model::judgment::{Doubt, Judgment};
 use crate::model::rule::{Level, RuleId};
 use crate::model::selection::Outcome;
 use crate::rules::input::Comparison;
-use crate::rules::{ClusterInput, entry_path};
+use crate::rules::proposals::fact_edit;
+use crate::rules::{ClusterInput, GIVE_FACTS, LOCK_IT};
 
 /// Looks at every node pool.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
@@ -91,18 +92,25 @@ fn with_ways_to_prove(
     held: Option<&Fact>,
     of: &Comparison<'_>,
 ) -> Finding {
-    if held.is_none_or(|held| held.origin.is_name()) {
-        finding = finding
-            .help("give its facts: `images: {facts: [os-images-info.yaml]}` in metalmark.yaml");
-    }
     let entry = input.view.images.get(of.image);
+    if entry.is_some_and(|image| input.could_lock(image)) {
+        finding = finding.help(LOCK_IT);
+    }
+    let is_sylvas = entry.is_none_or(|image| image.list != RECORDS);
+    if is_sylvas && held.is_none_or(|held| held.origin.is_name()) {
+        finding = finding.help(GIVE_FACTS);
+    }
     let Some(entry) = entry.filter(|image| !image.built) else {
         return finding;
     };
     let wanted = &of.wanted.value;
     let version = wanted.strip_prefix('v').unwrap_or(wanted);
-    let path = entry_path(entry);
-    finding.help(format!("or `{path}.{}: \"{version}\"`", fact::K8S_VERSION))
+    let edit = fact_edit(entry, fact::K8S_VERSION, &format!("\"{version}\""));
+    finding.help(if is_sylvas {
+        format!("or {edit}")
+    } else {
+        edit
+    })
 }
 
 #[cfg(test)]
@@ -132,7 +140,9 @@ mod tests {
             "nothing proves that image `noble-1-31` holds Kubernetes `v1.31.8+rke2r1`\n  \
              image_key: noble-1-31: the image's name says only `1.31`, no patch level\n  \
              k8s_version: v1.31.8+rke2r1: this version is required\n  \
-             help: give its facts: `images: {facts: [os-images-info.yaml]}` in metalmark.yaml\n  \
+             help: run `metalmark lock` to query its registry, and commit the lock\n  \
+             help: give its facts: save `kubectl get configmap os-images-info -o yaml` as os-images-info.yaml, and write \
+             `images: {facts: [os-images-info.yaml]}` in metalmark.yaml\n  \
              help: or `os_images.noble-1-31.k8s-version: \"1.31.8+rke2r1\"`\n"
         );
         assert_eq!(levels(&given), [None]);

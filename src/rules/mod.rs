@@ -200,14 +200,18 @@ pub fn rule(id: RuleId) -> &'static Rule {
 /// What to do where a fact of an image is unknown and its registry has it.
 const LOCK_IT: &str = "run `metalmark lock` to query its registry, and commit the lock";
 
-/// That a fact of a pool's image is unknown, and how to supply it. `lacks` is printed at the catalog's entry; `written` is the key
-/// and value to add to an entry that the user wrote.
+/// What to do where a fact of an image is unknown and Sylva's management cluster has it.
+const GIVE_FACTS: &str = "give its facts: save `kubectl get configmap os-images-info -o yaml` as os-images-info.yaml, and write \
+    `images: {facts: [os-images-info.yaml]}` in metalmark.yaml";
+
+/// That a fact of a pool's image is unknown, and how to supply it. `lacks` is printed at the catalog's entry; `written` is the fact
+/// and its value for an entry that the user wrote.
 fn fact_missing(
     input: &ClusterInput<'_>,
     chosen: ChosenImage<'_>,
     finding: Finding,
     lacks: impl Into<String>,
-    written: &str,
+    (fact, value): (&str, &str),
 ) -> Finding {
     let ChosenImage { pool, image } = chosen;
     let finding = finding
@@ -223,9 +227,9 @@ fn fact_missing(
         finding
     };
     if image.built {
-        finding.help("give its facts: `images: {facts: [os-images-info.yaml]}` in metalmark.yaml")
+        finding.help(GIVE_FACTS)
     } else {
-        finding.help(format!("`{}.{written}`", entry_path(image)))
+        finding.help(proposals::fact_edit(image, fact, value))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use capi::image::{Fact, Image, ImageKey, fact};
+use capi::image::{Fact, Image, ImageKey, RECORDS, fact};
 
 use crate::decide::matching::REGISTRY_KEY;
 use crate::decide::replacement::version_obstacle;
@@ -10,6 +10,7 @@ use crate::model::cluster::{Choice, LevelName, MappedVersion, Pool};
 use crate::model::fix::Fix;
 use crate::model::proposal::{Proposal, ProposedChange};
 use crate::model::version::{Version, flavor_of};
+use crate::model::written::record_word;
 
 use super::ClusterInput;
 
@@ -215,6 +216,30 @@ pub(super) fn like(written: &str, version: &Version) -> String {
 /// The values' path of the catalog's entry of an image, as the user wrote it.
 pub fn entry_path(image: &Image) -> String {
     format!("{}.{}", image.list, image.name)
+}
+
+/// The path of a fact of an image, where the user writes it: in the entry of the values, else in a record of the project file. Of
+/// the file at a location that says something of its own, the location has it.
+pub(super) fn fact_path(image: &Image, fact: &str) -> String {
+    let is_of_file = fact::OF_FILE.contains(&fact) || fact::DIGESTS.contains(&fact);
+    let location = image.facts.location().filter(|_| is_of_file);
+    let location = location.map_or(String::new(), |location| format!(".locations.{location}"));
+    let word = if image.list == RECORDS {
+        record_word(fact)
+    } else {
+        fact
+    };
+    format!("{}{location}.{word}", entry_path(image))
+}
+
+/// The edit that states a fact of an image.
+pub(super) fn fact_edit(image: &Image, fact: &str, value: &str) -> String {
+    let edit = format!("`{}: {value}`", fact_path(image, fact));
+    if image.list == RECORDS {
+        edit + " in metalmark.yaml"
+    } else {
+        edit
+    }
 }
 
 /// The pattern that matches this value and no other.

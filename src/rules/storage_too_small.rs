@@ -6,7 +6,8 @@ use yaml_tree::place::Place;
 
 use crate::model::finding::{Finding, Subject};
 use crate::model::rule::{Level, RuleId};
-use crate::rules::{ClusterInput, entry_path};
+use crate::rules::ClusterInput;
+use crate::rules::proposals::fact_path;
 
 /// Looks at every image that is served.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
@@ -58,7 +59,7 @@ fn set_aside(input: &ClusterInput<'_>, image: &Image) -> Option<SetAside> {
             return Some(SetAside {
                 mebibytes,
                 place: fact.place,
-                path: format!("{}.{name}", entry_path(image)),
+                path: fact_path(image, name),
                 level: None,
             });
         }

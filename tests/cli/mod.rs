@@ -389,19 +389,20 @@ error[checksum-missing]: the sha256 of image `ubuntu-noble-plain-rke2-1-31-8` is
   shared.yaml:4:3 `ubuntu-noble-plain-rke2-1-31-8` the catalog's entry has no checksum
   cluster: paris, pool control-plane
   help: run `metalmark lock` to query its registry, and commit the lock
-  help: give its facts: `images: {facts: [os-images-info.yaml]}` in metalmark.yaml
+  help: give its facts: save `kubectl get configmap os-images-info -o yaml` as os-images-info.yaml, and write `images: {facts: [os-images-info.yaml]}` in metalmark.yaml
   help: or stamp the image server's: `images: {checksum: url}` in metalmark.yaml
 error[format-missing]: the format of image `ubuntu-noble-plain-rke2-1-31-8` is not known
   clusters/paris/values.yaml:3:16 `ubuntu-noble-plain-rke2-1-31-8` this image is selected here
   shared.yaml:4:3 `ubuntu-noble-plain-rke2-1-31-8` the catalog's entry has no `image-format`
   cluster: paris, pool control-plane
   help: run `metalmark lock` to query its registry, and commit the lock
-  help: give its facts: `images: {facts: [os-images-info.yaml]}` in metalmark.yaml
+  help: give its facts: save `kubectl get configmap os-images-info -o yaml` as os-images-info.yaml, and write `images: {facts: [os-images-info.yaml]}` in metalmark.yaml
 warning[k8s-version-unproven]: nothing proves that image `ubuntu-noble-plain-rke2-1-31-8` holds Kubernetes `v1.31.8+rke2r1`
   clusters/paris/values.yaml:3:16 `ubuntu-noble-plain-rke2-1-31-8` only the image's name says `1.31.8`
   shared.yaml:6:16 `v1.31.8+rke2r1` this version is required
   cluster: paris, pool control-plane
-  help: give its facts: `images: {facts: [os-images-info.yaml]}` in metalmark.yaml
+  help: run `metalmark lock` to query its registry, and commit the lock
+  help: give its facts: save `kubectl get configmap os-images-info -o yaml` as os-images-info.yaml, and write `images: {facts: [os-images-info.yaml]}` in metalmark.yaml
 warning[value-missing]: no image facts are given, so nothing says which checksum, format and version the builder's images have
   help: `kubectl -n sylva-system get configmap os-images-info -o yaml > os-images-info.yaml`
   help: then type `--info os-images-info.yaml`, or write `images: {facts: [os-images-info.yaml]}` in metalmark.yaml

@@ -35,7 +35,7 @@ capm3 os_images <- uri: 'https://s/a', sha256: '', md5: aa
 capm3 os_images <- uri: 'oci://r/a:1'
     error control-plane [img-a, img-a] => metalmark lock | os_images.img-a.sha256: … | images: {checksum: url}
 capm3 sylva_diskimagebuilder_images <-
-    error control-plane [img-a, img-a] => metalmark lock | images: {facts: [os-images-info.yaml]} | images: {checksum: url}
+    error control-plane [img-a, img-a] => metalmark lock | kubectl get configmap os-images-info -o yaml | images: {facts: [os-images-info.yaml]} | images: {checksum: url}
 # A URL of the checksum, or a digest in the reference, is enough.
 capm3 os_images {checksum: url} <- uri: 'https://s/a'
 capm3 os_images {url: '{{ image.uri }}'} <- uri: 'oci://r/a:1'

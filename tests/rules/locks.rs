@@ -264,19 +264,20 @@ error[checksum-missing]: the sha256 of image `noble-31` is not known
   edge.yaml:2:33 `noble-31` the catalog's entry has no checksum
   cluster: edge, pool control-plane
   help: run `metalmark lock` to query its registry, and commit the lock
-  help: give its facts: `images: {facts: [os-images-info.yaml]}` in metalmark.yaml
+  help: give its facts: save `kubectl get configmap os-images-info -o yaml` as os-images-info.yaml, and write `images: {facts: [os-images-info.yaml]}` in metalmark.yaml
   help: or stamp the image server's: `images: {checksum: url}` in metalmark.yaml
 error[format-missing]: the format of image `noble-31` is not known
   edge.yaml:6:22 `noble-31` this image is selected here
   edge.yaml:2:33 `noble-31` the catalog's entry has no `image-format`
   cluster: edge, pool control-plane
   help: run `metalmark lock` to query its registry, and commit the lock
-  help: give its facts: `images: {facts: [os-images-info.yaml]}` in metalmark.yaml
+  help: give its facts: save `kubectl get configmap os-images-info -o yaml` as os-images-info.yaml, and write `images: {facts: [os-images-info.yaml]}` in metalmark.yaml
 error[k8s-version-unproven]: nothing proves that image `noble-31` holds Kubernetes `v1.31.8+rke2r1`
   edge.yaml:6:22 `noble-31` no source says which version it holds
   edge.yaml:4:16 `v1.31.8+rke2r1` this version is required
   cluster: edge, pool control-plane
-  help: give its facts: `images: {facts: [os-images-info.yaml]}` in metalmark.yaml
+  help: run `metalmark lock` to query its registry, and commit the lock
+  help: give its facts: save `kubectl get configmap os-images-info -o yaml` as os-images-info.yaml, and write `images: {facts: [os-images-info.yaml]}` in metalmark.yaml
 4 errors in 1 cluster; 1 node pool checked: 1 unproven
 
 "#]]);

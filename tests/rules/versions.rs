@@ -5,7 +5,7 @@ use metalmark::pipeline::check::lowers;
 use snapbox::str;
 
 use super::super::support::project::Project;
-use super::super::support::stage::{Stage, project};
+use super::super::support::stage::{Is, Stage, project};
 use super::rows::{IMAGES, assert_cases, assert_found, each, each_with};
 use super::{bare, booting, edge, fails, passes, warns};
 
@@ -110,11 +110,11 @@ cluster: {capm3: {image_key: loose-31}}
 cluster: {capm3: {image_key: minor-31}}
     error control-plane [minor-31, v1.31.8+rke2r1] => os_images.minor-31.k8s-version: "1.31.8+rke2r1"
 cluster: {capm3: {image_key: blank}}
-    error control-plane [blank, v1.31.8+rke2r1] => images: {facts: [os-images-info.yaml]} | os_images.blank.k8s-version: "1.31.8+rke2r1"
+    error control-plane [blank, v1.31.8+rke2r1] => kubectl get configmap os-images-info -o yaml | images: {facts: [os-images-info.yaml]} | os_images.blank.k8s-version: "1.31.8+rke2r1"
 sylva_diskimagebuilder_version: 1; sylva_diskimagebuilder_images: {ubuntu-noble-plain-rke2-1-31-8: {}}; cluster: {capm3: {image_key: ubuntu-noble-plain-rke2-1-31-8}}
-    warning control-plane [ubuntu-noble-plain-rke2-1-31-8, v1.31.8+rke2r1] => images: {facts: [os-images-info.yaml]}
+    warning control-plane [ubuntu-noble-plain-rke2-1-31-8, v1.31.8+rke2r1] => metalmark lock | kubectl get configmap os-images-info -o yaml | images: {facts: [os-images-info.yaml]}
 sylva_diskimagebuilder_version: 1; sylva_diskimagebuilder_images: {ubuntu-noble-plain-rke2-1-31: {}}; cluster: {capm3: {image_key: ubuntu-noble-plain-rke2-1-31}}
-    error control-plane [ubuntu-noble-plain-rke2-1-31, v1.31.8+rke2r1] => images: {facts: [os-images-info.yaml]}
+    error control-plane [ubuntu-noble-plain-rke2-1-31, v1.31.8+rke2r1] => metalmark lock | kubectl get configmap os-images-info -o yaml | images: {facts: [os-images-info.yaml]}
 sylva_diskimagebuilder_version: 1; sylva_diskimagebuilder_images: {ubuntu-noble-plain-rke2-1-30-12: {}}; cluster: {capm3: {image_key: ubuntu-noble-plain-rke2-1-30-12}}
 cluster: {capm3: {machine_image_url: 'https://s/x.raw'}}
     error control-plane ['https://s/x.raw', v1.31.8+rke2r1] => image_key
@@ -434,7 +434,8 @@ error[k8s-version-unproven]: nothing proves that image `ubuntu-noble-hardened-rk
   edge.yaml:6:22 `ubuntu-noble-hardened-rke2-1-31` no source says which version it holds
   edge.yaml:4:16 `v1.31.8+rke2r1` this version is required
   cluster: edge, pool control-plane
-  help: give its facts: `images: {facts: [os-images-info.yaml]}` in metalmark.yaml
+  help: run `metalmark lock` to query its registry, and commit the lock
+  help: give its facts: save `kubectl get configmap os-images-info -o yaml` as os-images-info.yaml, and write `images: {facts: [os-images-info.yaml]}` in metalmark.yaml
   help: or `os_images.ubuntu-noble-hardened-rke2-1-31.k8s-version: "1.31.8+rke2r1"`
 1 error in 1 cluster; 1 node pool checked: 1 unproven
 
@@ -507,7 +508,7 @@ warning[k8s-version-unproven]: nothing proves that image `ubuntu-noble-plain-rke
   edge.yaml:4:22 `ubuntu-noble-plain-rke2-1-31-8` only the image's name says `1.31.8`
   edge.yaml:2:16 `v1.31.8+rke2r1` this version is required
   cluster: edge, pool control-plane
-  help: give its facts: `images: {facts: [os-images-info.yaml]}` in metalmark.yaml
+  help: give its facts: save `kubectl get configmap os-images-info -o yaml` as os-images-info.yaml, and write `images: {facts: [os-images-info.yaml]}` in metalmark.yaml
   help: or `os_images.ubuntu-noble-plain-rke2-1-31-8.k8s-version: "1.31.8+rke2r1"`
 error[judgment-refused]: the image of node pool `md0` is unknown: its image key is not in the catalog
   edge.yaml:5:50 `none`
@@ -642,4 +643,70 @@ v1.33.4+rke2r1 <- rke2 1.33.5+rke2r1, rke2 1.33.7+rke2r3
 "#]],
         of,
     );
+}
+
+/// For a record, and for an image that only a file of facts lists, the help named an entry of `os_images`, which was an error then.
+#[test]
+fn what_a_record_lacks_is_written_as_the_help_says() {
+    let sum = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+    let stage = |settings: &str| {
+        project().settings(settings).cluster(
+            "edge",
+            "cluster: {k8s_version: v1.34.1, capi_providers: {infra_provider: capm3}, capm3: {image_key: golden}}\n",
+        )
+    };
+    let helps = |stage: &Stage| {
+        let screen = stage.run("check").exit(1).outcome.stdout;
+        let helps = screen.lines().filter(|line| line.contains("help: "));
+        helps
+            .map(|line| format!("{}\n", line.trim()))
+            .collect::<String>()
+    };
+    let whole = stage(
+        "images:\n  records:\n    golden: {k8s: {flavor: kubeadm}, format: raw, locations: {https: https://h/golden}}\n",
+    );
+    helps(&whole).is(str![[r#"
+= help: `images.records.golden.digests.uncompressed.sha256: …` in metalmark.yaml
+= help: or stamp the image server's: `images: {checksum: url}` in metalmark.yaml
+= help: `images.records.golden.k8s.version: "1.34.1"` in metalmark.yaml
+
+"#]]);
+    let own = stage(
+        "images:\n  records:\n    golden: {k8s: {flavor: kubeadm}, locations: {https: {url: https://h/golden, format: raw}}}\n",
+    );
+    helps(&own).is(str![[r#"
+= help: `images.records.golden.locations.https.digests.uncompressed.sha256: …` in metalmark.yaml
+= help: or stamp the image server's: `images: {checksum: url}` in metalmark.yaml
+= help: `images.records.golden.k8s.version: "1.34.1"` in metalmark.yaml
+
+"#]]);
+    let listed = stage("images: {facts: [info.yaml]}\n").file(
+        "info.yaml",
+        "os_images: {golden: {uri: https://h/golden, image-format: raw, os: ubuntu}}\n",
+    );
+    helps(&listed).is(str![[r#"
+= help: `images.records.golden.digests.uncompressed.sha256: …` in metalmark.yaml
+= help: or stamp the image server's: `images: {checksum: url}` in metalmark.yaml
+= help: `images.records.golden.k8s.version: "1.34.1"` in metalmark.yaml
+
+"#]]);
+    // As the helps say.
+    for (stage, place, at) in [
+        (&whole, "{flavor: kubeadm}", "format: raw"),
+        (&own, "{flavor: kubeadm}", "golden, format: raw"),
+    ] {
+        stage.edit(
+            "metalmark.yaml",
+            place,
+            "{flavor: kubeadm, version: \"1.34.1\"}",
+        );
+        let digests = format!("{at}, digests: {{uncompressed: {{sha256: {sum}}}}}");
+        stage.edit("metalmark.yaml", at, &digests);
+        stage.run("check").exit(0);
+    }
+    let record = format!(
+        "facts: [info.yaml], records: {{golden: {{k8s: {{version: \"1.34.1\"}}, digests: {{uncompressed: {{sha256: {sum}}}}}}}}}"
+    );
+    listed.edit("metalmark.yaml", "facts: [info.yaml]", &record);
+    listed.run("check").exit(0);
 }

@@ -140,6 +140,9 @@ impl fmt::Display for Origin {
     }
 }
 
+/// Where the project file describes images, whatever else lists them.
+pub const RECORDS: &str = "images.records";
+
 /// One fact of an image.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fact {
@@ -159,6 +162,8 @@ pub struct Facts {
     disputes: Arc<BTreeMap<Arc<str>, Fact>>,
     /// Those of any location, where those of one are selected.
     anywhere: Option<Arc<BTreeMap<Arc<str>, Fact>>>,
+    /// The location that is selected, if it says something of its own file.
+    location: Option<Arc<str>>,
 }
 
 impl Fact {
@@ -236,12 +241,18 @@ impl Facts {
         self.disputes.get(name)
     }
 
+    /// The location whose own file these facts are of: `https`.
+    pub fn location(&self) -> Option<&str> {
+        self.location.as_deref()
+    }
+
     /// The facts of the file at the first of these locations that the image has. What such a location says of its file counts
     /// there, and no digest, size or compression of another file does.
     pub fn select_location<'l>(&self, locations: impl IntoIterator<Item = &'l str>) -> Self {
         let mut selected = self.clone();
         let facts = selected.anywhere.take().unwrap_or(selected.facts);
         selected.facts = Arc::clone(&facts);
+        selected.location = None;
         let is_there = |location: &str| {
             let mut names = facts.keys();
             names.any(|name| {
@@ -268,6 +279,7 @@ impl Facts {
         });
         known.extend({ own.into_iter() }.map(|(name, fact)| (name.into(), fact.clone())));
         selected.anywhere = Some(facts);
+        selected.location = Some(location.into());
         selected
     }
 
@@ -317,7 +329,7 @@ pub struct Image {
     pub enabled: Option<Located<bool>>,
     /// Whether the entry comes from the builder's catalog rather than from `os_images`.
     pub built: bool,
-    /// The list of the values that has it, as the user calls it.
+    /// The list that has it, as the user calls it; [`RECORDS`] of one that only a source of facts has.
     pub list: &'static str,
     /// The registry that it comes from, by name.
     pub registry: Option<Arc<str>>,

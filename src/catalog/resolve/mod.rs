@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map;
 use std::sync::{Arc, OnceLock};
 
-use capi::image::{Image, ImageKey, Images, fact};
+use capi::image::{Image, ImageKey, Images, RECORDS, fact};
 use capi::providers::{self, Provider};
 use oci_artifacts::Address;
 use parking_lot::Mutex;
@@ -185,7 +185,7 @@ fn image_of_listing(key: ImageKey, described: &Described) -> Image {
         facts: described.facts.clone(),
         enabled: None,
         built: false,
-        list: "os_images",
+        list: RECORDS,
         registry: None,
     }
 }
