@@ -168,6 +168,29 @@ fn referrers_are_found_by_their_subject_and_by_the_fallback_tag() {
     assert_eq!(answers[1], Ok(Vec::new()));
 }
 
+/// `pack --to oci-layout:out:v1.31.8+rke2r1` writes the name as it is typed, and `lock` did not find it.
+#[test]
+fn a_name_with_a_plus_is_looked_up_as_registries_spell_it() {
+    for name in [
+        "registry.example.org/os/noble:1.31.8+rke2r1",
+        "os/noble:1.31.8+rke2r1",
+        "1.31.8+rke2r1",
+        "1.31.8_rke2r1",
+    ] {
+        let (scratch, _) = written(|layout| {
+            layout.image(Some(name), &[]);
+        });
+        let layout = open(&scratch);
+        for tag in ["1.31.8+rke2r1", "1.31.8_rke2r1"] {
+            let found = one(&layout, &format!("registry.example.org/os/noble:{tag}"));
+            assert!(found.is_ok(), "{name} {tag}: {found:?}");
+        }
+        let (_, text) = failure(&layout, "registry.example.org/os/noble:1.31.9+rke2r1");
+        let help = "a tag has no `+`: one that is written with it is requested as `1.31.9_rke2r1`";
+        assert!(text.contains(help), "{text}");
+    }
+}
+
 #[test]
 fn what_is_missing_is_reported_with_what_is_there() {
     let (scratch, _) = written(|layout| {

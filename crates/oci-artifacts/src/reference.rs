@@ -93,6 +93,14 @@ impl Reference {
         })
     }
 
+    /// What to know of a tag that is not there, where one with `+` may have been written.
+    pub(crate) fn spelling_help(&self) -> Option<String> {
+        let tag = self.tag.as_deref().filter(|tag| tag.contains('_'))?;
+        Some(format!(
+            "a tag has no `+`: one that is written with it is requested as `{tag}`"
+        ))
+    }
+
     /// Parses the start of references: a registry, or a registry and a path. The scheme is optional.
     pub fn parse_prefix(text: &str) -> Option<Self> {
         let bare = strip_scheme(text).trim_end_matches('/');

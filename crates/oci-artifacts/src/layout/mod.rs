@@ -178,7 +178,12 @@ impl Layout {
             },
             None => {
                 let message = format!("{} has no artifact of that name", self.folder);
-                Err(failure(FailureKind::NotFound, message).help(self.names.advise(requested, tag)))
+                let failure = failure(FailureKind::NotFound, message);
+                let failure = failure.help(self.names.advise(requested, tag));
+                Err(match requested.spelling_help() {
+                    Some(help) => failure.help(help),
+                    None => failure,
+                })
             }
         }
     }

@@ -142,7 +142,7 @@ impl Names {
     }
 }
 
-/// A name in the normal form of references, if it starts with a registry.
+/// A name in the normal form of references, if it starts with a registry; a tag as registries spell it.
 pub(super) fn normal(name: &str) -> Cow<'_, str> {
     let reference = Reference::parse(name).ok();
     match (name.split_once('/'), reference) {
@@ -150,6 +150,7 @@ pub(super) fn normal(name: &str) -> Cow<'_, str> {
             let whole = reference.to_string();
             Cow::Owned(whole.strip_prefix(SCHEME).unwrap_or(&whole).to_owned())
         }
+        _ if name.contains('+') => Cow::Owned(name.replace('+', "_")),
         _ => Cow::Borrowed(name),
     }
 }

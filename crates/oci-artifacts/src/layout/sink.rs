@@ -14,7 +14,7 @@ use crate::{
 
 use super::SCHEME;
 use super::disk::blob_path;
-use super::names::NAME;
+use super::names::{NAME, normal};
 
 /// The prefix of incomplete files. They are beside `blobs`, where no reader of a layout looks.
 const STAGED: &str = ".metalmark-tmp-";
@@ -132,11 +132,10 @@ impl LayoutSink {
         let mut index: Value = serde_json::from_slice(&bytes).map_err(|_| Fault::Index)?;
         let entries = index.get_mut("manifests").and_then(Value::as_array_mut);
         let entries = entries.ok_or(Fault::Index)?;
-        let named = |entry: &Value| entry["annotations"][NAME].as_str().map(str::to_owned);
+        let known = name.map(normal);
+        let is_it = |entry: &Value| entry["annotations"][NAME].as_str().map(normal) == known;
         let is_same = |entry: &Value| entry["digest"].as_str() == Some(descriptor.digest.as_str());
-        let mut existing = entries
-            .iter()
-            .filter(|entry| named(entry).as_deref() == name);
+        let mut existing = entries.iter().filter(|entry| is_it(entry));
         let is_unchanged = match name {
             Some(_) => existing.next().is_some_and(is_same) && existing.next().is_none(),
             None => existing.any(is_same),
@@ -145,7 +144,7 @@ impl LayoutSink {
             return Ok(true);
         }
         if name.is_some() {
-            entries.retain(|entry| named(entry).as_deref() != name);
+            entries.retain(|entry| !is_it(entry));
         }
         entries.push(entry(name, descriptor));
         self.save(&index)?;

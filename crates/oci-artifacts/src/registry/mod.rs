@@ -283,12 +283,9 @@ fn advise<R>(answer: Result<R, RegistryError>) -> Result<R, RegistryError> {
 }
 
 fn for_reference<R>(answer: Result<R, RegistryError>, reference: &Reference) -> Result<R, Failure> {
-    let tag = reference.tag.as_deref().filter(|tag| tag.contains('_'));
     answer.map_err(|error| {
-        let error = match tag {
-            Some(tag) if error.kind == FailureKind::NotFound => error.help(format!(
-                "a tag has no `+`: one that is written with it is requested as `{tag}`"
-            )),
+        let error = match reference.spelling_help() {
+            Some(help) if error.kind == FailureKind::NotFound => error.help(help),
             _ => error,
         };
         error.failure(&reference.to_string())
