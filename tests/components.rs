@@ -574,11 +574,51 @@ uri: 'https://a.example/rke2.tgz', sha256: SHA256
 uri: 'ftp://a.example/rke2.tgz', sha256: SHA256
     error[manifest-invalid]: nothing says where machines fetch component bundle `rke2` from
 uri: 'oci://r.example/rke2:1', sha256: SHA256
-    url='https://r.example/v2/rke2/blobs/sha256:SHA256'
+    url='http://r.example/v2/rke2/blobs/sha256:SHA256'
 uri: 'oci://r.example/rke2:1', url: 'http://b.example/rke2.tgz', sha256: SHA256
     url='http://b.example/rke2.tgz'
 uri: 'oci://r.example/rke2:1', url: 'ftp://b.example/rke2.tgz', sha256: SHA256
-    url='https://r.example/v2/rke2/blobs/sha256:SHA256'
+    url='http://r.example/v2/rke2/blobs/sha256:SHA256'
+
+"#]],
+        script,
+    );
+}
+
+/// The script asked for `https://` where the project file says that there is none.
+#[test]
+fn machines_access_a_registry_as_the_project_file_says() {
+    let sha256 = "a".repeat(64);
+    let entry = format!(
+        "component_bundles: {{rke2: {{uri: 'oci://r.example:5000/rke2:1', sha256: {sha256}, k8s_version: v1.26.7+rke2r1}}}}"
+    );
+    let script = |host: &str| {
+        let stage = with_bundle("r.example", "component_bundle_key: rke2", &entry);
+        stage.edit("metalmark.yaml", "[field, annotation]", "[secret]");
+        let settings = format!("'r.example:5000': {host}");
+        stage.edit(
+            "metalmark.yaml",
+            "'r.example': {plain-http: true}",
+            &settings,
+        );
+        let outcome = stage.run("render --stdout").exit(0).outcome;
+        let all = outcome
+            .stdout
+            .lines()
+            .chain(outcome.stderr.lines())
+            .map(str::trim);
+        let lines = all.filter(|line| line.starts_with("url=") || line.contains("certificate"));
+        lines.map(|line| line.replace(&sha256, "SHA256")).collect()
+    };
+    assert_cases(
+        str![[r#"
+{plain-http: true}
+    url='http://r.example:5000/v2/rke2/blobs/sha256:SHA256'
+{plain-http: false}
+    url='https://r.example:5000/v2/rke2/blobs/sha256:SHA256'
+{skip-verify: true}
+    url='https://r.example:5000/v2/rke2/blobs/sha256:SHA256'
+    warning[manifest-invalid]: machines refuse the certificate of `r.example:5000`, from which they fetch component bundle `rke2`: `skip-verify` is only for metalmark
 
 "#]],
         script,

@@ -190,6 +190,7 @@ impl<'a> Renderer<'a> {
             let output = options.fill(prepared.output, &self.engine, &scope, findings);
             let input = TargetInput {
                 view,
+                registries: &self.settings.registries,
                 output: &output,
                 folder: &folder,
                 stamps: &stamps,

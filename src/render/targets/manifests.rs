@@ -115,7 +115,8 @@ fn bundles(
     let methods = word_list_option(input.output, BUNDLES, &words, findings);
     let view = input.view;
     let is_run = |method: &Method| matches!(method, Method::Secret | Method::CloudConfig);
-    let deliveries = component_bundle::deliveries(view, methods.iter().any(is_run), findings);
+    let has_script = methods.iter().any(is_run);
+    let deliveries = component_bundle::deliveries(view, input.registries, has_script, findings);
     if methods.contains(&Method::CloudConfig) {
         component_bundle::fill_cloud_config(view, &deliveries, registrations, findings);
     }

@@ -31,6 +31,7 @@ mod manifests;
 
 use capi::image::Image;
 use capi::providers::{self, Kind, Provider, Stamp, Template};
+use oci_artifacts::registries::RegistrySettings;
 use yaml_tree::value::{Map, Node, Value};
 
 use crate::model::cluster_view::ClusterView;
@@ -96,6 +97,8 @@ pub type Stamper<'a> = &'a dyn Fn(&Image) -> Option<Stamp>;
 pub struct TargetInput<'a> {
     /// The cluster, after the checks.
     pub view: &'a ClusterView,
+    /// How registries are accessed.
+    pub registries: &'a RegistrySettings,
     /// The output to render.
     pub output: &'a Output,
     /// The output's folder below the project's root, rendered; no slash at either end.

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use capi::image::{Image, fact};
+use oci_artifacts::registries::RegistrySettings;
 use oci_artifacts::{Reference, is_oci};
 use yaml_tree::opaque::is_opaque;
 use yaml_tree::place::Place;
@@ -44,12 +45,20 @@ pub struct Delivery {
 /// The bundle of each pool that has one, with a script where one is delivered. What prevents a delivery is reported.
 pub fn deliveries(
     view: &ClusterView,
+    registries: &RegistrySettings,
     has_script: bool,
     findings: &mut Vec<Finding>,
 ) -> Vec<Delivery> {
     let chosen = view.pool_bundles();
-    let delivery = |(pool, bundle): (&Pool, &Image)| match delivery(pool, bundle, has_script) {
-        Ok(delivery) => Some(delivery),
+    let registries = has_script.then_some(registries);
+    let delivery = |(pool, bundle): (&Pool, &Image)| match delivery(pool, bundle, registries) {
+        Ok(delivery) => {
+            let doubt =
+                registries.and_then(|registries| certificate_problem(pool, bundle, registries));
+            let doubt = doubt.map(|doubt| finding(view, pool, doubt).unless_set(Level::Warning));
+            findings.extend(doubt);
+            Some(delivery)
+        }
         Err(problem) => {
             findings.push(finding(view, pool, problem));
             None
@@ -79,7 +88,12 @@ fn subject(view: &ClusterView, pool: &str) -> Subject {
     }
 }
 
-fn delivery(pool: &Pool, bundle: &Image, has_script: bool) -> Result<Delivery, Problem> {
+/// The delivery of a bundle; with a script where the settings of registries are given.
+fn delivery(
+    pool: &Pool,
+    bundle: &Image,
+    registries: Option<&RegistrySettings>,
+) -> Result<Delivery, Problem> {
     let problem = |message: String, help: &str| Problem {
         message,
         place: pool.bundle.place(),
@@ -94,10 +108,10 @@ fn delivery(pool: &Pool, bundle: &Image, has_script: bool) -> Result<Delivery, P
     let sha256 = bundle.facts.text(fact::SHA256).filter(|hex| is_sha256(hex));
     let reference = reference(bundle, sha256).ok_or_else(nowhere)?;
     let env = env(pool, bundle)?;
-    let script = match sha256 {
-        _ if !has_script => String::new(),
-        Some(sha256) => {
-            let url = tarball(bundle, sha256).ok_or_else(nowhere)?;
+    let script = match (registries, sha256) {
+        (None, _) => String::new(),
+        (Some(registries), Some(sha256)) => {
+            let url = tarball(bundle, sha256, registries).ok_or_else(nowhere)?;
             let pairs: Vec<(&str, &str)> = env.iter().map(|(k, v)| (&**k, &**v)).collect();
             let id = format!("{sha256}-{}", hash::compute(&format!("{pairs:?}")));
             text(&Script {
@@ -108,7 +122,7 @@ fn delivery(pool: &Pool, bundle: &Image, has_script: bool) -> Result<Delivery, P
                 id: &id,
             })
         }
-        None => {
+        (Some(_), None) => {
             let message =
                 format!("nothing says which bytes the tarball of component bundle `{key}` has");
             let help =
@@ -143,23 +157,55 @@ fn reference(bundle: &Image, sha256: Option<&str>) -> Option<String> {
     Some(pinned.unwrap_or(reference).to_string())
 }
 
-/// The address of the tarball: that in the catalog, else the blob in the registry.
-fn tarball(bundle: &Image, sha256: &str) -> Option<String> {
-    let uri = &*bundle.uri.as_ref()?.value;
-    let served = bundle.facts.text("url").filter(|url| is_http(url));
-    let served = served.or_else(|| Some(uri).filter(|uri| is_http(uri)));
-    if let Some(url) = served {
+/// The address of the tarball: that in the catalog, else the blob in the registry, which is accessed as the project file says.
+fn tarball(bundle: &Image, sha256: &str, registries: &RegistrySettings) -> Option<String> {
+    if let Some(url) = web_address(bundle) {
         return Some(url.to_owned());
     }
     let Reference {
         registry,
         repository,
         ..
-    } = Reference::parse(uri).ok()?;
+    } = Reference::parse(&bundle.uri.as_ref()?.value).ok()?;
+    let is_plain = registries
+        .hosts
+        .get(&registry)
+        .is_some_and(|host| host.plain_http);
+    let scheme = if is_plain { "http" } else { "https" };
     let server = registry.server();
     Some(format!(
-        "https://{server}/v2/{repository}/blobs/sha256:{sha256}"
+        "{scheme}://{server}/v2/{repository}/blobs/sha256:{sha256}"
     ))
+}
+
+/// Where a web server has the tarball.
+fn web_address(bundle: &Image) -> Option<&str> {
+    let uri = bundle.uri.as_ref().map(|uri| &**uri.value.text());
+    let addresses = [bundle.facts.text("url"), uri];
+    { addresses.into_iter().flatten() }.find(|url| is_http(url))
+}
+
+/// That machines look at the certificate of a registry that the project file lets pass.
+fn certificate_problem(
+    pool: &Pool,
+    bundle: &Image,
+    registries: &RegistrySettings,
+) -> Option<Problem> {
+    let uri = bundle
+        .uri
+        .as_ref()
+        .filter(|_| web_address(bundle).is_none())?;
+    let registry = Reference::parse(&uri.value).ok()?.registry;
+    let host = registries.hosts.get(&registry)?;
+    host.skip_verify.then(|| Problem {
+        message: format!(
+            "machines refuse the certificate of `{registry}`, from which they fetch component bundle `{}`: `skip-verify` is only for metalmark",
+            bundle.key
+        ),
+        place: pool.bundle.place(),
+        help: "let their system trust its authority, or name a server that it trusts: `url: https://…` in `component_bundles`"
+            .to_owned(),
+    })
 }
 
 fn is_http(url: &str) -> bool {
