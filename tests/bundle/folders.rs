@@ -245,9 +245,9 @@ installer    /bin/sh
 requires     TYPE
 reads        CHANNEL
 $ bundle pack --components in --to c.tgz => 1
+error[component-contract]: `export CHANNEL` is not a name of an environment variable --> in
 error[component-contract]: `install.sh` never names the declared variable `OTHER` --> in/install.sh
 error[component-contract]: `install.sh` never names the declared variable `export CHANNEL` --> in/install.sh
-error[component-contract]: `export CHANNEL` is not a name of an environment variable
 
 "#]]);
 }
@@ -313,6 +313,7 @@ $ bundle pack --kind components in/install.sh --to h.tgz => 0
 sha256:c0f6b0578f30a1c0293e14fed9ec978631aa7cf8ca1559f230563c1574e4d72b
 components bundle of 1 file; wrote `h.tgz`
 $ bundle pack --kind components index:index.yaml --to i.tgz => 1
+note: an empty folder is left out, because a bundle holds files: `manifests`
 error[bundle-unsupported]: `in` is a bundle of kind components, and an index names bundles of manifests --> index.yaml:2:28
 $ bundle pack --kind components - --to j.tgz => 2
 error: a stream holds manifests: name files or folders, or leave out `--kind`
@@ -369,4 +370,62 @@ fn a_bundle_that_is_not_there_is_reported() {
     ] {
         ends(&stage, 2, &format!("inspect {from}"));
     }
+}
+
+/// An archive beside another input was read as YAML, or packed as a file where alone its files were.
+#[test]
+fn an_archive_among_several_inputs_is_its_files_or_is_refused() {
+    let archive = Tarball::new().file("manifests/a.yaml", NAMESPACE.as_bytes());
+    let stage = project()
+        .file("a.tgz", gzip(&archive.end()))
+        .file("b.yaml", WEB);
+    let mut story = Story::new(&stage);
+    story.runs(&[
+        "bundle pack a.tgz b.yaml --to dir:one",
+        "bundle pack b.yaml a.tgz --to dir:two",
+        "bundle pack a.tgz a.tgz --to dir:three",
+        "bundle pack a.tgz b.yaml --kind artifact --to dir:four",
+        "bundle pack nothing.tgz b.yaml --to dir:five",
+    ]);
+    story.is(str![[r#"
+$ bundle pack a.tgz b.yaml --to dir:one => 0
+sha256:7aecc07cff6683677665dedca32b61bec2c1735f3c4ec04c417ea4f225a63bce
+plain+v0 bundle of 2 files, 2 objects; one: 2 created, 0 updated, 0 unchanged
+$ bundle pack b.yaml a.tgz --to dir:two => 0
+sha256:7aecc07cff6683677665dedca32b61bec2c1735f3c4ec04c417ea4f225a63bce
+plain+v0 bundle of 2 files, 2 objects; two: 2 created, 0 updated, 0 unchanged
+$ bundle pack a.tgz a.tgz --to dir:three => 1
+error[bundle-layout]: `a.tgz:manifests/a.yaml` has the path `manifests/a.yaml`, as `a.tgz:manifests/a.yaml` does --> a.tgz:manifests/a.yaml
+$ bundle pack a.tgz b.yaml --kind artifact --to dir:four => 2
+error: `a.tgz` is an archive beside other inputs: alone, its files are packed; to pack it as a file, name the folder that it is in
+$ bundle pack nothing.tgz b.yaml --to dir:five => 2
+error: cannot read `nothing.tgz`: No such file or directory
+
+"#]]);
+    assert_eq!(stage.list("one"), stage.list("two"));
+}
+
+#[test]
+fn what_a_bundle_does_not_hold_is_said() {
+    let stage = project().file("tree/sub/f", "f").file("none/.keep", "");
+    for folder in ["tree/empty", "tree/sub/deep/deeper", "nothing"] {
+        fs::create_dir_all(stage.path().join(folder)).expect("a folder");
+    }
+    let mut story = Story::new(&stage);
+    story.runs(&[
+        "bundle pack tree --kind artifact --to dir:out",
+        "bundle pack nothing --kind artifact --to dir:none",
+        "bundle pack nothing --to dir:none",
+    ]);
+    story.is(str![[r#"
+$ bundle pack tree --kind artifact --to dir:out => 0
+sha256:ee23c2cb6b5a768b09f7024174ab2ac2defc1b670f5719b17276f8f95c52be1f
+note: 3 empty folders are left out, because a bundle holds files: `empty` …
+artifact bundle of 1 file; out: 1 created, 0 updated, 0 unchanged
+$ bundle pack nothing --kind artifact --to dir:none => 1
+error[bundle-empty]: the bundle holds no file --> nothing
+$ bundle pack nothing --to dir:none => 1
+error[bundle-empty]: the bundle holds no object --> nothing
+
+"#]]);
 }

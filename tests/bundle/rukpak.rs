@@ -89,9 +89,9 @@ plain+v0 bundle of 2 files, 2 objects; out/dependent: 2 created, 0 updated, 0 un
 $ bundle pack crds-and-crs --to dir:out/crds-and-crs => 1
 error[crd-order]: `Group app/all` is in one bundle with `CustomResourceDefinition groups.example.org`, which defines its kind: RukPak looks up every kind before it applies anything --> crds-and-crs/manifests/b.yaml:3:18 ::: crds-and-crs/manifests/c.yaml:3:18
 $ bundle pack empty --to dir:out/empty => 1
-error[bundle-empty]: the bundle holds no object
+error[bundle-empty]: the bundle holds no object --> empty
 $ bundle pack no-manifests --to dir:out/no-manifests => 1
-error[bundle-empty]: the bundle holds no object
+error[bundle-empty]: the bundle holds no object --> no-manifests
 $ bundle pack subdir --to dir:out/subdir => 1
 error[bundle-layout]: `emptydir` is a folder in `manifests/`, which is flat --> manifests/emptydir
 error[bundle-layout]: `subdir` is a folder in `manifests/`, which is flat --> manifests/subdir

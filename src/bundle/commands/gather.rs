@@ -217,6 +217,34 @@ impl Gathered {
         }
     }
 
+    /// Adds the files of an archive among other inputs.
+    pub(super) fn merge(&mut self, archive: Self) {
+        for (path, file) in archive.files {
+            self.add(path, file);
+        }
+        self.folders.extend(archive.folders);
+        self.findings.extend(archive.findings);
+    }
+
+    /// What is said of folders that hold nothing: a bundle holds files.
+    pub(super) fn find_empty_folders(&self) -> Option<String> {
+        let is_empty = |folder: &&String| {
+            let below = format!("{folder}/");
+            !self.files.keys().any(|path| path.starts_with(&below))
+        };
+        let mut empty = self.folders.iter().filter(is_empty);
+        let first = empty.next()?;
+        let others = empty.count();
+        Some(format!(
+            "{} left out, because a bundle holds files: `{first}`{}",
+            match others {
+                0 => "an empty folder is".to_owned(),
+                _ => format!("{} empty folders are", others + 1),
+            },
+            if others == 0 { "" } else { " …" }
+        ))
+    }
+
     /// Leaves out what kustomize builds: no consumer of manifests takes it.
     pub(super) fn leave_out_builds(&mut self) -> Result<(), Error> {
         for (path, file) in std::mem::take(&mut self.files) {
@@ -317,6 +345,13 @@ pub(super) fn disk_file(from: &str, at: &Path, size: u64, is_executable: bool) -
         size,
         content: files::body(at),
     }
+}
+
+/// Whether a path is named as an archive is.
+pub(super) fn is_archive(path: &Path) -> bool {
+    let name = path.to_string_lossy();
+    let ends = [".tgz", ".tar.gz", ".tar"];
+    ends.iter().any(|end| name.ends_with(end))
 }
 
 fn path_in_bundle(name: &str, kind: PackKind) -> String {

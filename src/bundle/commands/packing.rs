@@ -1,15 +1,18 @@
 //! Makes a bundle from files and options, for `bundle pack` and `bundle push`.
 
 use std::collections::BTreeMap;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use capi::objects::bundled::Order;
 use clap::Args;
+use yaml_tree::place::Spot;
 
 use crate::bundle::{self, Bundle, BundleKind, File, LayerType};
 use crate::error::Error;
 use crate::files::{self, InsideKind};
 use crate::model::component::{Declared, INSTALLER, annotation};
+use crate::model::finding::Finding;
 use crate::pipeline::{Reporting, Terminal, Verdict};
 use crate::read::Workspace;
 
@@ -81,15 +84,27 @@ pub(super) enum Source {
     Archive(PathBuf),
 }
 
+impl Source {
+    /// The one path that it is, if it is one.
+    fn path(&self) -> Option<&Path> {
+        match self {
+            Self::Files(inputs) => match inputs.as_slice() {
+                [only] => Some(only),
+                _ => None,
+            },
+            Self::Archive(path) => Some(path),
+            Self::Project => None,
+        }
+    }
+}
+
 impl Run<'_> {
     /// A folder, a file, or the files of an archive, which a file of components is unless it is their installer.
     pub(super) fn source(&self, path: &Path, kind: PackKind) -> Result<Source, Error> {
         let name = path.to_string_lossy();
         let is_named_so = match kind {
             PackKind::Components => !path.ends_with(INSTALLER),
-            _ => [".tgz", ".tar.gz", ".tar"]
-                .iter()
-                .any(|end| name.ends_with(end)),
+            _ => gather::is_archive(path),
         };
         let is_archive = is_named_so
             && matches!(Input::parse(&name), Ok(Input::Path(_)))
@@ -100,6 +115,24 @@ impl Run<'_> {
             Source::Files(vec![path.to_owned()])
         })
     }
+}
+
+/// The files of several inputs, of which archives may be some.
+fn collect_all(run: &Run<'_>, inputs: &[PathBuf], kind: PackKind) -> Result<Gathered, Error> {
+    let is_archive = |path: &PathBuf| gather::is_archive(path) && !run.resolve(path).is_dir();
+    let (archives, inputs): (Vec<PathBuf>, Vec<PathBuf>) =
+        inputs.iter().cloned().partition(is_archive);
+    let mut gathered = gather::collect_files(run, &inputs, kind)?;
+    for archive in archives {
+        if kind != PackKind::Plain {
+            return Err(Error::usage(format!(
+                "`{}` is an archive beside other inputs: alone, its files are packed; to pack it as a file, name the folder that it is in",
+                archive.display()
+            )));
+        }
+        gathered.merge(input::collect_archive(run, &archive, kind)?);
+    }
+    Ok(gathered)
 }
 
 impl PackingOptions {
@@ -129,9 +162,14 @@ impl PackingOptions {
                     let index = Input::parse(&only.to_string_lossy()).map_err(Error::usage)?;
                     index.load(run)?.into()
                 }
-                inputs => gather::collect_files(run, inputs, kind)?,
+                inputs => collect_all(run, inputs, kind)?,
             },
         };
+        if kind != PackKind::Plain
+            && let Some(note) = gathered.find_empty_folders()
+        {
+            writeln!(terminal.err, "note: {note}")?;
+        }
         let mut packed = match kind {
             PackKind::Plain => {
                 gathered.leave_out_builds()?;
@@ -146,7 +184,15 @@ impl PackingOptions {
         };
         let annotations = self.artifact.annotations();
         packed.bundle.annotations.extend(annotations);
+        // What is wrong with the whole bundle is at its source.
+        let place = |finding: Finding| match source.path() {
+            Some(path) if finding.labels.is_empty() => {
+                finding.with_label(Some(Spot::from_path(&path.to_string_lossy())), "")
+            }
+            _ => finding,
+        };
         let findings = std::mem::take(&mut packed.findings);
+        let findings = findings.into_iter().map(place).collect();
         Ok(
             match run.report(&workspace, findings, reporting, terminal)? {
                 Verdict::Findings => None,
