@@ -12,6 +12,9 @@ pub struct Date {
     day: u8,
 }
 
+/// What YAML's times add to a day that is written without a time.
+pub const MIDNIGHT: &str = "T00:00:00Z";
+
 impl Date {
     /// Reads `YYYY-MM-DD` of the Gregorian calendar; `None` for any other text.
     pub fn parse(text: &str) -> Option<Self> {

@@ -1128,7 +1128,7 @@ fn an_unquoted_date_is_the_time_of_its_midnight() {
     lines.join("\n").is(str![[r#"
 apiVersion = "x.example/v1"
 metadata annotations day = "2024-01-02"
-metadata labels day = "2024-02-02"
+metadata labels day = "2024-02-02T00:00:00Z"
 spec day = "2024-01-01T00:00:00Z"
 spec list 0 = "2024-01-01T00:00:00Z"
 spec none = "2024-02-30"
@@ -1136,6 +1136,38 @@ spec patched = "2024-01-01T00:00:00Z"
 spec text = "2024-01-01"
 spec time = "2001-12-14 21:59:43"
 "#]]);
+}
+
+/// A label's date was a text, and so was an annotation's after a JSON patch, which makes JSON of the whole object. Until then
+/// selectors read the date.
+#[test]
+fn a_date_in_a_label_is_a_time_and_one_in_an_annotation_after_a_json_patch() {
+    let object = "apiVersion: x.example/v1\nkind: Pool\nmetadata: {name: one, labels: {built: 2024-01-01, text: '2024-01-01'}, \
+        annotations: {day: 2023-01-01, text: '2023-01-01'}}\n";
+    let patch = |operation: &str| format!("patch: '[{{{operation}}}]'");
+    let add = patch(r#""op": "add", "path": "/metadata/annotations/new", "value": "2024-01-05""#);
+    let remove = patch(r#""op": "remove", "path": "/metadata/labels/text""#);
+    same_as_kustomize(
+        &[("objects.yaml", object)],
+        str![[r#"
+as they are
+    new Pool//one: apiVersion = "x.example/v1", metadata annotations day = "2023-01-01", metadata annotations text = "2023-01-01", metadata labels built = "2024-01-01T00:00:00Z", metadata labels text = "2024-01-01"
+labels: [{pairs: {released: 2024-01-05}}]
+    Pool//one: metadata labels released = "2024-01-05"
+patches: [{target: {kind: Pool}, ADD}]
+    Pool//one: metadata annotations day = "2023-01-01T00:00:00Z", metadata annotations new = "2024-01-05"
+patches: [{target: {labelSelector: built=2024-01-01}, ADD}]
+    Pool//one: metadata annotations day = "2023-01-01T00:00:00Z", metadata annotations new = "2024-01-05"
+patches: [{target: {annotationSelector: day=2023-01-01}, ADD}]
+    Pool//one: metadata annotations day = "2023-01-01T00:00:00Z", metadata annotations new = "2024-01-05"
+patches: [{target: {kind: Pool}, ADD}, {target: {annotationSelector: day=2023-01-01}, REMOVE}]
+    Pool//one: metadata annotations day = "2023-01-01T00:00:00Z", metadata annotations new = "2024-01-05"
+patches: [{target: {kind: Pool}, ADD}, {target: {labelSelector: built=2024-01-01}, REMOVE}]
+    Pool//one: metadata annotations day = "2023-01-01T00:00:00Z", metadata annotations new = "2024-01-05"
+
+"#]],
+        |case| case.replace("ADD", &add).replace("REMOVE", &remove),
+    );
 }
 
 /// The API server refuses it, and kustomize prints it as it is.

@@ -7,6 +7,8 @@ use capi::secrets;
 use yaml_tree::place::Sources;
 use yaml_tree::value::{Map, Node, Value};
 
+use crate::model::date::{Date, MIDNIGHT};
+
 /// An object of the build.
 #[derive(Clone, Debug)]
 pub(super) struct Object {
@@ -170,7 +172,13 @@ impl Object {
             // A JSON patch writes the whole object again.
             Value::Null if self.is_requoted => Some("null"),
             Value::Null => Some(self.nulls.get(&(field, key.into())).map_or("", |text| text)),
-            value => value.as_str().map(|text| &**text),
+            value => value
+                .as_str()
+                .map(|text| match text.strip_suffix(MIDNIGHT) {
+                    // It is a date until a JSON patch writes it.
+                    Some(day) if !self.is_requoted && Date::parse(day).is_some() => day,
+                    _ => &**text,
+                }),
         }
     }
 }

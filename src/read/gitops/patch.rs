@@ -65,7 +65,7 @@ pub(super) fn apply(
         match (&document.value, &selector) {
             (Value::List(operations), Some(selector)) => {
                 for object in objects.iter_mut().filter(|object| selector.selects(object)) {
-                    json_patched(object, operations)
+                    json_patched(reader, object, operations)
                         .map_err(|error| refusal(reader, error, patch))?;
                 }
             }
@@ -100,13 +100,22 @@ pub(super) fn apply(
     Ok(())
 }
 
-/// Applies a JSON patch to an object, which has annotations of kustomize's own while it is built.
-fn json_patched(object: &mut Object, operations: &[Node]) -> Result<(), PatchError> {
+/// Applies a JSON patch to an object, which has annotations of kustomize's own while it is built. The whole object becomes JSON for
+/// it, dates in annotations too.
+fn json_patched(
+    reader: &LayerReader<'_>,
+    object: &mut Object,
+    operations: &[Node],
+) -> Result<(), PatchError> {
     let path = ["metadata", "annotations"];
-    let has_none = object.tree.get_path(&path).is_none();
-    if has_none {
-        object.tree.set(&path, Value::empty_map());
-    }
+    let annotations = object.tree.get_path(&path);
+    let has_none = annotations.is_none();
+    let annotations = match annotations {
+        Some(written) if object.is_requoted => written.value.clone(),
+        Some(written) => reader.spell_dates(written).value,
+        None => Value::empty_map(),
+    };
+    object.tree.set(&path, annotations);
     let sealed = (object.kind() == "Secret").then(|| secrets::seal_operations(operations, "patch"));
     let operations = sealed.as_deref().unwrap_or(operations);
     json_patch::apply(&mut object.tree, operations, Dialect::Kustomize)?;

@@ -15,7 +15,7 @@ use yaml_tree::{Documents, Spelling, SyntaxError};
 use capi::secrets;
 
 use crate::files::{Files, Found, KUSTOMIZATIONS};
-use crate::model::date::Date;
+use crate::model::date::{Date, MIDNIGHT};
 use crate::model::finding::Finding;
 use crate::model::rule::{Level, RuleId};
 
@@ -279,27 +279,29 @@ impl<'r> LayerReader<'r> {
     }
 
     /// What kustomize reads of an object or a patch otherwise; none where that is nothing. An unquoted date is the time of its midnight, in
-    /// `metadata` a text.
+    /// `metadata.annotations` a text.
     pub(super) fn spell_object(&self, object: &Node) -> Option<Node> {
         let spelled = has_flags(object).then(|| self.spell(object));
         let current = spelled.as_ref().unwrap_or(object);
         if !has_date(current) {
             return spelled;
         }
-        let entries = current.entries(&[]).map(|entry| match &*entry.key {
-            "metadata" => entry.clone(),
-            _ => entry.with_node(self.spell_dates(&entry.node)),
-        });
-        Some(Node::new(entries.collect::<Map>(), current.place))
+        let written = current.get_path(&["metadata", "annotations"]).cloned();
+        let mut spelled = self.spell_dates(current);
+        if let Some(written) = written {
+            spelled.set(&["metadata", "annotations"], written.value);
+        }
+        Some(spelled)
     }
 
-    fn spell_dates(&self, node: &Node) -> Node {
+    /// A tree whose unquoted dates are times.
+    pub(super) fn spell_dates(&self, node: &Node) -> Node {
         let mut spelled = node.map_children(&mut |child| self.spell_dates(child));
         if let Value::String(text) = &node.value
             && has_date(node)
             && *self.text_at(node.place) == **text
         {
-            spelled.value = Value::String(format!("{text}T00:00:00Z").into());
+            spelled.value = Value::String(format!("{text}{MIDNIGHT}").into());
         }
         spelled
     }
