@@ -66,10 +66,8 @@ pub(super) fn read_hosts(
                 Some((_, name)) => name.into(),
                 None => Arc::clone(&entry.key),
             };
-            if !found.contains_key(&name) {
-                let host = host(&name, &entry, vocabulary, &inherited, report);
-                found.insert(name, host);
-            }
+            let hosts = found.entry(Arc::clone(&name));
+            hosts.or_insert_with(|| host(&name, &entry, vocabulary, &inherited, report));
         }
     }
     endpoint.hosts = found.into_values().collect();
