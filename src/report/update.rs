@@ -61,6 +61,14 @@ pub fn stays(reasons: &BTreeSet<String>, out: &mut Printer) -> io::Result<()> {
     Ok(())
 }
 
+/// Prints which minor versions the map lacks.
+pub fn print_minors(minors: &BTreeSet<String>, out: &mut Printer) -> io::Result<()> {
+    for minor in minors {
+        writeln!(out, "{minor}")?;
+    }
+    Ok(())
+}
+
 /// An image of which a release says another checksum than its artifact.
 pub struct OtherBytes {
     /// Its reference.

@@ -57,13 +57,15 @@ pub(crate) fn compare_version_map(
 }
 
 /// The versions that images do not hold: of the map, and of those that the cluster and its pools write themselves, which are no
-/// finding of a check, but move with the images in an update; and the minor version that the map lacks. Edits are proposed and not tried.
+/// finding of a check, but move with the images in an update. Edits are proposed and not tried.
 pub(crate) fn versions_behind(view: &ClusterView, settings: &Settings) -> Vec<Finding> {
     let input = ClusterInput::new(view, settings);
     let mut findings = Vec::new();
     cluster(&input, &mut findings);
-    compare_all(&input, &own_versions(&input), &mut findings);
-    findings.extend(find_unmapped(&input));
+    let own = own_versions(&input);
+    compare_all(&input, &own, &mut findings);
+    let entries = input.view.cluster.k8s_versions.iter().chain(&own);
+    findings.extend(entries.filter_map(|entry| find_unproven(&input, entry)));
     findings.into_iter().map(Finding::with_proposals).collect()
 }
 
@@ -149,15 +151,44 @@ fn images_of<'a>(
     input.view.images.values().filter_map(held)
 }
 
+/// That only names say which version the images of an entry hold, and not that it is the entry's.
+fn find_unproven(input: &ClusterInput<'_>, entry: &MappedVersion) -> Option<Finding> {
+    let provider = input.view.cluster.bootstrap_provider.as_ref()?;
+    let flavor = flavor_of(&provider.value)?;
+    let minor = Version::parse(&entry.minor)?;
+    let current = Version::parse(&entry.version.value)?;
+    let images = input.view.images.values().filter_map(|image| {
+        let fact = image.facts.get(fact::K8S_VERSION)?;
+        let version = Version::parse(&fact.value)?;
+        let is_of_entry = image.built
+            && image.facts.text(fact::K8S_FLAVOR) == Some(flavor)
+            && minor.admits(&version);
+        is_of_entry.then_some((fact.origin.is_name(), version))
+    });
+    let images: Vec<(bool, Version)> = images.collect();
+    let is_known = |(is_name, version): &(bool, Version)| {
+        !is_name || !version.is_partial() && version.admits(&current)
+    };
+    if images.is_empty() || images.iter().any(is_known) {
+        return None;
+    }
+    let message = format!(
+        "`{}` is `{}`, and only names say which version the images of it for `{flavor}` hold",
+        entry.path, entry.version.value
+    );
+    let finding = Finding::new(RuleId::K8sVersionMap, message);
+    Some(finding.help("lock them before the update: `metalmark lock`"))
+}
+
 /// That images are of a minor version newer than those of the map: nothing that is looked up there boots them.
-fn find_unmapped(input: &ClusterInput<'_>) -> Option<Finding> {
-    let cluster = &input.view.cluster;
+pub(crate) fn find_unmapped(view: &ClusterView) -> Option<Finding> {
+    let cluster = &view.cluster;
     let provider = cluster.bootstrap_provider.as_ref()?;
     let flavor = flavor_of(&provider.value)?;
     let entries = cluster.k8s_versions.iter();
     let minors = entries.filter_map(|entry| Some((minor(&entry.minor)?, entry)));
     let (newest, last) = minors.max_by_key(|(minor, _)| *minor)?;
-    let images = input.view.images.values();
+    let images = view.images.values();
     let newer = images.filter_map(|image| {
         let held = Held::new(image, flavor)?;
         let minor = minor(&held.fact.value)?;

@@ -82,7 +82,7 @@ metalmark.lock: 0 kept, 2 added, 0 updated, 1 dropped; written
 $ update 0.4.13 --fix => 1
 error[artifact-other-image]: `oci://registry.example.org/os/NOBLE:0.4.13` is another image than it is called: `commit-tag` is `0.4.12` by its file's name, `0.4.13` by the tag --> values.yaml:3:3
 what was written is undone, because of the errors above
-help: correct them and run this again; `--k8s-versions` moves Kubernetes versions with them
+help: correct them and run this again; `--k8s-versions` moves Kubernetes versions to what they hold
 help: `metalmark render CLUSTER…` renders clusters alone, without the update
 
 "#]]);

@@ -167,7 +167,6 @@ fn the_preset_s_command_does_what_the_bump_leaves_undone() {
         );
     let data = data(&[(BUILDER, "0.4.12", "0.4.13")]);
     run(&stage, Some(&data)).exit(0).stdout("").stderr(str![[r#"
-a Kubernetes version stays: `k8s_version_map.1.32` is missing, and there are images of Kubernetes 1.32 for `rke2`; add `k8s_version_map.1.32`, which is `v1.32.5+rke2r1` for `rke2`
 OS images: 0.4.12 → 0.4.13
 4 node pools in 2 clusters will be re-provisioned, compared with the last commit.
 
@@ -181,7 +180,7 @@ Added
 
 Kubernetes versions
 
-- rke2 1.31.8 → 1.31.9
+- v1.31.8+rke2r1 → v1.31.9+rke2r1
 
 Node pools whose machines will be re-provisioned
 
@@ -189,6 +188,8 @@ Node pools whose machines will be re-provisioned
 - edge-a/md0: ubuntu-noble-plain-rke2-1-31-8:0.4.12 → ubuntu-noble-plain-rke2-1-31-9:0.4.13
 - edge-b/control-plane: ubuntu-noble-hardened-rke2-1-30-12:0.4.12 → ubuntu-noble-hardened-rke2-1-30-12:0.4.13
 - edge-b/md0: opensuse-15-6-plain-rke2-1-30-12:0.4.12 → opensuse-15-6-plain-rke2-1-30-12:0.4.13
+`k8s_version_map.1.32` is missing, and there are images of Kubernetes 1.32 for `rke2`; add `k8s_version_map.1.32`, which is `v1.32.5+rke2r1` for `rke2`
+fixed values.yaml:25:11: `k8s_version_map.1.31: v1.31.9+rke2r1`
 dropped opensuse-15-6-plain-rke2-1-30-12 sha256:b04531d63b1a… oci://registry.example.org/sylva/diskimage-builder/opensuse-15-6-plain-rke2-1-30-12:0.4.12
 added   opensuse-15-6-plain-rke2-1-30-12 sha256:c56b9ba5469b… oci://registry.example.org/sylva/diskimage-builder/opensuse-15-6-plain-rke2-1-30-12:0.4.13
 dropped ubuntu-noble-hardened-rke2-1-30-12 sha256:5788f6cd1218… oci://registry.example.org/sylva/diskimage-builder/ubuntu-noble-hardened-rke2-1-30-12:0.4.12
@@ -252,7 +253,6 @@ fn a_merge_request_shows_the_errors_first() {
     // One cluster's error keeps everything as the bot left it.
     assert_eq!(stage.texts(), before);
     run.stderr(str![[r#"
-a Kubernetes version stays: `k8s_version_map.1.32` is missing, and there are images of Kubernetes 1.32 for `rke2`; add `k8s_version_map.1.32`, which is `v1.32.5+rke2r1` for `rke2`
 clusters/edge-a.yaml:6:16: error[unknown-image]: image `ubuntu-jammy-plain-rke2-1-31-8` is not in the catalog
   help: `ubuntu-noble-plain-rke2-1-31-9` is near
 OS images: 0.4.12 → 0.4.13
@@ -268,7 +268,7 @@ Added
 
 Kubernetes versions
 
-- rke2 1.31.8 → 1.31.9
+- v1.31.8+rke2r1 → v1.31.9+rke2r1
 
 Node pools whose machines will be re-provisioned
 
@@ -279,6 +279,8 @@ Node pools left without an image
 
 - edge-a/control-plane: ubuntu-noble-plain-rke2-1-31-8:0.4.12 → no image
 - edge-a/md0: ubuntu-noble-plain-rke2-1-31-8:0.4.12 → no image
+`k8s_version_map.1.32` is missing, and there are images of Kubernetes 1.32 for `rke2`; add `k8s_version_map.1.32`, which is `v1.32.5+rke2r1` for `rke2`
+would fix values.yaml:25:11: `k8s_version_map.1.31: v1.31.9+rke2r1`
 what was written is undone, because of the errors above
 help: correct them and run this again
 help: `metalmark render CLUSTER…` renders clusters alone, without the update

@@ -4,7 +4,7 @@ use snapbox::str;
 
 use super::sylva::{DIB, KIWI, Sylva};
 use super::{bot, of_values, written};
-use crate::support::stage::{Is, assert_cases, assert_text, project, table};
+use crate::support::stage::{Is, Stage, assert_cases, assert_text, project, table};
 use crate::sylva_2026::serve;
 
 const HARDENED: &str = "ubuntu-noble-hardened-rke2-1-33";
@@ -343,13 +343,151 @@ fn a_minor_that_comes_without_an_entry_of_the_map_is_reported() {
     let next = "ubuntu-noble-hardened-rke2-1-35";
     sylva.release(DIB, "0.8.0", &[(next, "1.35.1+rke2r1")]);
     let said = sylva.merge();
-    let first = said.lines().next().unwrap_or_default();
+    // The result comes first.
+    let lines = said.lines().enumerate();
+    let lines = lines.filter(|(at, line)| *at == 0 || line.contains("k8s_version_map.1.35"));
+    let lines: Vec<String> = lines.map(|(_, line)| line.to_owned()).collect();
     assert_text(
-        first,
-        str![
-            "a Kubernetes version stays: `_internal.k8s_version_map.1.35` is missing, and there are images of Kubernetes 1.35 for `rke2`; add `_internal.k8s_version_map.1.35`, which is `v1.35.1+rke2r1` for `rke2`"
-        ],
+        &lines.join("\n"),
+        str![[r#"
+OS images: 0.7.4 → 0.8.0
+`_internal.k8s_version_map.1.35` is missing, and there are images of Kubernetes 1.35 for `rke2`; add `_internal.k8s_version_map.1.35`, which is `v1.35.1+rke2r1` for `rke2`
+"#]],
     );
+}
+
+/// Sylva until 2025: names with a patch.
+const OLD_NAMES: &str = "\
+sylva_diskimagebuilder_version: 0.4.12
+os_images_oci_registries: {sylva: {url: 'oci://registry.example.org/acme/dib', tag: '{{ .Values.sylva_diskimagebuilder_version }}'}}
+sylva_diskimagebuilder_images:
+  ubuntu-noble-plain-rke2-1-31-8: {os_images_oci_registry: sylva}
+_internal: {k8s_version_map: {'1.31': v1.31.8+rke2r1}}
+cluster:
+  k8s_version: '{{ index .Values._internal.k8s_version_map \"1.31\" }}'
+  capi_providers: {infra_provider: capm3, bootstrap_provider: cabpr}
+  capm3: {image_key: ubuntu-noble-plain-rke2-1-31-8}
+security: {os_images: {skip_signing_check: true}}
+";
+
+fn old_names(values: &str) -> Stage {
+    let dib = "registry.example.org/acme/dib/ubuntu-noble-plain-rke2";
+    let stage = project()
+        .cluster("edge", values)
+        .settings("registries: {mirrors: {registry.example.org/acme: 'oci-layout:registry'}}")
+        .file("offered.txt", "ubuntu-noble-plain-rke2-1-31-9\n")
+        .file(
+            "artifacts.txt",
+            format!("{dib}-1-31-8:0.4.12 1.31.8+rke2r1\n{dib}-1-31-9:0.4.13 1.31.9+rke2r2\n"),
+        );
+    serve(&stage);
+    stage
+}
+
+#[test]
+fn a_version_moves_by_what_the_image_holds_and_never_by_its_name() {
+    for values in [
+        OLD_NAMES.to_owned(),
+        OLD_NAMES.replace(
+            "image_key: ubuntu-noble-plain-rke2-1-31-8",
+            "os_image_selector: {os: ubuntu}",
+        ),
+    ] {
+        let stage = old_names(&values);
+        let words = "update 0.4.13 --images offered.txt --fix --k8s-versions";
+        let before = stage.texts();
+        let stderr = stage.run(words).exit(1).outcome.stderr;
+        assert_eq!(stage.texts(), before);
+        let line = stderr.lines().find(|line| line.starts_with("a Kubernetes"));
+        assert_text(
+            line.unwrap_or_default(),
+            str![
+                "a Kubernetes version stays: `_internal.k8s_version_map.1.31` is `v1.31.8+rke2r1`, and only names say which version the images of it for `rke2` hold; lock them before the update: `metalmark lock`"
+            ],
+        );
+        stage.run("lock").exit(0);
+        stage.run(words).exit(0);
+        let after = values
+            .replace("0.4.12", "0.4.13")
+            .replace("1-31-8", "1-31-9");
+        assert_eq!(
+            stage.read("edge.yaml"),
+            after.replace("v1.31.8+rke2r1", "v1.31.9+rke2r2")
+        );
+    }
+}
+
+#[test]
+fn a_branch_that_two_flavors_share_moves_only_for_both() {
+    let name = |flavor: &str| format!("ubuntu-noble-plain-{flavor}-1-33");
+    let map = |version: &str| {
+        format!(
+            "_internal: {{k8s_version_map: {{'1.33': '{{{{ eq .Values.cluster.capi_providers.bootstrap_provider \"cabpr\" | ternary \"v1.33.5+rke2r1\" \"{version}\" }}}}'}}}}\n"
+        )
+    };
+    let said = table(["1.33.7", "1.33.8"], |canonical| {
+        let shared = environment("0.7.4")
+            .split_once("cluster:")
+            .expect("a cluster")
+            .0
+            .to_owned()
+            + &format!("  {}: {{os_images_oci_registry: sylva}}\n", name("ck8s"))
+            + &map("v1.33.5");
+        let site = |provider: &str| {
+            format!(
+                "cluster:\n  k8s_version: '{{{{ index .Values._internal.k8s_version_map \"1.33\" }}}}'\n  \
+                 capi_providers: {{infra_provider: capm3, bootstrap_provider: {provider}}}\n  capm3: {{os_image_selector: {{os: ubuntu}}}}\n\
+                 security: {{os_images: {{skip_signing_check: true}}}}\n"
+            )
+        };
+        let dib = "registry.example.org/acme/dib";
+        let (kubeadm, ck8s) = (name("kubeadm"), name("ck8s"));
+        let stage = project()
+            .cluster("kadm", &site("cabpk"))
+            .cluster("ck", &site("cabpck"))
+            .settings("values: [values.yaml]\nregistries: {mirrors: {registry.example.org/acme: 'oci-layout:registry'}}")
+            .file("values.yaml", &shared)
+            .file("offered.txt", format!("{kubeadm}\n{ck8s}\n"))
+            .file(
+                "artifacts.txt",
+                format!(
+                    "{dib}/{kubeadm}:0.7.4 1.33.5\n{dib}/{ck8s}:0.7.4 1.33.5\n{dib}/{kubeadm}:0.7.6 1.33.7\n{dib}/{ck8s}:0.7.6 {canonical}\n"
+                ),
+            );
+        serve(&stage);
+        stage.run("lock").exit(0);
+        let run = stage.run("update 0.7.6 --images offered.txt --fix --k8s-versions");
+        let stderr = &run.outcome.stderr;
+        let lines = stderr
+            .lines()
+            .filter(|line| line.starts_with("a Kubernetes") || line.contains("fixed"));
+        let values = stage.read("values.yaml");
+        let map = values.lines().filter(|line| line.starts_with("_internal"));
+        lines.chain(map).map(str::to_owned).collect()
+    });
+    said.is(str![[r#"
+1.33.7
+    fixed values.yaml:6:132: `_internal.k8s_version_map.1.33: v1.33.7`
+    _internal: {k8s_version_map: {'1.33': '{{ eq .Values.cluster.capi_providers.bootstrap_provider "cabpr" | ternary "v1.33.5+rke2r1" "v1.33.7" }}'}}
+1.33.8
+    a Kubernetes version stays: values.yaml:6:132: `_internal.k8s_version_map.1.33: v1.33.7`: `_internal.k8s_version_map.1.33: v1.33.8` is wanted for this place too, so neither edit is made
+    a Kubernetes version stays: values.yaml:6:132: `_internal.k8s_version_map.1.33: v1.33.8`: `_internal.k8s_version_map.1.33: v1.33.7` is wanted for this place too, so neither edit is made
+    _internal: {k8s_version_map: {'1.33': '{{ eq .Values.cluster.capi_providers.bootstrap_provider "cabpr" | ternary "v1.33.5+rke2r1" "v1.33.5" }}'}}
+
+"#]]);
+}
+
+#[test]
+fn a_generation_that_no_list_has_is_raised_where_its_tag_is() {
+    let (listed, _) = GENERATIONS
+        .rsplit_once("  ubuntu-noble-plain-rke2-1-33")
+        .expect("an image of the older generation");
+    let stage = project().cluster("edge", &(listed.to_owned() + "cluster: {name: edge}\n"));
+    let _ = stage.run("update sylva-n-1=0.7.15").exit(2).stderr(str![[r#"
+error: the catalog has no images of a builder `sylva-n-1`
+help: no entry of a builder's list is of this registry, so there is no list to update: write the version at edge.yaml:4:59, and in each `uri` that has the old one, then run `metalmark lock`
+
+"#]]);
 }
 
 /// The values of an environment with a builder at a version.

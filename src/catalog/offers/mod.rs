@@ -9,7 +9,6 @@ mod notes;
 mod offer;
 mod published;
 mod summary;
-mod versions;
 
 pub use builder::{Builder, Sites};
 pub use drift::{Added, Drift, drift};
@@ -17,4 +16,3 @@ pub use notes::parse_offer;
 pub use offer::{Offer, describe_gaps, is_image, offer_from_tags};
 pub use published::{LINES, Published, registries, release};
 pub use summary::{PoolChange, Summary, VersionChange};
-pub use versions::{Moves, moves, replacements};

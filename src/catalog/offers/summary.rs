@@ -14,6 +14,8 @@ pub struct Summary {
     pub moves: BTreeSet<String>,
     /// Why others stay, which a terminal shows before the errors.
     pub stays: BTreeSet<String>,
+    /// The minor versions of images that the map lacks.
+    pub unmapped: BTreeSet<String>,
     /// The entries of the catalog.
     pub drift: Drift,
     /// The node pools whose image changes; none where nothing was changed yet.
@@ -71,8 +73,12 @@ impl Summary {
         if let Some(result) = self.result() {
             parts.extend(["\n".into(), Safe::markdown(&result), "\n".into()]);
         }
-        let stays = self.stays.iter().cloned().collect();
-        let stays = [("Kubernetes versions that stay", stays)].into_iter();
+        let lines = |lines: &BTreeSet<String>| -> Vec<String> { lines.iter().cloned().collect() };
+        let stays = [
+            ("Kubernetes versions that stay", lines(&self.stays)),
+            ("Kubernetes versions to add", lines(&self.unmapped)),
+        ]
+        .into_iter();
         let stays = stays.filter(|(_, lines): &(_, Vec<String>)| !lines.is_empty());
         for (title, lines) in stays.chain(self.sections()) {
             parts.extend(["\n### ".into(), title.into(), "\n\n".into()]);

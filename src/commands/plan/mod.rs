@@ -308,7 +308,7 @@ fn read_offer(
     terminal: &mut Terminal,
 ) -> Result<Offered, Error> {
     let (workspace, catalogs) = (&fleet.workspace, fleet.catalogs()?);
-    let target = update::parse_target(version, &Builder::find(&catalogs))?;
+    let target = update::parse_target(version, &Builder::find(&catalogs), &catalogs)?;
     let offer = update::offer(
         options,
         options.text(request)?.as_ref(),

@@ -22,6 +22,7 @@ use crate::edit::texts::{self, EditedFile};
 use crate::edit::update::UpdateTarget;
 use crate::error::Error;
 use crate::model::date::Date;
+use crate::model::finding::Finding;
 use crate::model::fix::Fix;
 use crate::model::lock::Lock;
 use crate::model::rule::RuleId;
@@ -54,8 +55,8 @@ pub struct UpdateOptions {
     /// Where the version's images are listed.
     #[command(flatten)]
     pub offer: OfferOptions,
-    /// Move Kubernetes versions with the images: the values' map of them (`k8s_version_map`), and those that clusters and
-    /// pools write themselves.
+    /// Move Kubernetes versions to what the images hold once they are locked: the values' map of them (`k8s_version_map`), and
+    /// those that clusters and pools write themselves. Without a lock or other facts of the images, none moves.
     #[arg(long)]
     pub k8s_versions: bool,
     /// Move selections of images that are gone to their successors.
@@ -149,11 +150,7 @@ fn run(
         offers.push(offer);
     }
     report::update::omissions(&plan.computed, &mut terminal.err)?;
-    let mut moves = BTreeSet::new();
-    if options.k8s_versions {
-        moves.extend(plan.move_versions()?);
-    }
-    if options.fix {
+    if options.fix && options.check {
         plan.fix()?;
     }
     let before = before::find(request, &fleet, &targets)?;
@@ -166,12 +163,12 @@ fn run(
                 to: target.to.clone(),
             })
             .collect(),
-        moves,
         drift: plan.drift.clone(),
         since: before.since.clone(),
         doubt: before.doubt.clone(),
         ..Summary::default()
     };
+    let has_lock = lock::Before::read(workspace)?.has_lock();
     if options.check {
         let preview = PlannedUpdate {
             request,
@@ -180,17 +177,17 @@ fn run(
             targets: &targets,
             plan: &plan,
             before,
+            has_lock,
             today,
         };
         return preview.print(summary, terminal);
     }
     // From the first edit to the last rendered file no other run writes here.
     let mut held = output::hold(&workspace.settings.root)?;
-    let has_lock = lock::Before::read(workspace)?.has_lock();
     texts::replace(workspace, &plan.files, &mut held)?;
     let mut changed: BTreeSet<Arc<str>> = paths(&plan.files).collect();
     // What is said of edits waits until they stay.
-    let (mut locked, mut moved) = (String::new(), TriedFixes::default());
+    let (mut locked, mut edits) = (String::new(), Vec::new());
     let mut finished = || -> Result<Verdict, Error> {
         let verdict = lock_again(request, has_lock, today, &mut held, &mut locked, terminal)?;
         if verdict != Verdict::Clean {
@@ -205,14 +202,24 @@ fn run(
             report::update::other_bytes(&others, notes(options, terminal))?;
             return Ok(Verdict::Findings);
         }
-        if options.k8s_versions {
-            moved = follow_images(&after, &mut summary)?;
-            if !moved.files.is_empty() {
-                texts::replace(&after.workspace, &moved.files, &mut held)?;
-                changed.extend(paths(&moved.files));
-                after = Fleet::open(read::workspace(request)?, today)?;
+        let mut edit = |tried: TriedFixes, after: &mut Fleet| -> Result<(), Error> {
+            if !tried.files.is_empty() {
+                texts::replace(&after.workspace, &tried.files, &mut held)?;
+                changed.extend(paths(&tried.files));
+                *after = Fleet::open(read::workspace(request)?, today)?;
             }
+            edits.push(tried);
+            Ok(())
+        };
+        if options.k8s_versions {
+            let moved = follow_images(&after, &mut summary)?;
+            edit(moved, &mut after)?;
             report::update::stays(&summary.stays, notes(options, terminal))?;
+        }
+        // A selection moves to an image of the version that its cluster runs then.
+        if options.fix {
+            let fixes = selection_fixes(&after)?;
+            edit(TriedFixes::new(&after.workspace, &fixes), &mut after)?;
         }
         let machines = booted::read_machines(&after)?;
         summary.pools = Some(booted::changes(&before.machines, &machines));
@@ -227,9 +234,11 @@ fn run(
     if has_summary {
         report::update::summary(&summary, is_edited, notes(options, terminal))?;
     }
+    report::update::print_minors(&summary.unmapped, notes(options, terminal))?;
     let tense = if is_done { Tense::Done } else { Tense::Would };
-    plan.fixes.print(tense, terminal)?;
-    moved.print(tense, terminal)?;
+    for tried in edits {
+        tried.print(tense, terminal)?;
+    }
     if is_done {
         write!(terminal.err, "{locked}")?;
         for path in changed {
@@ -252,8 +261,8 @@ impl UpdateOptions {
     /// The flags that would repair more, each with what it does.
     fn other_flags(&self) -> Vec<&'static str> {
         let fix = (!self.fix).then_some("`--fix` moves selections to the new images");
-        let versions =
-            (!self.k8s_versions).then_some("`--k8s-versions` moves Kubernetes versions with them");
+        let versions = (!self.k8s_versions)
+            .then_some("`--k8s-versions` moves Kubernetes versions to what they hold");
         fix.into_iter().chain(versions).collect()
     }
 }
@@ -287,21 +296,27 @@ fn notes<'t>(options: &UpdateOptions, terminal: &'t mut Terminal) -> &'t mut Pri
 /// Moves Kubernetes versions to what the images hold, and says in the summary which ones move and why others stay.
 fn follow_images(fleet: &Fleet, summary: &mut Summary) -> Result<TriedFixes, Error> {
     let settings = &fleet.workspace.settings;
-    let behind = fleet.check(|view, _, _| Ok(rules::versions_behind(view, settings)))?;
+    let behind = fleet.check(|view, _, _| {
+        Ok((
+            rules::versions_behind(view, settings),
+            rules::find_unmapped(view),
+        ))
+    })?;
     let mut fixes = Vec::new();
+    let reason = |finding: &Finding| format!("{}; {}", finding.message, finding.help.join("; "));
+    let (behind_all, unmapped): (Vec<_>, Vec<_>) = behind.results.into_iter().unzip();
+    let unmapped = unmapped.iter().flatten();
+    summary.unmapped.extend(unmapped.map(reason));
     let of_others = { behind.judged.into_iter() }
         .map(|judged| judged.finding)
         .filter(|finding| {
             finding.rule == RuleId::K8sVersionMap && finding.subject.cluster.is_none()
         });
-    for finding in behind.results.into_iter().flatten().chain(of_others) {
+    for finding in behind_all.into_iter().flatten().chain(of_others) {
+        let reason = reason(&finding);
         match finding.fix {
             Some(fix) => fixes.push(fix),
-            None => {
-                summary
-                    .stays
-                    .insert(format!("{}; {}", finding.message, finding.help.join("; ")));
-            }
+            None => drop(summary.stays.insert(reason)),
         }
     }
     let tried = TriedFixes::new(&fleet.workspace, &fixes);
@@ -345,6 +360,7 @@ struct PlannedUpdate<'a> {
     plan: &'a Plan<'a>,
     /// What machines boot without it.
     before: Before,
+    has_lock: bool,
     today: Date,
 }
 
@@ -358,14 +374,24 @@ impl PlannedUpdate<'_> {
             targets,
             plan,
             before,
+            has_lock,
             today,
         } = self;
         let machines = booted::read_machines(plan.fleet())?;
         let unlocked = machines.unlocked.len();
         summary.pools = Some(booted::changes(&before.machines, &machines));
-        let is_edited = !plan.files.is_empty();
+        // What images hold is known once they are locked.
+        let moved = if options.k8s_versions && (unlocked == 0 || !has_lock) {
+            follow_images(plan.fleet(), &mut summary)?
+        } else {
+            TriedFixes::default()
+        };
+        let is_edited = !plan.files.is_empty() || !moved.files.is_empty();
         plan.fixes.print(Tense::Would, terminal)?;
+        moved.print(Tense::Would, terminal)?;
+        report::update::stays(&summary.stays, notes(options, terminal))?;
         report::update::summary(&summary, is_edited, notes(options, terminal))?;
+        report::update::print_minors(&summary.unmapped, notes(options, terminal))?;
         save(&summary, request, options)?;
         let targets = targets.iter().map(UpdateTarget::is_raised);
         let changes = summary.versions.iter().zip(targets).zip(&plan.versions);

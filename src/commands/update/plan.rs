@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use yaml_tree::place::Spot;
 
-use crate::catalog::offers::{Drift, Offer, moves};
+use crate::catalog::offers::{Drift, Offer};
 use crate::edit::fix::TriedFixes;
 use crate::edit::texts::{self, EditedFile};
 use crate::edit::update::{self as edit, UpdateTarget};
@@ -27,7 +27,7 @@ pub(in crate::commands) struct Plan<'f> {
     pub(super) versions: Vec<Vec<Spot>>,
     /// The entries that an expression names, which are not edited.
     pub(super) computed: Vec<(String, Spot)>,
-    /// The edits of selections.
+    /// The edits of selections, where nothing is to be written.
     pub(super) fixes: TriedFixes,
     /// All edited files: each as it was read, and its new text.
     pub(in crate::commands) files: Vec<EditedFile>,
@@ -74,18 +74,7 @@ impl<'f> Plan<'f> {
         self.edit(&change.files)
     }
 
-    /// Moves Kubernetes versions with the images whose names say them, and says each.
-    pub(super) fn move_versions(&mut self) -> Result<Vec<String>, Error> {
-        let moves = moves(&self.drift);
-        let files = edit::k8s_versions(self.fleet(), &moves)?;
-        self.edit(&files)?;
-        let moves = moves.into_iter();
-        Ok(moves
-            .map(|((flavor, from), to)| format!("{flavor} `{from}` → `{to}`"))
-            .collect())
-    }
-
-    /// Moves selections of images that are gone.
+    /// Moves selections of images that are gone, as far as the names of images show it.
     pub(super) fn fix(&mut self) -> Result<(), Error> {
         let fixes = selection_fixes(self.fleet())?;
         let tried = TriedFixes::new(&self.fleet().workspace, &fixes);

@@ -24,7 +24,7 @@ pub(super) fn targets(
     let builders = Builder::find(catalogs);
     if !options.to.is_empty() {
         let words = options.to.iter();
-        let targets = words.map(|word| parse_target(word, &builders));
+        let targets = words.map(|word| parse_target(word, &builders, catalogs));
         let targets: Vec<UpdateTarget> = targets.collect::<Result<_, _>>()?;
         let mut seen = BTreeMap::new();
         for target in &targets {
@@ -99,6 +99,7 @@ fn default_builders(builders: &[Builder]) -> impl Iterator<Item = &Builder> {
 pub(in crate::commands) fn parse_target(
     word: &str,
     builders: &[Builder],
+    catalogs: &[ReadCatalog],
 ) -> Result<UpdateTarget, Error> {
     let (found, to) = match word.split_once('=') {
         Some((name, to)) => {
@@ -106,16 +107,7 @@ pub(in crate::commands) fn parse_target(
             // Raised manually where it is to be raised, it has the version already.
             let is_raised = |builder: &&Builder| builder.version.as_deref() == Some(to);
             let named = named.clone().find(is_raised).or_else(|| named.next());
-            let named = named.ok_or_else(|| {
-                let names: Vec<String> = builders.iter().map(Builder::name).collect();
-                let help = if names.is_empty() {
-                    "no value is the version of a builder: list images that name a registry in `sylva_diskimagebuilder_images`".to_owned()
-                } else {
-                    format!("there are images of {}", names.join("; "))
-                };
-                let message = format!("the catalog has no images of a builder `{name}`");
-                Error::usage(format!("{message}\nhelp: {help}"))
-            });
+            let named = named.ok_or_else(|| builder_error(name, builders, catalogs));
             (Some(named?), to)
         }
         None => {
@@ -139,6 +131,30 @@ pub(in crate::commands) fn parse_target(
         to: to.to_owned(),
         builder,
     })
+}
+
+/// That no builder's list has an image of this name's.
+fn builder_error(name: &str, builders: &[Builder], catalogs: &[ReadCatalog]) -> Error {
+    let tag = catalogs
+        .iter()
+        .find_map(|ReadCatalog { catalog, sources }| {
+            let registry = catalog.registries.get(name)?;
+            sources.resolve(registry.tag.as_ref()?.place)
+        });
+    let names: Vec<String> = builders.iter().map(Builder::name).collect();
+    let help = match tag {
+        // An older generation, of which the chart knows the images elsewhere.
+        Some(tag) => format!(
+            "no entry of a builder's list is of this registry, so there is no list to update: write the version at {tag}, and in each \
+             `uri` that has the old one, then run `metalmark lock`"
+        ),
+        None if names.is_empty() => {
+            "no value is the version of a builder: list images that name a registry in `sylva_diskimagebuilder_images`".to_owned()
+        }
+        None => format!("there are images of {}", names.join("; ")),
+    };
+    let message = format!("the catalog has no images of a builder `{name}`");
+    Error::usage(format!("{message}\nhelp: {help}"))
 }
 
 /// The upgrades that a file of Renovate describes.

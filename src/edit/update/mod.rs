@@ -9,11 +9,10 @@ use yaml_tree::NoticeKind;
 use yaml_tree::edit::{Edit, Target};
 use yaml_tree::place::{FileId, Source, Spot};
 
-use crate::catalog::offers::{Builder, Drift, Moves, Offer, drift, replacements};
+use crate::catalog::offers::{Builder, Drift, Offer, drift};
 use crate::edit::texts::EditedFile;
 use crate::error::Error;
 use crate::model::catalog::ReadCatalog;
-use crate::model::cluster::VERSION_MAPS;
 use crate::model::fix::Fix;
 use crate::pipeline::fleet::Fleet;
 use crate::read::Workspace;
@@ -279,80 +278,4 @@ impl Files {
         }
         Ok(files)
     }
-}
-
-/// The edits that take Kubernetes versions to where their images moved: in the values' maps of them, and where clusters and pools
-/// write them themselves.
-///
-/// # Errors
-/// A file cannot be read, or edited.
-pub(crate) fn k8s_versions(fleet: &Fleet, moves: &Moves) -> Result<Vec<EditedFile>, Error> {
-    let mut files = Files::default();
-    let mut seen = BTreeSet::new();
-    for ReadCatalog { sources, .. } in fleet.catalogs()? {
-        for source in sources.all() {
-            if seen.insert(Arc::clone(&source.path)) {
-                for edit in version_map(&fleet.workspace, source, moves) {
-                    files.add(source, edit);
-                }
-            }
-        }
-    }
-    for (spot, from, to) in cluster_versions(fleet, moves)? {
-        let at = place(&spot);
-        let only = None;
-        files.add(&spot.source, Edit::Replace { at, from, to, only });
-    }
-    files.into_edited_files(&fleet.workspace)
-}
-
-/// The Kubernetes versions that clusters and pools write themselves and that entries of their distribution moved away from:
-/// where, the text there and the new one.
-fn cluster_versions(fleet: &Fleet, moves: &Moves) -> Result<Vec<(Spot, String, String)>, Error> {
-    let fleet_check = fleet.check(|view, _, _| {
-        let cluster = &view.cluster;
-        let own = cluster
-            .pools
-            .iter()
-            .filter_map(|pool| cluster.k8s_version_of(pool));
-        let mut found = Vec::new();
-        for version in cluster.k8s_version.iter().chain(own) {
-            let spot = view.sources.resolve(version.place);
-            let written = Fix::replace(spot, &version.value, "", "");
-            let replacements = replacements(&version.value, moves).into_iter();
-            if let (Some(fix), Some((from, to))) = (written, replacements.last()) {
-                found.push((fix.spot, from, to));
-            }
-        }
-        Ok(found)
-    })?;
-    let mut all: Vec<(Spot, String, String)> = Vec::new();
-    for found in fleet_check.results.into_iter().flatten() {
-        if all.iter().all(|(spot, ..)| *spot != found.0) {
-            all.push(found);
-        }
-    }
-    Ok(all)
-}
-
-/// The edits of a file's map of Kubernetes versions: where an entry moved to a newer patch, so does the version.
-fn version_map(workspace: &Workspace, source: &Source, moves: &Moves) -> Vec<Edit> {
-    let Ok(values) = yaml_tree::values(&source.text, FileId(0), workspace.engine) else {
-        return Vec::new();
-    };
-    let mut edits = Vec::new();
-    for path in VERSION_MAPS {
-        for entry in values.entries(path) {
-            let Some(text) = entry.node.value.as_str() else {
-                continue;
-            };
-            let place = entry.node.place;
-            for (from, to) in replacements(text, moves) {
-                let at = Target::Place(place.start as usize..place.end as usize);
-                let only = None;
-                edits.push(Edit::Replace { at, from, to, only });
-            }
-        }
-    }
-    edits
 }
