@@ -157,15 +157,12 @@ shared.yaml:5
 +cluster: {capm3: {image_key: ubuntu-noble-plain-rke2-1-31-8}}
 "#]],
     );
-    // Of two fixes of one place the first is made and the other reported.
+    // Of two fixes of one place neither is made.
     let own = catalogs.map(|catalog| catalog + &cluster(""));
     fix(&two(&shared, &own[0], &own[1])).join("\n").is(str![[r#"
-fixed shared.yaml:1:30: `cluster.capm3.image_key: ubuntu-noble-plain-rke2-1-31-8`
-not fixed shared.yaml:1:30: `cluster.capm3.image_key: ubuntu-noble-plain-rke2-1-31-8` has changed this place, so `cluster.capm3.image_key: ubuntu-novel-plain-rke2-1-31-8` cannot
-shared.yaml:1
--cluster: {capm3: {image_key: ubuntu-nobel-plain-rke2-1-31-8}}
-+cluster: {capm3: {image_key: ubuntu-noble-plain-rke2-1-31-8}}
-error[unknown-image]: image `ubuntu-noble-plain-rke2-1-31-8` is not in the catalog
+not fixed shared.yaml:1:30: `cluster.capm3.image_key: ubuntu-novel-plain-rke2-1-31-8` is wanted for this place too, so neither edit is made
+not fixed shared.yaml:1:30: `cluster.capm3.image_key: ubuntu-noble-plain-rke2-1-31-8` is wanted for this place too, so neither edit is made
+error[unknown-image]: image `ubuntu-nobel-plain-rke2-1-31-8` is not in the catalog
 "#]]);
 }
 

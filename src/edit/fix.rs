@@ -147,6 +147,15 @@ fn apply_fixes(source: &Source, fixes: &[&Fix], engine: Engine) -> (String, Vec<
     let mut outcomes = Vec::new();
     let mut last: Option<&Fix> = None;
     for fix in fixes {
+        let is_rival = |other: &&&Fix| other.spot == fix.spot && other.value != fix.value;
+        if let Some(rival) = fixes.iter().find(is_rival) {
+            let why = format!(
+                "`{}` is wanted for this place too, so neither edit is made",
+                rival.text
+            );
+            outcomes.push(((*fix).clone(), Err(why)));
+            continue;
+        }
         if let Some(first) = last.filter(|last| last.spot.end > fix.spot.start) {
             let why = format!(
                 "`{}` has changed this place, so `{}` cannot",
