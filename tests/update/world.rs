@@ -173,9 +173,9 @@ fn a_registry_without_a_list_leads_to_the_other_ways() {
 }
 
 #[test]
-fn an_emptied_repository_has_no_image_and_any_other_failure_stops_the_update() {
-    for status in [404, 403] {
-        let registry = filled();
+fn an_image_whose_tags_are_not_listed_is_not_removed() {
+    let refusals = table([404, 403], |status| {
+        let (registry, status) = (filled(), *status);
         registry.hook(move |request, _| {
             let is_list = request
                 .path
@@ -183,20 +183,33 @@ fn an_emptied_repository_has_no_image_and_any_other_failure_stops_the_update() {
             is_list.then(|| Reply::new(status, "{}"))
         });
         let stage = project_of(&registry, "", BEFORE);
-        if status == 404 {
-            assert_raised(&stage, &registry, "", &AFTER[..1]);
-        } else {
-            assert_refused(
-                &stage,
-                &registry,
-                "0.4.13",
-                str![[r#"
-error: oci://HOST/sylva/builder/opensuse-15-6-plain-rke2-1-31-8: `HOST` answered 403 to a request for sylva/builder/opensuse-15-6-plain-rke2-1-31-8 without credentials
+        let before = stage.texts();
+        let run = stage.run("update 0.4.13").exit(2);
+        assert_eq!(stage.texts(), before);
+        said(&run, &registry).lines().map(str::to_owned).collect()
+    });
+    refusals.is(str![[r#"
+404
+    error: oci://HOST/sylva/builder/opensuse-15-6-plain-rke2-1-31-8: `HOST` answered 404 (not found)
+      help: say what the version offers: `--releases URL`, `--release-notes FILE` or `--images FILE`
+403
+    error: oci://HOST/sylva/builder/opensuse-15-6-plain-rke2-1-31-8: `HOST` answered 403 to a request for sylva/builder/opensuse-15-6-plain-rke2-1-31-8 without credentials
+      help: say what the version offers: `--releases URL`, `--release-notes FILE` or `--images FILE`
 
-"#]],
-            );
-        }
-    }
+"#]]);
+}
+
+#[test]
+fn an_emptied_repository_that_the_catalog_does_not_name_is_passed_over() {
+    let registry = filled();
+    registry.image("sylva/builder/ubuntu-noble-plain-rke2-1-30-1", "0.4.1", &[]);
+    registry.hook(|request, _| {
+        let is_list = request
+            .path
+            .starts_with("/v2/sylva/builder/ubuntu-noble-plain-rke2-1-30-1/tags/list");
+        is_list.then(|| Reply::new(404, "{}"))
+    });
+    assert_raised(&project_of(&registry, "", BEFORE), &registry, "", AFTER);
 }
 
 #[test]
