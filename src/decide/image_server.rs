@@ -12,7 +12,7 @@ use go_template::regexp::quote_meta;
 use serde::Serialize;
 use yaml_tree::place::Place;
 
-use super::matching::{IMAGE_KEY, PatternCache, REGISTRY_KEY, matching};
+use super::matching::{IMAGE_KEY, PatternCache, REGISTRY_KEY, server_images};
 use super::selected::images_to_serve;
 use crate::model::cluster::{ClusterOrigin, PoolName};
 use crate::model::cluster_view::{ClusterView, SelectedPool};
@@ -272,17 +272,21 @@ fn selectors(
             };
             terms.insert(fact::K8S_VERSION, pattern);
         }
-        let served = matching(
+        let served = server_images(
             &selector(&terms),
             server.cluster.library,
             &server.images,
             settings.matching,
             &PatternCache::default(),
         );
-        let is_exact = |served: Vec<ImageKey>| served.iter().all(|key| needed.contains(key));
+        let is_exact = |served: Vec<ImageKey>| {
+            served.iter().all(|key| needed.contains(key))
+                && images.iter().all(|it| served.contains(&it.key))
+        };
         // Without a term all images are served, whatever comes.
         if terms.is_empty() || !served.is_ok_and(is_exact) {
-            let keys: Vec<String> = images.iter().map(|it| quote_meta(&it.name)).collect();
+            let keys = images.iter().map(|it| key_pattern(it));
+            let keys: Vec<String> = keys.collect();
             terms = BTreeMap::from([(IMAGE_KEY, keys.join("|"))]);
         }
         let name = match words[..] {
@@ -292,6 +296,15 @@ fn selectors(
         (name, terms)
     });
     named.collect()
+}
+
+/// What an image is called, here and by the chart where it gathers facts (docs/sylva.md#the-catalog).
+fn key_pattern(image: &Image) -> String {
+    let name = quote_meta(&image.name);
+    match image.registry.as_ref().filter(|_| image.built) {
+        Some(registry) => format!("({}--)?{name}", quote_meta(registry)),
+        None => name,
+    }
 }
 
 fn selector(terms: &BTreeMap<&'static str, String>) -> Selector {

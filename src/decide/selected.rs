@@ -103,7 +103,7 @@ pub fn images_to_serve(
     let mut keys: BTreeSet<ImageKey> = selected.chain(by_url).cloned().collect();
     for (_, selector) in &cluster.additional_selectors {
         // A selector that is refused serves nothing; the rules say so.
-        let found = matching::matching(selector, cluster.library, images, mode, patterns);
+        let found = matching::server_images(selector, cluster.library, images, mode, patterns);
         keys.extend(found.unwrap_or_default());
     }
     keys.into_iter().collect()

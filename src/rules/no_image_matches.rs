@@ -13,7 +13,7 @@ use crate::model::name::same_value;
 use crate::model::proposal::Proposal;
 use crate::model::rule::{Level, RuleId};
 use crate::model::selection::{Candidate, Difference, Outcome, Selection};
-use crate::model::selector::{Selector, Term, Wanted};
+use crate::model::selector::{Matching, Selector, Term, Wanted};
 use crate::rules::ClusterInput;
 
 /// Looks at every node pool, and at what is served beside their images.
@@ -42,12 +42,12 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
 /// Additional selectors of the image server of which each image is known to differ: they serve nothing.
 fn check_additional_selectors(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
     let images = &input.view.images;
-    let (mode, patterns) = (input.settings.matching, PatternCache::default());
+    let patterns = PatternCache::default();
     for (name, selector) in &input.view.cluster.additional_selectors {
         let Some(first) = selector.terms.first().filter(|_| !is_at_fault(selector)) else {
             continue;
         };
-        let candidates = candidates(selector, images, mode, &patterns);
+        let candidates = candidates(selector, images, Matching::Exact, &patterns);
         // What only a name says, or nothing, another fact may be.
         let is_known = |candidate: &Candidate| {
             let facts = images.get(&candidate.key).map(|image| &image.facts);
@@ -74,7 +74,14 @@ fn check_additional_selectors(input: &ClusterInput<'_>, findings: &mut Vec<Findi
                 it.wanted
             )
         });
-        findings.push(finding.helps(differences));
+        // What a cluster writes with a `v` no image has with one.
+        let is_prefixed =
+            |it: &&Difference| it.fact == fact::K8S_VERSION && it.wanted.starts_with('v');
+        let bare = nearest.differs.iter().find(is_prefixed).map(|it| {
+            let bare = it.wanted.trim_start_matches('v');
+            format!("an image's version has no `v`: `{path}.k8s-version: '{bare}'`")
+        });
+        findings.push(finding.helps(bare.into_iter().chain(differences)));
     }
 }
 

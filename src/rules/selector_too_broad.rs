@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use capi::image::{Image, ImageKey};
 
-use crate::decide::matching::{PatternCache, REGISTRY_KEY, matching};
+use crate::decide::matching::{PatternCache, REGISTRY_KEY, server_images};
 use crate::model::cluster::Pool;
 use crate::model::cluster_view::SelectedPool;
 use crate::model::finding::Finding;
@@ -57,20 +57,17 @@ fn spanning_selectors(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
             continue;
         };
         let (images, mode) = (&input.view.images, input.settings.matching);
-        let found = matching(
-            selector,
-            cluster.library,
-            images,
-            mode,
-            &PatternCache::default(),
-        );
+        let patterns = PatternCache::default();
+        let found = server_images(selector, cluster.library, images, mode, &patterns);
         let found: Vec<_> = found.iter().flatten().filter_map(of_registry).collect();
         let twin = |(image, registry): &(&Image, &str)| {
             let mut others = found.iter();
             others.any(|(other, of)| other.artifact == image.artifact && of != registry)
         };
         let spanned: Vec<_> = found.iter().filter(|it| twin(it)).collect();
-        if spanned.is_empty() || selector.term(REGISTRY_KEY).is_some() {
+        let registries: BTreeSet<&str> = spanned.iter().map(|(_, registry)| *registry).collect();
+        let term = selector.term(REGISTRY_KEY);
+        if spanned.is_empty() || term.is_some_and(|term| is_naming(term, &registries)) {
             continue;
         }
         let keys: Vec<String> = spanned
@@ -81,7 +78,6 @@ fn spanning_selectors(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
             "`{name}` serves images of several releases: {}",
             keys.join(", ")
         );
-        let registries: BTreeSet<&str> = spanned.iter().map(|(_, registry)| *registry).collect();
         let path = "os_image_server_additional_selectors";
         let help = registries.into_iter().map(|registry| {
             let term = exact_term(REGISTRY_KEY, registry);
@@ -90,11 +86,26 @@ fn spanning_selectors(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
         let finding = Finding::new(RuleId::SelectorTooBroad, message)
             .with_subject(input.subject(None))
             .with_label(
-                input.spot(first.key_place),
-                "this selector names no registry",
+                input.spot(term.unwrap_or(first).key_place),
+                match term {
+                    Some(_) => "this matches several registries",
+                    None => "this selector names no registry",
+                },
             );
         findings.push(finding.helps(help));
     }
+}
+
+/// Whether a term names each of these registries: who writes `sylva|sylva-n-1` means both.
+fn is_naming(term: &Term, registries: &BTreeSet<&str>) -> bool {
+    let Wanted::Pattern(pattern) = &term.wanted else {
+        return false;
+    };
+    let names = pattern.trim_matches(['(', ')']).split('|');
+    let names: Vec<String> = names.map(remove_escapes).collect();
+    registries
+        .iter()
+        .all(|registry| names.iter().any(|name| name == registry))
 }
 
 fn breakout_finding(input: &ClusterInput<'_>, pool: &Pool, term: &Term, pattern: &str) -> Finding {

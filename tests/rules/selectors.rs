@@ -50,6 +50,7 @@ os: ubuntu
     warning - [os] => sylva | os_image_server_additional_selectors.more.oci-image-registry-key: sylva | sylva-n-1 | os_image_server_additional_selectors.more.oci-image-registry-key: sylva-n-1
 os: ubuntu, oci-image-registry-key: sylva
 os: ubuntu, oci-image-registry-key: '.*'
+    warning - [oci-image-registry-key] => sylva | os_image_server_additional_selectors.more.oci-image-registry-key: sylva | sylva-n-1 | os_image_server_additional_selectors.more.oci-image-registry-key: sylva-n-1
 os: opensuse
 hardend: true
 

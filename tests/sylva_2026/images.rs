@@ -3,7 +3,7 @@
 use snapbox::str;
 
 use super::{gathered, locked, sylva, two_releases};
-use crate::support::stage::{assert_text, project};
+use crate::support::stage::{Is, assert_text, project, table};
 
 #[test]
 fn images_of_two_builders_are_proven_by_their_annotations() {
@@ -131,7 +131,8 @@ fn an_additional_selector_that_serves_nothing_is_reported() {
             + &found("{_os_images_key_: 'ubuntu.*'}")
             // Of no image is this known.
             + &found("{flavor: minimal}")
-            + &found("{os: 15.6}")),
+            + &found("{os: 15.6}")
+            + &found("{k8s-version: 'v1\\.33\\..*'}")),
         str![[r#"
 warning[no-image-matches]: no image matches `os_image_server_additional_selectors.more`, so it serves none
   --> values.yaml:17:10
@@ -157,11 +158,88 @@ warning[no-image-matches]: no image matches `os_image_server_additional_selector
    |
    = cluster: mgmt
    = help: `sylva--ubuntu-noble-hardened-rke2-1-33` has `_os_images_key_: sylva--ubuntu-noble-hardened-rke2-1-33`, and it wants `ubuntu.*`
+warning[no-image-matches]: no image matches `os_image_server_additional_selectors.more`, so it serves none
+  --> values.yaml:17:10
+   |
+17 |   more: {k8s-version: 'v1\.33\..*'}
+   |          ^^^^^^^^^^^ this selector
+   |
+   = cluster: mgmt
+   = help: an image's version has no `v`: `os_image_server_additional_selectors.more.k8s-version: '1\.33\..*'`
+   = help: `sylva--ubuntu-noble-hardened-rke2-1-33` has `k8s-version: 1.33.13+rke2r1`, and it wants `v1\.33\..*`
 
 "#]],
     );
     std::fs::remove_file(stage.path().join("metalmark.lock")).expect("the lock");
     assert_eq!(found("{k8s-version: '1\\.35\\..*'}"), "");
+}
+
+#[test]
+fn an_additional_selector_spans_generations_unless_it_names_each() {
+    let said = table(
+        [
+            "sylva-n-[12]",
+            ".*",
+            "sylva-n-1|sylva-n-2",
+            "(sylva-n-2|sylva-n-1)",
+            "sylva-n-2",
+        ],
+        |pattern| {
+            let stage = locked("generations");
+            let wide = "wide: {os: ubuntu, k8s-flavor: rke2, k8s-version: '1\\.32\\..*'";
+            stage.edit(
+                "values.yaml",
+                wide,
+                &format!("{wide}, oci-image-registry-key: '{pattern}'"),
+            );
+            let found = stage.check_with("mgmt");
+            found
+                .of_rule("selector-too-broad")
+                .into_iter()
+                .map(str::to_owned)
+                .collect()
+        },
+    );
+    said.is(str![[r#"
+sylva-n-[12]
+    warning[selector-too-broad] mgmt values.yaml:17:66 `oci-image-registry-key` => sylva-n-1 | os_image_server_additional_selectors.wide.oci-image-registry-key: sylva-n-1 | sylva-n-2 | os_image_server_additional_selectors.wide.oci-image-registry-key: sylva-n-2
+.*
+    warning[selector-too-broad] mgmt values.yaml:17:66 `oci-image-registry-key` => sylva-n-1 | os_image_server_additional_selectors.wide.oci-image-registry-key: sylva-n-1 | sylva-n-2 | os_image_server_additional_selectors.wide.oci-image-registry-key: sylva-n-2
+sylva-n-1|sylva-n-2
+(sylva-n-2|sylva-n-1)
+sylva-n-2
+
+"#]]);
+}
+
+#[test]
+fn an_image_of_an_older_generation_that_only_the_export_has_is_in_the_catalog() {
+    let image = "ubuntu-noble-plain-rke2-1-35";
+    let listed =
+        format!("sylva_diskimagebuilder_images: {{{image}: {{os_images_oci_registry: sylva}}}}\n");
+    let values = two_releases("", &listed)
+        .replace("1.35.6", "1.35.1")
+        .replace(
+            "os: ubuntu",
+            "os: ubuntu, oci-image-registry-key: sylva-n-1",
+        );
+    let judged = |tag: &str| {
+        let exported = gathered(&format!("sylva-n-1--{image}"), image, tag, "1.35.1+rke2r1");
+        let exported = exported.replace("uri:", "oci-image-registry-key: sylva-n-1, uri:");
+        let stage = project()
+            .cluster("edge", &values)
+            .settings("images: {facts: [info.yaml]}")
+            .file("info.yaml", format!("os_images:\n{exported}"));
+        stage.check().pool_lines()
+    };
+    // What was exported of another release is none of the registry's images.
+    table(["0.7.14", "0.7.13"], |tag| judged(tag)).is(str![[r#"
+0.7.14
+    edge/control-plane v1.35.1+rke2r1 (edge.yaml:5:24): proven, sylva-n-1--ubuntu-noble-plain-rke2-1-35 (edge.yaml:5:135) holds 1.35.1+rke2r1 (info.yaml:2:193)
+0.7.13
+    edge/control-plane v1.35.1+rke2r1 (edge.yaml:5:24): unknown (no image matches its selector)
+
+"#]]);
 }
 
 #[test]

@@ -117,6 +117,43 @@ site-b/control-plane v1.32.11 (clusters/site-b/values.yaml:1:24): proven, sylva-
 }
 
 #[test]
+fn a_wave_into_another_generation_says_what_keeps_it_from_being_applied() {
+    let stage = locked("two-step-upgrade");
+    let before = stage.texts();
+    let _ = stage.run("plan --to 1.34 --apply 1").exit(1).screen(str![[r#"
+not applied: site-b: its files do not make it run 1.33.13 after the edits; node pool `control-plane` does not boot `sylva--ubuntu-noble-plain-kubeadm-1-33`, which is of `sylva`: let its selectors take that registry first, by `cluster.os_image_selector_autoselect_registries` or `oci-image-registry-key`
+not applied: site-b: error[no-image-matches]: no image matches the selector
+
+"#]]);
+    assert_eq!(stage.texts(), before);
+}
+
+/// Whatever `matching` is: the library in the cluster matches them.
+#[test]
+fn an_additional_selector_serves_what_the_library_matches() {
+    let stage = locked("two-step-upgrade");
+    stage.edit(
+        "values.yaml",
+        "os_image_server_additional_selectors: {}\n",
+        "os_image_server_additional_selectors: {vv: {k8s-version: 'v1\\.32\\..*', oci-image-registry-key: sylva-n-1}}\n",
+    );
+    let stdout = stage.run("plan --to 1.34 mgmt").exit(0).outcome.stdout;
+    let lines = stdout.lines().filter(|line| line.contains("-1-32"));
+    assert_text(
+        &lines.collect::<Vec<_>>().join("\n"),
+        str![[r#"
+  now  ubuntu-noble-plain-kubeadm-1-32:0.7.14  site-b  still run it  not selected
+  to 1.34  ubuntu-noble-plain-kubeadm-1-32:0.7.14  site-b  still run it  not selected
+"#]],
+    );
+    stage.check().findings(str![[r#"
+warning[image-not-enabled] mgmt values.yaml:11:3 `sylva-n-1--ubuntu-noble-plain-kubeadm-1-32` => os_image_server_additional_selectors.ubuntu-kubeadm-sylva-n-1: {k8s-flavor: 'kubeadm', k8s-version: '1\.32\..*', oci-image-registry-key: 'sylva-n-1', os: 'ubuntu'}
+warning[no-image-matches] mgmt values.yaml:17:45 `k8s-version` => v | os_image_server_additional_selectors.vv.k8s-version: '1\.32\..*' | sylva-n-1--ubuntu-noble-plain-kubeadm-1-31 | k8s-version: 1.31.14 | v1\.32\..*
+
+"#]]);
+}
+
+#[test]
 fn an_image_that_a_management_cluster_does_not_list_is_missing() {
     let stage = locked("two-step-upgrade");
     stage.edit(

@@ -110,8 +110,10 @@ impl<'a> Compiled<'a> {
                 Wanted::Invalid(kind) => (*kind).to_owned(),
             },
             has: match mode {
-                Matching::Exact => term.upstream_fact(image).map(|fact| fact.value.to_string()),
-                Matching::Normalized => term.text(image).map(str::to_owned),
+                Matching::Exact if &*term.term.fact != IMAGE_KEY => {
+                    term.upstream_fact(image).map(|fact| fact.value.to_string())
+                }
+                _ => term.text(image).map(str::to_owned),
             },
         };
         let terms = self.terms.iter();

@@ -64,8 +64,27 @@ pub fn select(
     selection
 }
 
-/// The images that a selector matches as written, not finalized: the additional selectors of the image server
-/// (docs/sylva.md#the-image-server).
+/// The images that the image server serves for an additional selector: nobody finalizes it, and Sylva's library alone matches it, as it
+/// is written (docs/sylva.md#the-image-server). An image of which only the name says the version may be among them.
+pub fn server_images(
+    selector: &Selector,
+    library: Library,
+    images: &Images,
+    mode: Matching,
+    cache: &PatternCache,
+) -> Result<Vec<ImageKey>, String> {
+    validate(selector, library)?;
+    let found = find(&Compiled::new(selector, cache), images);
+    let mut keys = found.exact?;
+    if mode == Matching::Normalized {
+        keys.extend(found.possible);
+        keys.sort();
+        keys.dedup();
+    }
+    Ok(keys)
+}
+
+/// The images that a selector matches as written, not finalized.
 pub fn matching(
     selector: &Selector,
     library: Library,
