@@ -2,13 +2,15 @@
 
 use capi::image::{Image, ImageKey, Origin, fact};
 
-use crate::model::cluster::Choice;
+use crate::decide::matching::{PatternCache, candidates};
+use crate::model::cluster::{Choice, Pool};
 use crate::model::cluster_view::SelectedPool;
 use crate::model::finding::Finding;
-use crate::model::rule::RuleId;
-use crate::model::selection::Outcome;
+use crate::model::lock::is_lockable;
+use crate::model::rule::{Level, RuleId};
+use crate::model::selection::{Outcome, Selection};
 use crate::model::selector::Matching;
-use crate::rules::ClusterInput;
+use crate::rules::{ClusterInput, entry_path};
 
 /// Looks at every node pool.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
@@ -21,8 +23,15 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
         };
         let image = selection.image().catalog_key();
         let image = image.and_then(|key| input.view.images.get(key));
-        if image.is_some_and(is_guessed) {
-            continue;
+        if let Some(image) = image {
+            let unsaid = unsaid_facts(input, selection, image);
+            if !unsaid.is_empty() {
+                findings.push(unsaid_finding(input, pool, image, &unsaid));
+                continue;
+            }
+            if is_guessed(image) {
+                continue;
+            }
         }
         let (here, other) = (answer(&selection.outcome), answer(other));
         let message = match input.settings.matching {
@@ -48,6 +57,54 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
         });
     }
 }
+
+/// The facts that a selector wants and that only the name of the user's own image says. Of one that no registry has, Sylva learns no
+/// more than its entry says.
+fn unsaid_facts(input: &ClusterInput<'_>, selection: &Selection, image: &Image) -> Vec<String> {
+    if image.built || is_lockable(image) {
+        return Vec::new();
+    }
+    let (selector, patterns) = (&selection.finalized, PatternCache::default());
+    let all = candidates(selector, &input.view.images, Matching::Exact, &patterns);
+    let differs = all.into_iter().filter(|it| it.key == image.key);
+    let differs = differs.flat_map(|it| it.differs).map(|it| it.fact);
+    let is_unsaid = |fact: &String| {
+        let known = image.facts.get(fact);
+        known.is_none_or(|known| known.origin == Origin::Name)
+    };
+    differs.filter(is_unsaid).collect()
+}
+
+/// That an entry lacks them. What is written for a chart has them as little.
+fn unsaid_finding(
+    input: &ClusterInput<'_>,
+    pool: &Pool,
+    image: &Image,
+    unsaid: &[String],
+) -> Finding {
+    let entry = entry_path(image);
+    let facts: Vec<String> = unsaid.iter().map(|fact| format!("`{fact}`")).collect();
+    let facts = facts.join(", ");
+    let message =
+        format!("Sylva's own matching resolves to no image: `{entry}` does not say {facts}");
+    let finding = Finding::new(RuleId::MatchingDiffers, message)
+        .with_subject(input.subject_with(pool, &image.key))
+        .with_label(
+            input.spot(image.place),
+            "only its name says what the selector wants",
+        )
+        .with_label(input.spot(pool.choice.place()), "this selector")
+        .help(format!("add {facts} to `{entry}`, as the image has them"));
+    let mut outputs = input.settings.outputs.iter();
+    if outputs.any(|output| output.target != MANIFESTS) {
+        finding.unless_set(Level::Error)
+    } else {
+        finding
+    }
+}
+
+/// The target that needs no chart to find the images.
+const MANIFESTS: &str = "manifests";
 
 /// Whether an image's version is known from its name alone: Sylva matches what the artifact says, which is not known here.
 fn is_guessed(image: &Image) -> bool {

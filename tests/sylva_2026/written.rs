@@ -5,7 +5,7 @@ use sha2::{Digest as _, Sha256};
 use snapbox::str;
 
 use super::{gathered, serve, two_releases};
-use crate::support::stage::{Stage, assert_text, changes, project};
+use crate::support::stage::{Is, Stage, assert_text, changes, project, table};
 
 /// A cluster of OpenStack with a selector, and images of which only the names are known.
 const NAMES: &str = "\
@@ -106,6 +106,55 @@ fn facts_that_only_a_name_says_are_refused_by_each_target() {
             "{target}: {text}"
         );
     }
+}
+
+#[test]
+fn an_image_of_the_user_says_itself_what_its_selector_wants() {
+    let name = "ubuntu-noble-plain-rke2-1-31-8";
+    let sum = "a".repeat(64);
+    let said = table(
+        [
+            "",
+            ", os: ubuntu",
+            ", os: ubuntu, k8s-flavor: rke2",
+            ", os: ubuntu, k8s-flavor: rke2, k8s-version: 1.31.8+rke2r1",
+        ],
+        |facts| {
+            let image = format!(
+                "os_images: {{{name}: {{uri: 'https://images.example.org/a.raw', filename: a.raw, image-format: raw, sha256: {sum}{facts}}}}}\n"
+            );
+            let values = two_releases("", &image).replace("1.35.6", "1.31.8");
+            let [of_chart, of_manifests] = ["helm-values", "manifests"].map(|target| {
+                let stage = project()
+                    .cluster("edge", &values)
+                    .settings(&format!("outputs: [{{target: {target}, path: out}}]"));
+                let stderr = stage.run("render --output concise").outcome;
+                let lines = (stderr.stdout + &stderr.stderr)
+                    .lines()
+                    .map(|line| format!("{target}: {line}"))
+                    .collect::<Vec<_>>();
+                lines
+            });
+            of_chart
+                .into_iter()
+                .chain(of_manifests)
+                .filter(|line| line.contains("matching-differs"))
+                .collect()
+        },
+    );
+    said.is(str![[r#"
+
+    helm-values: edge.yaml:4:13: error[matching-differs]: Sylva's own matching resolves to no image: `os_images.ubuntu-noble-plain-rke2-1-31-8` does not say `k8s-flavor`, `k8s-version`, `os` (cluster edge, pool control-plane)
+    manifests: edge.yaml:4:13: warning[matching-differs]: Sylva's own matching resolves to no image: `os_images.ubuntu-noble-plain-rke2-1-31-8` does not say `k8s-flavor`, `k8s-version`, `os` (cluster edge, pool control-plane)
+, os: ubuntu
+    helm-values: edge.yaml:4:13: error[matching-differs]: Sylva's own matching resolves to no image: `os_images.ubuntu-noble-plain-rke2-1-31-8` does not say `k8s-flavor`, `k8s-version` (cluster edge, pool control-plane)
+    manifests: edge.yaml:4:13: warning[matching-differs]: Sylva's own matching resolves to no image: `os_images.ubuntu-noble-plain-rke2-1-31-8` does not say `k8s-flavor`, `k8s-version` (cluster edge, pool control-plane)
+, os: ubuntu, k8s-flavor: rke2
+    helm-values: edge.yaml:4:13: error[matching-differs]: Sylva's own matching resolves to no image: `os_images.ubuntu-noble-plain-rke2-1-31-8` does not say `k8s-version` (cluster edge, pool control-plane)
+    manifests: edge.yaml:4:13: warning[matching-differs]: Sylva's own matching resolves to no image: `os_images.ubuntu-noble-plain-rke2-1-31-8` does not say `k8s-version` (cluster edge, pool control-plane)
+, os: ubuntu, k8s-flavor: rke2, k8s-version: 1.31.8+rke2r1
+
+"#]]);
 }
 
 /// From Sylva 1.6 an image of the chart's catalog has the key `REGISTRY--NAME`: what is written selects it by either key.
