@@ -14,7 +14,7 @@ pub(super) fn not_owned(shown: &str, by: Option<&str>, subject: Subject) -> Find
     };
     let message = format!("`{shown}` would be overwritten, and its first line {line}");
     refusal(RuleId::FileNotOwned, message, shown, subject)
-        .help("move the file away if it is yours, or run with `--adopt` to overwrite it")
+        .help("move the file away if it is yours, or overwrite it: `metalmark render --adopt`, or `--adopt` of the `bundle` command")
 }
 
 /// A file that the project takes for input says that it is rendered, and nothing renders it.

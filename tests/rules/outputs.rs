@@ -14,7 +14,7 @@ fn file_not_owned() {
 error[file-not-owned]: `rendered/edge.yaml` would be overwritten, and its first line does not say that metalmark rendered it
 --> rendered/edge.yaml
  = cluster: edge
- = help: move the file away if it is yours, or run with `--adopt` to overwrite it
+ = help: move the file away if it is yours, or overwrite it: `metalmark render --adopt`, or `--adopt` of the `bundle` command
 
 1 error in 1 cluster; 1 node pool checked: 1 proven
 

@@ -5,6 +5,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use capi::image::ImageKey;
 use yaml_tree::engine::Engine;
 use yaml_tree::place::{Source, Sources};
 
@@ -15,6 +16,7 @@ use crate::edit::{fix, own_layer, step, texts};
 use crate::error::Error;
 use crate::model::cluster::ClusterOrigin;
 use crate::model::fix::Fix;
+use crate::model::name::split_registry;
 use crate::output;
 use crate::pipeline::fleet::Fleet;
 use crate::pipeline::{Terminal, Verdict};
@@ -222,8 +224,9 @@ impl Apply<'_> {
                     let step = self.step(it);
                     let runs = after.plans[index].from.as_ref() == Some(&step.version);
                     let why = format!(
-                        "its files do not make it run {} after the edits",
-                        it.version
+                        "its files do not make it run {} after the edits{}",
+                        it.version,
+                        describe_missed(&self.plans.states[index], state, step)
                     );
                     (runs && boots(state, step), why)
                 }
@@ -313,6 +316,30 @@ impl Edits {
             self.files.push(file);
         }
     }
+}
+
+/// The first pool that does not boot the image of a step, and why, if that is of another registry than what it boots.
+fn describe_missed(before: &[PoolState], after: &[PoolState], step: &PlanStep) -> String {
+    let missed = before.iter().zip(after).find_map(|(before, after)| {
+        let wanted = step.images.get(&after.name.to_string())?;
+        (after.image.as_ref() != Some(wanted)).then_some((before, wanted))
+    });
+    let Some((before, wanted)) = missed else {
+        return String::new();
+    };
+    let registry = split_registry(wanted).0;
+    let is_other = |image: &ImageKey| split_registry(image).0 != registry;
+    let why = match registry {
+        Some(registry) if before.image.as_ref().is_some_and(is_other) => format!(
+            ", which is of `{registry}`: let its selectors take that registry first, by \
+             `cluster.os_image_selector_autoselect_registries` or `oci-image-registry-key`"
+        ),
+        _ => String::new(),
+    };
+    format!(
+        "; node pool `{}` does not boot `{wanted}`{why}",
+        before.name
+    )
 }
 
 /// Whether pools boot the images of a step.
