@@ -36,27 +36,73 @@ pub struct ReadCatalog {
 }
 
 impl Catalog {
-    /// The registries that images come from, and that are not switched off (docs/sylva.md#the-catalog).
+    /// The registries that images come from; of the builders' those that are not switched off (docs/sylva.md#the-catalog).
     pub fn registries_of_images(&self) -> BTreeSet<Arc<str>> {
-        let named = { self.entries.iter() }.filter_map(|entry| self.registry_of(entry));
-        let is_on = |name: &&Arc<str>| {
+        let is_on = |entry: &CatalogEntry, name: &Arc<str>| {
             let registry = self.registries.get(&**name);
-            registry.is_none_or(|registry| registry.enabled)
+            !entry.built || registry.is_none_or(|registry| registry.enabled)
         };
-        named.filter(is_on).cloned().collect()
+        if self.has_list() {
+            let named = { self.entries.iter() }.filter_map(|entry| {
+                let name = self.registry_of(entry)?;
+                is_on(entry, name).then(|| Arc::clone(name))
+            });
+            named.collect()
+        } else {
+            // The images that other sources list may be of any.
+            self.registries.keys().cloned().collect()
+        }
+    }
+
+    /// Whether it has a builder's list. Without one, the images that other sources list are its images.
+    pub fn has_list(&self) -> bool {
+        self.entries.iter().any(|entry| entry.built)
     }
 
     /// The registry of an entry: the one that it names; of `os_images`, the one that the chart's fact or the key `REGISTRY--NAME`
-    /// says, if there is such a registry (docs/sylva.md#the-catalog).
+    /// says, if there is such a registry (docs/sylva.md#the-catalog), else the one that its reference is of.
     pub fn registry_of<'c>(&'c self, entry: &'c CatalogEntry) -> Option<&'c Arc<str>> {
         if entry.built {
             return entry.registry.as_ref().map(|name| &name.value);
         }
         let mut properties = entry.properties.iter();
         let fact = properties.find(|(name, _)| **name == *fact::OCI_REGISTRY);
-        let of_key = split_registry(&entry.name.value).0;
-        let name = fact.map(|(_, said)| &*said.value).or(of_key)?;
-        self.registries.get_key_value(name).map(|(name, _)| name)
+        let fact = fact.map(|(_, said)| &*said.value);
+        let reference = entry.own_reference().map(|uri| &*uri.value);
+        self.find_registry(&entry.name.value, fact, reference)
+    }
+
+    /// The registry of an image that no builder's list has, by its key, the chart's fact and its reference.
+    pub fn find_registry(
+        &self,
+        key: &str,
+        fact: Option<&str>,
+        reference: Option<&str>,
+    ) -> Option<&Arc<str>> {
+        let name = fact.or(split_registry(key).0);
+        let named = name.and_then(|name| self.registries.get_key_value(name));
+        let found = named.map(|(name, _)| name);
+        found.or_else(|| self.registry_of_reference(reference?))
+    }
+
+    /// The registry below whose `url` a reference is: of several, as generations of images have one, the one with its tag.
+    fn registry_of_reference(&self, reference: &str) -> Option<&Arc<str>> {
+        let registries = || self.registries.iter();
+        let with_tag = registries().find(|(_, registry)| registry.has_image(reference));
+        let found = with_tag.or_else(|| registries().find(|it| it.1.is_above(reference)));
+        found.map(|(name, _)| name)
+    }
+
+    /// Whether an image that was exported from a cluster is one of an older generation: of a registry that no builder's list names, at
+    /// its tag (docs/sylva.md#the-catalog).
+    pub fn is_of_older(&self, key: &str, reference: Option<&str>) -> bool {
+        let name = split_registry(key).0;
+        let registry = name.and_then(|name| self.registries.get(name));
+        let mut built = self.entries.iter().filter(|entry| entry.built);
+        registry
+            .zip(reference)
+            .is_some_and(|(of, it)| of.has_image(it))
+            && !built.any(|entry| self.registry_of(entry).map(|it| &**it) == name)
     }
 }
 
@@ -73,6 +119,23 @@ pub struct Registry {
     pub enabled: bool,
     /// The place of its key.
     pub place: Place,
+}
+
+impl Registry {
+    /// Whether a reference is below its `url`.
+    fn is_above(&self, reference: &str) -> bool {
+        let image = { self.url.as_ref() }.and_then(|url| {
+            let image = reference.strip_prefix(url.value.trim_end_matches('/'));
+            image?.strip_prefix('/')
+        });
+        image.is_some()
+    }
+
+    /// Whether a reference is below its `url`, at its tag.
+    pub fn has_image(&self, reference: &str) -> bool {
+        let tag = reference.rsplit_once(':').map(|(_, tag)| tag);
+        self.is_above(reference) && self.tag.as_ref().map(|tag| &*tag.value) == tag
+    }
 }
 
 /// One entry of the catalog.
@@ -100,6 +163,24 @@ pub struct CatalogEntry {
     pub mistyped: Vec<(Arc<str>, &'static str)>,
     /// The place of the entry's key.
     pub place: Place,
+}
+
+impl CatalogEntry {
+    /// The reference that it gives itself.
+    pub fn own_reference(&self) -> Option<&Located<Arc<str>>> {
+        let names = [
+            fact::URI,
+            "locations.oci",
+            "locations.oci.url",
+            "locations.https",
+            "locations.https.url",
+        ];
+        let mut own = names.iter().filter_map(|name| {
+            let mut properties = self.properties.iter();
+            properties.find(|(known, _)| **known == **name)
+        });
+        own.next().map(|(_, uri)| uri)
+    }
 }
 
 /// What a source knows of one image.

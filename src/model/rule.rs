@@ -133,7 +133,7 @@ macro_rules! rules {
             SeveralImagesMatch "several-images-match" Error Values["selectors are values"] (several_images_match: cluster);
             SignatureInvalid "signature-invalid" Error;
             SignatureMissing "signature-missing" Error;
-            SignatureUnchecked "signature-unchecked" Error (signature_unchecked: workspace);
+            SignatureUnchecked "signature-unchecked" Error (signature_unchecked: cluster, workspace);
             StorageTooSmall "storage-too-small" Error Values["images are served by what values set up"] (storage_too_small: cluster);
             TagMoved "tag-moved" Error;
             TemplateEditedInPlace "template-edited-in-place" Error Change (template_edited_in_place: change);

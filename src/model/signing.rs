@@ -4,13 +4,21 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use capi::image::Image;
+use capi::image::{Image, Origin};
 use oci_artifacts::signature::PublicKey;
 use oci_artifacts::{Address, Digest, Reference};
 use yaml_tree::place::{Located, Place};
 
 /// The property of an image, or of a registry, that names the key: a PEM public key, or the path of a file that holds one.
 pub const KEY_PROPERTY: &str = "cosign_publickey";
+
+/// Every name that an entry or a record may give it.
+pub const KEY_NAMES: [&str; 4] = [
+    KEY_PROPERTY,
+    "public_key",
+    "signature.public-key",
+    "signature.public_key",
+];
 
 /// A key that the values name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,18 +52,23 @@ impl NamedKey {
     }
 }
 
+/// The key that an image's entry or its record names. What was exported from a cluster repeats the key that the chart took from a
+/// registry, so it is none of a builder's image.
+pub fn own_key(image: &Image) -> Option<NamedKey> {
+    let own = image.facts.get(KEY_PROPERTY);
+    let own = own.filter(|key| !image.built || key.origin > Origin::InfoFile);
+    let own = own.filter(|key| !key.value.trim().is_empty());
+    let own = own.map(|own| NamedKey::Text(Located::new(Arc::clone(&own.value), own.place)));
+    let mistyped = image.facts.wrong_type(KEY_PROPERTY);
+    let is_no_text = mistyped.is_some_and(|kind| kind != "null");
+    own.or_else(|| is_no_text.then_some(NamedKey::Failed(image.place)))
+}
+
 impl SigningKeys {
     /// The key that an image is to be signed with: its own, its registry's, else the default one. None where none is named.
     pub fn find_key(&self, image: &Image) -> Option<NamedKey> {
-        let facts = (!image.built).then_some(&image.facts);
-        let own = facts.and_then(|facts| facts.get(KEY_PROPERTY));
-        let own = own.filter(|key| !key.value.trim().is_empty());
-        let own = own.map(|own| NamedKey::Text(Located::new(Arc::clone(&own.value), own.place)));
-        let mistyped = facts.and_then(|facts| facts.wrong_type(KEY_PROPERTY));
-        let is_no_text = mistyped.is_some_and(|kind| kind != "null");
-        let own = own.or_else(|| is_no_text.then_some(NamedKey::Failed(image.place)));
         let registry = image.registry.as_ref();
-        let named = own.or_else(|| self.registries.get(registry?).cloned());
+        let named = own_key(image).or_else(|| self.registries.get(registry?).cloned());
         let default = self.default_key.as_ref();
         let is_of_builder = image.built || registry.is_some();
         named.or_else(|| {

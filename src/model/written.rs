@@ -8,6 +8,7 @@ use yaml_tree::place::{Located, Place, Source};
 use yaml_tree::value::{Node, Value};
 
 use super::checksum::{ChecksumKind, KINDS, is_url};
+use super::signing::{KEY_NAMES, KEY_PROPERTY};
 
 /// An image as values, a project file, an info file or an index of files writes it.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,15 +35,21 @@ impl WrittenImage {
     }
 
     /// Reads one property of the image's record: a scalar under its name, those of a map by their path (`k8s.version`), and a
-    /// list of scalars as one text (`sysexts`). A number has the digits that `file` spells it with, where it is as in a file.
+    /// list of scalars as one text (`sysexts`). A number has the digits that `file` spells it with, where it is as in a file. The key
+    /// that signs the image has one name, whatever it is called.
     pub fn read(&mut self, name: &Arc<str>, node: &Node, file: Option<&Source>) {
-        if !matches!(node.value, Value::String(_) | Value::Bool(_)) {
+        if !is_key(name) && !is_text(&node.value) {
             self.mistyped.push((Arc::clone(name), node.value.kind()));
         }
         self.read_at(name, node, file);
     }
 
     fn read_at(&mut self, path: &str, node: &Node, file: Option<&Source>) {
+        let is_key = is_key(path);
+        if is_key && !is_text(&node.value) {
+            let kind = node.value.kind();
+            self.mistyped.push((KEY_PROPERTY.into(), kind));
+        }
         let text = match &node.value {
             Value::Map(map) => {
                 for entry in map.iter() {
@@ -59,9 +66,19 @@ impl WrittenImage {
             }
             _ => text(node, file),
         };
-        let located = text.map(|text| (path.into(), Located::new(text, node.place)));
+        let name = if is_key { KEY_PROPERTY } else { path };
+        let located = text.map(|text| (name.into(), Located::new(text, node.place)));
         self.properties.extend(located);
     }
+}
+
+/// Whether it is one of the names of the key that signs an image.
+fn is_key(path: &str) -> bool {
+    KEY_NAMES.contains(&path)
+}
+
+fn is_text(value: &Value) -> bool {
+    matches!(value, Value::String(_) | Value::Bool(_))
 }
 
 fn text(node: &Node, file: Option<&Source>) -> Option<Arc<str>> {
@@ -80,7 +97,7 @@ const HTTPS: &str = "locations.https";
 
 /// Every spelling of a fact that is not its name here: the paths of a neutral record, and what was written before. Of two
 /// spellings of one fact the first counts.
-const SPELLINGS: [(&str, &str); 28] = [
+const SPELLINGS: [(&str, &str); 27] = [
     ("os.name", fact::OS),
     ("os.codename", fact::OS_RELEASE),
     ("os.version", fact::OS_RELEASE),
@@ -108,7 +125,6 @@ const SPELLINGS: [(&str, &str); 28] = [
     ("url", HTTPS),
     ("url", fact::URI),
     ("hardening", fact::FLAVOR),
-    ("signature.public-key", "cosign_publickey"),
 ];
 
 /// The word of a record for a fact: `digests.uncompressed.sha256`.

@@ -149,10 +149,8 @@ pub(super) struct ProvenanceRecord {
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
 pub(super) struct SignatureRecord {
-    /// The public key, in PEM.
+    /// The public key: PEM text, or the path of a file that holds it.
     pub public_key: Option<String>,
-    /// The reference of a detached signature.
-    pub reference: Option<String>,
 }
 
 /// Where an image is, with each provider's own keys. A location may also state facts of its own file.

@@ -1,11 +1,13 @@
 //! No key is named for an image whose signature has to be checked.
 
+use capi::image::Origin;
 use yaml_tree::place::Sources;
 
 use crate::model::finding::{Finding, Subject};
-use crate::model::lock::{Lock, LockedImage};
-use crate::model::rule::RuleId;
-use crate::rules::{ImageUse, RunScope, WorkspaceInput};
+use crate::model::lock::{Lock, LockedImage, is_lockable};
+use crate::model::rule::{Level, RuleId};
+use crate::model::signing::{KEY_PROPERTY, own_key};
+use crate::rules::{ClusterInput, ImageUse, RunScope, WorkspaceInput};
 
 /// Looks at what all clusters' keys apply to: one cluster's key is enough for an image that several boot.
 pub(super) fn workspace(input: &WorkspaceInput<'_>, findings: &mut Vec<Finding>) {
@@ -17,6 +19,46 @@ pub(super) fn workspace(input: &WorkspaceInput<'_>, findings: &mut Vec<Finding>)
         return;
     }
     findings.extend(entries_without_key(lock, sources, input.uses));
+}
+
+/// Looks at the keys that images name themselves: beside their entries and in their records. Without a lock nothing is verified with
+/// them, and of a file of a web server never.
+pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
+    let has_lock = input.view.lock.is_some();
+    let images = input.view.images.values();
+    let named = images.filter_map(|image| Some((image, own_key(image)?)));
+    // What is exported from a cluster repeats the keys that the chart took from registries.
+    let named = named.filter(|(image, _)| {
+        let key = image.facts.get(KEY_PROPERTY);
+        key.is_none_or(|key| key.origin > Origin::InfoFile)
+    });
+    let (lockable, others): (Vec<_>, Vec<_>) = named.partition(|(image, _)| is_lockable(image));
+    let lockable = if has_lock { Vec::new() } else { lockable };
+    for (images, why, help) in [
+        (
+            lockable,
+            "nothing is locked, so no signature is checked",
+            "run `metalmark lock`, and commit the lock",
+        ),
+        (
+            others,
+            "only images in a registry are signed",
+            "give the image an `oci://` reference, or remove the key",
+        ),
+    ] {
+        let Some((_, first)) = images.first() else {
+            continue;
+        };
+        let keys = images.iter().map(|(image, _)| format!("`{}`", image.key));
+        let keys: Vec<String> = keys.collect();
+        let of = if keys.len() == 1 { "image" } else { "images" };
+        let message = format!("a key is named for {of} {}, and {why}", keys.join(", "));
+        let finding = Finding::new(RuleId::SignatureUnchecked, message)
+            .with_subject(input.subject(None))
+            .unless_set(Level::Warning)
+            .with_label(input.spot(first.place()), "this key");
+        findings.push(finding.help(help));
+    }
 }
 
 /// The entries that some cluster uses, that were verified, and that none of these clusters names a key for.

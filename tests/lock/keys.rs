@@ -33,15 +33,10 @@ fn an_image_has_its_own_key_or_its_registrys_or_the_default_one() {
     let stage = site();
     let (own, of_registry, default) = (Key::new(), Key::new(), Key::new());
     let all: [&Key; 3] = [&own, &of_registry, &default];
-    let images = [
-        "a-own",
-        "b-nobody",
-        "c-registry",
-        "d-default",
-        "e-built-own",
-    ];
+    let images = ["a-own", "b-below", "c-registry", "d-default", "e-built-own"];
     write_signed(&stage, &images.map(|image| (image, &all[..])));
     stage.write("registry.pub", of_registry.pem());
+    stage.write("own.pub", own.pem());
     // As PEM, as a file, and as an expression that gives one of both.
     let values = stage.read("values.yaml");
     let (_, cluster) = values.split_once("cluster:\n").expect("a cluster");
@@ -50,16 +45,16 @@ fn an_image_has_its_own_key_or_its_registrys_or_the_default_one() {
     stage.write(
         "values.yaml",
         format!(
-            "os_images:\n  a-own:\n    {}\n    cosign_publickey: |\n        {}\n  b-nobody: {{{}}}\n\
+            "os_images:\n  a-own:\n    {}\n    cosign_publickey: |\n        {}\n  b-below: {{{}}}\n\
              sylva_diskimagebuilder_images:\n  c-registry: {{os_images_oci_registry: with}}\n  \
              d-default: {{os_images_oci_registry: without}}\n  \
-             e-built-own: {{os_images_oci_registry: with, cosign_publickey: gone.pub}}\n\
+             e-built-own: {{os_images_oci_registry: with, cosign_publickey: own.pub}}\n\
              os_images_oci_registries:\n  with: &r {{url: 'oci://registry.example.org/os', tag: 0.4.12, cosign_publickey: registry.pub}}\n  \
              without: {{<<: *r, cosign_publickey: ''}}\n\
              keys:\n  pem: |\n        {}\nsecurity: {{os_images: {{cosign_public_key: '{{{{ .Values.keys.pem }}}}'}}}}\ncluster:\n{cluster}",
             uri("a-own"),
             indented(&own),
-            uri("b-nobody"),
+            uri("b-below"),
             indented(&default),
         ),
     );
@@ -67,10 +62,10 @@ fn an_image_has_its_own_key_or_its_registrys_or_the_default_one() {
     let by = |key: &Key| Some(key.fingerprint().to_string());
     let expected = [
         by(&own),
-        None,
+        by(&of_registry),
         by(&of_registry),
         by(&default),
-        by(&of_registry),
+        by(&own),
     ];
     let expected: Vec<_> = images
         .map(str::to_owned)

@@ -4,7 +4,8 @@ use snapbox::str;
 
 use super::{gathered, serve, two_releases};
 use crate::support::cosign::Key;
-use crate::support::stage::{Run, project};
+use crate::support::layout::LayoutWriter;
+use crate::support::stage::{Is, Run, project, table};
 
 /// Locks unsigned images of a catalog whose values name a key.
 fn lock_under_a_key(catalog: &str) -> Run {
@@ -12,14 +13,19 @@ fn lock_under_a_key(catalog: &str) -> Run {
 }
 
 fn lock_under(key: &str, catalog: &str) -> Run {
+    let security = format!("security: {{os_images: {{cosign_public_key: {key:?}}}}}");
+    lock(&format!("{catalog}\n{security}"), "")
+}
+
+fn lock(catalog: &str, settings: &str) -> Run {
     let values = format!(
         "diskimage_builder_version: 0.4.12\nsylva_base_oci_registry: oci://registry.example.org/acme\n{catalog}\n\
-         security: {{os_images: {{cosign_public_key: {key:?}}}}}\n\
          cluster: {{k8s_version: v1.31.8+rke2r1, capi_providers: {{infra_provider: capm3, bootstrap_provider: cabpr}}, \
          capm3: {{image_key: ubuntu-noble-plain-rke2-1-31-8}}}}\n"
     );
     let mirrors = "registries: {mirrors: {registry.example.org/acme: 'oci-layout:registry'}}";
-    let stage = project().cluster("edge", &values).settings(mirrors);
+    let stage = project().cluster("edge", &values);
+    let stage = stage.settings(mirrors).settings(settings);
     let names = [
         "ubuntu-noble-plain-rke2-1-31-8",
         "ubuntu-noble-own-rke2-1-31-8",
@@ -100,7 +106,7 @@ error[value-type]: `security.os_images.cosign_public_key` is empty, and an expre
 }
 
 #[test]
-fn the_key_of_a_registry_is_used_for_images_that_the_chart_calls_by_it() {
+fn the_key_of_a_registry_is_used_for_each_image_that_is_of_it() {
     let key = Key::new();
     let named = format!(", cosign_publickey: {:?}", key.pem());
     let image = "ubuntu-noble-plain-rke2-1-35";
@@ -125,15 +131,187 @@ fn the_key_of_a_registry_is_used_for_images_that_the_chart_calls_by_it() {
     let fact = ", oci-image-registry-key: sylva-n-1";
     assert_eq!(signed_by("sylva-n-1--", ""), unsigned);
     assert_eq!(signed_by("", fact), unsigned);
-    // Of another registry, which names no key, and of none.
+    // By its reference, whatever it is called.
+    assert_eq!(signed_by("acme--", ""), unsigned);
+    assert_eq!(signed_by("", ""), unsigned);
+    // Of another registry, which names no key.
     assert_eq!(
         signed_by("sylva--", ""),
         format!(
             "warning[fact-conflict]: `sylva--{image}` is of registry `sylva`, and its `uri` is an image of `sylva-n-1`"
         )
     );
-    assert_eq!(signed_by("acme--", ""), "");
-    assert_eq!(signed_by("", ""), "");
+}
+
+/// An image of the builder with this beside it.
+fn entry(more: &str) -> String {
+    PROPOSAL.replace("{}", &format!("{{{more}}}"))
+}
+
+#[test]
+fn a_key_that_an_image_names_itself_is_used() {
+    let pem = Key::new().pem();
+    let record = |name: &str| {
+        format!("images: {{records: {{{name}: {{signature: {{public-key: {pem:?}}}}}}}}}\n")
+    };
+    let own = OWN.replace("-own-", "-plain-");
+    let beside = own.replace(
+        "{uri:",
+        &format!("{{signature: {{public_key: {pem:?}}}, uri:"),
+    );
+    let named = "ubuntu-noble-plain-rke2-1-31-8";
+    let cases = [
+        (
+            "an entry of the builder's list",
+            entry(&format!("cosign_publickey: {pem:?}")),
+            String::new(),
+        ),
+        (
+            "the same in a record's words",
+            entry(&format!("signature: {{public-key: {pem:?}}}")),
+            String::new(),
+        ),
+        (
+            "the record of an image of the builder",
+            PROPOSAL.to_owned(),
+            record(named),
+        ),
+        ("an entry of os_images", beside, String::new()),
+        ("its record", own, record(named)),
+        ("no text", entry("cosign_publickey: 5"), String::new()),
+        (
+            "an expression that fails",
+            entry("signature: {public-key: '{{ .Values.a.b }}'}"),
+            String::new(),
+        ),
+        (
+            "a list",
+            entry("signature: {public-key: []}"),
+            String::new(),
+        ),
+    ];
+    let mut said = String::new();
+    for (case, catalog, settings) in cases {
+        let stderr = lock(&catalog, &settings).exit(1).outcome.stderr;
+        let errors = stderr.lines().filter(|line| line.starts_with("error["));
+        let errors: Vec<&str> = errors.collect();
+        said += &format!("{case}: {}\n", errors.join("; "));
+    }
+    said.is(str![[r#"
+an entry of the builder's list: error[signature-missing]: `oci://registry.example.org/acme/sylva-elements/diskimage-builder/ubuntu-noble-plain-rke2-1-31-8:0.4.12` is not trusted: it has no signature
+the same in a record's words: error[signature-missing]: `oci://registry.example.org/acme/sylva-elements/diskimage-builder/ubuntu-noble-plain-rke2-1-31-8:0.4.12` is not trusted: it has no signature
+the record of an image of the builder: error[signature-missing]: `oci://registry.example.org/acme/sylva-elements/diskimage-builder/ubuntu-noble-plain-rke2-1-31-8:0.4.12` is not trusted: it has no signature
+an entry of os_images: error[signature-missing]: `oci://registry.example.org/acme/sylva-elements/diskimage-builder/ubuntu-noble-plain-rke2-1-31-8:0.4.12` is not trusted: it has no signature
+its record: error[signature-missing]: `oci://registry.example.org/acme/sylva-elements/diskimage-builder/ubuntu-noble-plain-rke2-1-31-8:0.4.12` is not trusted: it has no signature
+no text: error[signature-invalid]: the key that images of image `ubuntu-noble-plain-rke2-1-31-8` are signed with cannot be used: it is not a PEM public key, and there is no such file
+an expression that fails: error[signature-invalid]: the key that images of image `ubuntu-noble-plain-rke2-1-31-8` are signed with cannot be used: its value cannot be evaluated; error[value-missing]: cannot read `.b` of nil
+a list: error[signature-invalid]: the key that images of image `ubuntu-noble-plain-rke2-1-31-8` are signed with cannot be used: its value cannot be evaluated
+
+"#]]);
+}
+
+#[test]
+fn an_artifact_does_not_name_the_key_that_signs_it() {
+    let image = "registry.example.org/acme/noble:1";
+    let stage = project()
+        .cluster(
+            "edge",
+            &format!("os_images: {{noble: {{uri: 'oci://{image}'}}}}\ncluster: {{name: edge}}\n"),
+        )
+        .settings("registries: {mirrors: {registry.example.org/acme: 'oci-layout:registry'}}");
+    let key = Key::new().pem();
+    let named = ("sylvaproject.org/diskimage/cosign_publickey", &*key);
+    LayoutWriter::new(&stage.path().join("registry")).image(Some(image), &[named]);
+    for _ in 0..2 {
+        let _ = stage.run("lock").exit(0).stderr(str![[r#"
+warning[fact-conflict]: image `noble`: the value of annotation `sylvaproject.org/diskimage/cosign_publickey` holds a `/`: Sylva's own job keeps only what follows the last one
+ --> edge.yaml:1:13
+  |
+1 | os_images: {noble: {uri: 'oci://registry.example.org/acme/noble:1'}}
+  |             ^^^^^ required here
+
+1 warning
+
+"#]]);
+    }
+    assert!(stage.read("metalmark.lock").contains("cosign_publickey"));
+}
+
+#[test]
+fn a_misspelled_key_of_an_entry_is_an_error() {
+    let said = table(
+        [
+            "cosign_public_key: k.pub",
+            "cosign-publickey: k.pub",
+            "os_images_oci_registery: lab",
+            "k8s_version: 1.31.8+rke2r1",
+            "imageformat: raw",
+            "team-note: ours",
+        ],
+        |more| {
+            let stage = project().cluster("edge", &format!("{}\n", entry(more)));
+            let found = stage.check();
+            let found = found.of_rule("key-misspelled").into_iter();
+            found.map(str::to_owned).collect()
+        },
+    );
+    said.is(str![[r#"
+cosign_public_key: k.pub
+    error[key-misspelled] edge edge.yaml:1:64 `cosign_public_key` => cosign_publickey
+cosign-publickey: k.pub
+    error[key-misspelled] edge edge.yaml:1:64 `cosign-publickey` => cosign_publickey
+os_images_oci_registery: lab
+    error[key-misspelled] edge edge.yaml:1:64 `os_images_oci_registery` => os_images_oci_registry
+k8s_version: 1.31.8+rke2r1
+    error[key-misspelled] edge edge.yaml:1:64 `k8s_version` => k8s-version
+imageformat: raw
+    error[key-misspelled] edge edge.yaml:1:64 `imageformat` => image-format
+team-note: ours
+
+"#]]);
+}
+
+#[test]
+fn a_key_with_which_nothing_is_verified_is_reported() {
+    let pem = Key::new().pem();
+    let record = format!(
+        "images: {{records: {{noble: {{k8s: {{version: 1.31.8+rke2r1, flavor: rke2}}, signature: {{public-key: {pem:?}}}}}}}}}\n"
+    );
+    let key = format!("cosign_publickey: {pem:?}");
+    let cases = [
+        (
+            "in a registry",
+            "uri: 'oci://registry.example.org/noble:1'".to_owned(),
+            record.clone(),
+        ),
+        (
+            "on a web server",
+            format!("uri: 'https://h/noble.raw', {key}"),
+            String::new(),
+        ),
+        (
+            "exported",
+            "uri: 'oci://registry.example.org/noble:1'".to_owned(),
+            "images: {facts: [info.yaml]}\n".to_owned(),
+        ),
+    ];
+    let mut said = String::new();
+    for (case, image, settings) in cases {
+        let stage = project()
+            .cluster("edge", &format!("os_images: {{noble: {{{image}}}}}\n"))
+            .settings(&settings)
+            .file("info.yaml", format!("os_images: {{noble: {{{key}}}}}\n"));
+        let found = stage.run("check --output concise").outcome.stdout;
+        let found = found.lines().filter(|line| line.contains("signature-"));
+        let found: Vec<&str> = found.collect();
+        said += &format!("{case}: {}\n", found.join("; "));
+    }
+    said.is(str![[r#"
+in a registry: metalmark.yaml:3:97: warning[signature-unchecked]: a key is named for image `noble`, and nothing is locked, so no signature is checked (cluster edge)
+on a web server: edge.yaml:1:67: warning[signature-unchecked]: a key is named for image `noble`, and only images in a registry are signed (cluster edge)
+exported: 
+
+"#]]);
 }
 
 #[test]

@@ -59,6 +59,16 @@ pub fn only_meant<'a>(
     near.next().filter(|_| near.next().is_none())
 }
 
+/// The known key that another one is a slip of: the same word in another spelling, or the only one that is meant. None for a known one.
+pub fn meant_key<'a>(key: &str, known: &[&'a str]) -> Option<&'a str> {
+    if known.contains(&key) {
+        return None;
+    }
+    let all = || known.iter().copied();
+    let same = all().find(|known| is_same_word(key, known));
+    same.or_else(|| only_meant(key, all()))
+}
+
 /// What to write in place of a key that nobody reads: the known one that is meant, or which there are.
 pub fn key_help(key: &str, known: &[&str]) -> String {
     match did_you_mean(key, known.iter().copied()) {

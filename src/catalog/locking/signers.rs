@@ -15,7 +15,7 @@ use crate::model::cluster_view::ClusterView;
 use crate::model::finding::{Finding, Subject};
 use crate::model::lock::{LockedImage, is_lockable};
 use crate::model::rule::RuleId;
-use crate::model::signing::{NamedKey, RequiredSignatures, SignatureDemand, TrustedKeys};
+use crate::model::signing::{NamedKey, RequiredSignatures, SignatureDemand, TrustedKeys, own_key};
 
 /// Who has to have signed an image. Of two, the one that trusts less counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -230,7 +230,8 @@ struct Faults<'a> {
 impl Faults<'_> {
     /// The images whose key is the same one, in words.
     fn whose(image: &Image) -> String {
-        let of = image.registry.as_ref().filter(|_| image.built);
+        let is_shared = image.built && own_key(image).is_none();
+        let of = image.registry.as_ref().filter(|_| is_shared);
         of.map_or(format!("image `{}`", image.key), |name| {
             format!("registry `{name}`")
         })

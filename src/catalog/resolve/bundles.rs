@@ -14,17 +14,13 @@ use crate::error::Error;
 use crate::model::catalog::{Catalog, CatalogEntry};
 use crate::model::cluster::Cluster;
 use crate::model::name::key_of;
-use crate::model::signing::KEY_PROPERTY;
 use crate::model::version::Version;
 
 /// What entries call facts that have another name here.
-const NAMES: [(&str, &str); 8] = [
+const NAMES: [(&str, &str); 5] = [
     ("k8s_flavor", fact::K8S_FLAVOR),
     ("k8s_version", fact::K8S_VERSION),
     ("ref", fact::URI),
-    ("public_key", KEY_PROPERTY),
-    ("signature.public_key", KEY_PROPERTY),
-    ("signature.public-key", KEY_PROPERTY),
     ("env_declared", "env"),
     ("env_required", "env-required"),
 ];

@@ -14,6 +14,7 @@ use crate::decide::identity::agree;
 use crate::decide::matching::REGISTRY_KEY;
 use crate::model::catalog::{CatalogEntry, Described};
 use crate::model::name::{NameFacts, NameSchemes, split_registry};
+use crate::model::signing::KEY_PROPERTY;
 use crate::model::written;
 
 /// What the values say of an entry: its properties, its reference and the registry that it comes from.
@@ -53,8 +54,13 @@ pub(super) fn learn_described(
         return;
     }
     for (name, fact) in described.facts.iter() {
-        // The registry may be a mirror: the values say where images come from.
-        if **name == *fact::URI && image.uri.is_some() {
+        // The registry may be a mirror: the values say where images come from. And no artifact says who is to have signed it.
+        let is_ours = match &**name {
+            fact::URI => image.uri.is_some(),
+            KEY_PROPERTY => fact.origin > Origin::Values,
+            _ => false,
+        };
+        if is_ours {
             continue;
         }
         learn(image, name, fact.clone(), problems);

@@ -58,7 +58,7 @@ pub fn registry_prefix(entry: &CatalogEntry, catalog: &Catalog) -> Option<String
 ///
 /// Images of a disabled registry are left out silently (docs/sylva.md#the-catalog). Where the catalog has no builder's list,
 /// the images that sources list by themselves are images too: an exported `os-images-info` is all that a workload cluster has.
-/// What the project file records is always one.
+/// What the project file records is always one, and so is what is exported of a registry of an older generation.
 ///
 /// What is said of the file at one location counts for machines of the provider that boots from there.
 ///
@@ -77,14 +77,17 @@ pub fn images(
             add(image, &mut images, &mut problems);
         }
     }
-    let has_list = catalog.entries.iter().any(|entry| entry.built);
-    let listing = sources
-        .iter()
-        .filter(|source| !has_list || source.declares());
-    for (key, described) in listing.flat_map(|source| source.list()) {
-        images
-            .entry(Arc::clone(&key))
-            .or_insert_with(|| image_of_listing(key, &described));
+    let has_list = catalog.has_list();
+    for source in sources {
+        let is_whole = !has_list || source.declares();
+        for (key, described) in source.list() {
+            let uri = described.facts.text(fact::URI);
+            if is_whole || catalog.is_of_older(&described.name, uri) {
+                images
+                    .entry(Arc::clone(&key))
+                    .or_insert_with(|| image_of_listing(key, &described, catalog));
+            }
+        }
     }
     for source in sources {
         learn_from(&**source, &mut images, &mut problems)?;
@@ -169,8 +172,13 @@ fn add(image: Image, images: &mut Images, problems: &mut Vec<Problem>) {
 }
 
 /// An image that only a source knows.
-fn image_of_listing(key: ImageKey, described: &Described) -> Image {
+fn image_of_listing(key: ImageKey, described: &Described, catalog: &Catalog) -> Image {
     let uri = described.facts.get(fact::URI);
+    let registry = catalog.find_registry(
+        &described.name,
+        described.facts.text(fact::OCI_REGISTRY),
+        uri.map(|uri| &*uri.value),
+    );
     let artifact = uri
         .and_then(|uri| reference::artifact(&uri.value))
         .map_or_else(|| Arc::clone(&described.name), Arc::from);
@@ -186,7 +194,7 @@ fn image_of_listing(key: ImageKey, described: &Described) -> Image {
         enabled: None,
         built: false,
         list: RECORDS,
-        registry: None,
+        registry: registry.cloned(),
     }
 }
 

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use capi::image::fact;
 use oci_artifacts::{SCHEME, is_oci};
 use yaml_tree::place::Located;
 
@@ -32,7 +31,7 @@ const DEFAULT_BASE: &str = "oci://registry.gitlab.com/sylva-projects";
 /// Puts the reference together. An entry of the builder's list that names no registry takes the base registry and the
 /// builder's version, as the proposal and the first releases had it.
 pub(super) fn compose(entry: &CatalogEntry, catalog: &Catalog) -> Reference {
-    if let Some(uri) = own(entry) {
+    if let Some(uri) = entry.own_reference() {
         return Reference::Known(Arc::clone(&uri.value));
     }
     let name = &entry.name.value;
@@ -72,15 +71,9 @@ pub(super) fn compose(entry: &CatalogEntry, catalog: &Catalog) -> Reference {
 
 /// That an entry with a `uri` of its own says it is of one registry, and the `uri` is what another one has at its tag.
 pub(super) fn other_registry(entry: &CatalogEntry, catalog: &Catalog) -> Option<Problem> {
-    let uri = own(entry).filter(|_| !entry.built)?;
+    let uri = entry.own_reference().filter(|_| !entry.built)?;
     let claimed = catalog.registry_of(entry)?;
-    let (path, image) = uri.value.rsplit_once('/')?;
-    let (_, tag) = image.split_once(':')?;
-    let has_it = |registry: &Registry| {
-        let (url, own_tag) = (registry.url.as_ref(), registry.tag.as_ref());
-        url.is_some_and(|url| url.value.trim_end_matches('/') == path)
-            && own_tag.is_some_and(|own_tag| *own_tag.value == *tag)
-    };
+    let has_it = |registry: &Registry| registry.has_image(&uri.value);
     if has_it(&catalog.registries[claimed]) {
         return None;
     }
@@ -94,26 +87,10 @@ pub(super) fn other_registry(entry: &CatalogEntry, catalog: &Catalog) -> Option<
     })
 }
 
-/// The reference that an entry gives itself.
-fn own(entry: &CatalogEntry) -> Option<&Located<Arc<str>>> {
-    let names = [
-        fact::URI,
-        "locations.oci",
-        "locations.oci.url",
-        "locations.https",
-        "locations.https.url",
-    ];
-    let mut own = names.iter().filter_map(|name| {
-        let mut properties = entry.properties.iter();
-        properties.find(|(known, _)| **known == **name)
-    });
-    own.next().map(|(_, uri)| uri)
-}
-
 /// The prefix of the name in the reference of an entry that its registry serves; none of an entry with a reference of its
 /// own, or whose reference is not whole.
 pub(super) fn prefix(entry: &CatalogEntry, catalog: &Catalog) -> Option<String> {
-    if own(entry).is_some() {
+    if entry.own_reference().is_some() {
         return None;
     }
     match compose(entry, catalog) {

@@ -3,13 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use capi::image::fact;
 use yaml_tree::place::Located;
 use yaml_tree::value::{Node, Value};
 
 use super::report::{Report, is_true};
 use crate::evaluate::{Branch, BranchEntry, Evaluator};
 use crate::model::catalog::{Catalog, CatalogEntry, Registry};
-use crate::model::signing::KEY_PROPERTY;
+use crate::model::signing::{KEY_NAMES, KEY_PROPERTY};
 use crate::model::written::WrittenImage;
 
 /// The lists of images that are given with their references: today's name and the one until 2024-03.
@@ -34,6 +35,32 @@ const VERSION: [&str; 2] = [
 /// Every key that the catalog is made of.
 pub(super) const KEYS: [&str; 9] = [
     GIVEN[0], GIVEN[1], BUILT[0], BUILT[1], VERSION[0], VERSION[1], REGISTRIES, BASE, BUNDLES,
+];
+
+/// What an entry is read for; any other key is a fact of its own, for selectors.
+const ENTRY_KEYS: [&str; 22] = [
+    "os_images_oci_registry",
+    "enabled",
+    "default_enabled",
+    KEY_NAMES[0],
+    KEY_NAMES[1],
+    "signature",
+    fact::URI,
+    fact::FILENAME,
+    fact::SHA256,
+    fact::MD5,
+    fact::IMAGE_FORMAT,
+    fact::COMPRESSION,
+    fact::SIZE,
+    fact::ARCHIVE_SIZE,
+    fact::OS,
+    fact::OS_RELEASE,
+    fact::HARDENED,
+    fact::FLAVOR,
+    fact::K8S_FLAVOR,
+    fact::K8S_VERSION,
+    fact::COMMIT_TAG,
+    fact::OCI_REGISTRY,
 ];
 
 /// The catalog, evaluated: the version only where there is a list of the builder's images, the base registry only where an image
@@ -169,16 +196,24 @@ fn image(
     let mut written = WrittenImage::new(Arc::clone(&found.key), found.key_place);
     for property in report.answer(found.branch.entries()).unwrap_or_default() {
         let node = property.branch.node();
+        let names_key = KEY_NAMES
+            .iter()
+            .any(|name| name.split('.').next() == Some(&*property.key));
         // An image whose key cannot be evaluated is not one without a key.
-        if node.is_err() && *property.key == *KEY_PROPERTY {
-            written.mistyped.push((Arc::clone(&property.key), FAILED));
+        if node.is_err() && names_key {
+            written.mistyped.push((KEY_PROPERTY.into(), FAILED));
         }
         let Some(node) = report.answer(node) else {
             continue;
         };
         let path = property.branch.path();
+        // Bundles have keys of their own.
+        if list != BUNDLES {
+            let (of, place) = (found.branch.path(), property.key_place);
+            report.expect_spelling(&of, &property.key, place, &ENTRY_KEYS);
+        }
         // Which key an image is signed with decides about no image.
-        if let Some((secret, _)) = node.opaque().filter(|_| *property.key != *KEY_PROPERTY) {
+        if let Some((secret, _)) = node.opaque().filter(|_| !names_key) {
             report.wrong_type(&path, secret, "a string");
             continue;
         }

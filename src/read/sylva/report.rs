@@ -7,7 +7,7 @@ use go_template::ErrorClass;
 use yaml_tree::json::{Html, scalar_text, to_json};
 use yaml_tree::opaque::labels;
 use yaml_tree::place::{Located, Place, Sources, Spot};
-use yaml_tree::suggest::{did_you_mean, key_help};
+use yaml_tree::suggest::{did_you_mean, key_help, meant_key};
 use yaml_tree::value::{Map, Node, Value};
 
 use crate::evaluate::{Branch, BranchEntry, Evaluator, Failure, OrderDifference};
@@ -182,6 +182,15 @@ impl<'s> Report<'s> {
         }
     }
 
+    /// A key of a map that may have others too, if it is a slip of one that is read.
+    pub(super) fn expect_spelling(&mut self, path: &str, key: &str, place: Place, known: &[&str]) {
+        if let Some(meant) = meant_key(key, known)
+            && self.is_new(place, meant)
+        {
+            self.add(misspelling(path, key, meant, self.sources.resolve(place)));
+        }
+    }
+
     /// A null where the charts take none (docs/sylva.md#selection-levels).
     pub(super) fn null(&mut self, path: &str, place: Place) {
         let message = format!("`{path}` is null, and the charts need a map there");
@@ -306,6 +315,18 @@ impl<'s> Report<'s> {
         finding.subject = self.subject.clone();
         self.findings.push(finding);
     }
+}
+
+/// That nobody reads a key, and which one is meant.
+pub(super) fn misspelling(path: &str, key: &str, meant: &str, spot: Option<Spot>) -> Finding {
+    let at = |key: &str| match path {
+        "" => key.to_owned(),
+        _ => format!("{path}.{key}"),
+    };
+    let message = format!("`{}` has no effect, and is almost `{}`", at(key), at(meant));
+    Finding::new(RuleId::KeyMisspelled, message)
+        .with_label(spot, "this key")
+        .help(format!("write `{meant}`"))
 }
 
 /// Whether a finding is that an expression was given a number where it takes a text, in the words of Go's templates.

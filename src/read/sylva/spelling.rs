@@ -5,13 +5,13 @@ use std::sync::{Arc, LazyLock};
 
 use capi::providers::PROVIDERS;
 use yaml_tree::place::Sources;
-use yaml_tree::suggest::{is_same_word, only_meant};
+use yaml_tree::suggest::meant_key;
 use yaml_tree::value::{Map, Node, Value};
 
 use super::catalog;
 use super::pools::{BUNDLE, CHOICE};
+use super::report::misspelling;
 use crate::model::finding::{Finding, Subject};
-use crate::model::rule::RuleId;
 use crate::model::signing::KEY_PROPERTY;
 
 /// Keys below `cluster` that decide which images boot.
@@ -167,22 +167,14 @@ impl Slips<'_> {
     fn look(&mut self, path: &[&str], map: &Map, keys: &Keys) {
         for entry in map {
             let key = &*entry.key;
-            if !keys.may_mean(key) || keys.wanted.contains(&key) || keys.other.contains(&key) {
+            if !keys.may_mean(key) || keys.other.contains(&key) {
                 continue;
             }
-            let wanted = || keys.wanted.iter().copied();
-            let same = wanted().find(|wanted| is_same_word(key, wanted));
-            if let Some(meant) = same.or_else(|| only_meant(key, wanted())) {
-                let path = |key: &str| [path, &[key]].concat().join(".");
-                let (wrong, right) = (path(key), path(meant));
-                let message = format!("`{wrong}` has no effect, and is almost `{right}`");
-                let finding =
-                    Finding::new(RuleId::KeyMisspelled, message).with_subject(self.subject.clone());
-                self.findings.push(
-                    finding
-                        .with_label(self.sources.resolve(entry.key_place), "this key")
-                        .help(format!("write `{meant}`")),
-                );
+            if let Some(meant) = meant_key(key, &keys.wanted) {
+                let spot = self.sources.resolve(entry.key_place);
+                let finding = misspelling(&path.join("."), key, meant, spot);
+                self.findings
+                    .push(finding.with_subject(self.subject.clone()));
             }
         }
     }
@@ -190,7 +182,7 @@ impl Slips<'_> {
 
 /// Whether a key is not the wanted one, and almost it.
 pub(super) fn is_meant(key: &str, wanted: &str) -> bool {
-    key != wanted && (is_same_word(key, wanted) || only_meant(key, [wanted]).is_some())
+    meant_key(key, &[wanted]).is_some()
 }
 
 /// The keys of a map: those that are looked for, and others that it may have.
