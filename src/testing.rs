@@ -349,6 +349,7 @@ fn empty_view() -> ClusterView {
             ..Cluster::default()
         },
         images: Arc::default(),
+        known_names: Arc::default(),
         bundles: Arc::default(),
         selections: Vec::new(),
         bundle_outcomes: Vec::new(),

@@ -50,60 +50,46 @@ fn lines<T: DeserializeOwned>(name: &str) -> Vec<T> {
     text.lines().map(line).collect()
 }
 
-/// The rows of a page with the test that it names: its threats, or its limits by their constants.
-fn rows(page: &str) -> BTreeMap<String, String> {
-    let text = fs::read_to_string(repository().join("docs").join(page)).expect("the page");
+/// The rows of docs/threats.md with the test that each names.
+fn rows() -> BTreeMap<String, String> {
+    let text = fs::read_to_string(repository().join("docs/threats.md")).expect("the page");
     let tables = text.lines().filter(|line| line.ends_with("` |"));
     let row = |line: &str| {
         let cells: Vec<&str> = line.split('|').map(str::trim).collect();
-        let [_, _, second, third, test, _] = cells[..] else {
-            panic!("{page}: {line}");
+        let [_, _, what, _, test, _] = cells[..] else {
+            panic!("{line}");
         };
-        let is_limit = third.starts_with("`src/") || third.starts_with("`crates/");
-        let row = if is_limit {
-            third.trim_matches('`')
-        } else {
-            second
-        };
-        (row.to_owned(), test.trim_matches('`').to_owned())
+        (what.to_owned(), test.trim_matches('`').to_owned())
     };
     tables.map(row).collect()
 }
 
-const TABLES: [(&str, &str); 2] = [
-    ("limits.md", "limits.jsonl"),
-    ("threats.md", "threats.jsonl"),
-];
+/// The constants of the limits that have a guard.
+pub(crate) fn guarded_limits() -> BTreeSet<String> {
+    let places = lines::<Place>("limits.jsonl").into_iter();
+    places.map(|place| place.row).collect()
+}
 
 #[test]
-fn every_row_has_a_guard_and_names_one_of_its_tests() {
-    for (page, table) in TABLES {
-        let mut tests: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-        for place in lines::<Place>(table) {
-            let name = place.test.rsplit("::").next().unwrap_or_default();
-            tests.entry(place.row).or_default().insert(name.to_owned());
-        }
-        let rows = rows(page);
-        assert!(rows.len() > 30, "{page}: {} rows", rows.len());
-        for (row, test) in &rows {
-            let known = tests.remove(row).unwrap_or_default();
-            assert!(
-                known.contains(test),
-                "{page}: {row}: {test}, not of {known:?}"
-            );
-        }
-        assert!(tests.is_empty(), "{page} lacks the rows {tests:?}");
+fn every_threat_has_a_guard_and_names_one_of_its_tests() {
+    let mut tests: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for place in lines::<Place>("threats.jsonl") {
+        let name = place.test.rsplit("::").next().unwrap_or_default();
+        tests.entry(place.row).or_default().insert(name.to_owned());
     }
+    let rows = rows();
+    assert!(rows.len() > 30, "{} rows", rows.len());
+    for (row, test) in &rows {
+        let known = tests.remove(row).unwrap_or_default();
+        assert!(known.contains(test), "{row}: {test}, not of {known:?}");
+    }
+    assert!(tests.is_empty(), "docs/threats.md lacks the rows {tests:?}");
 }
 
 #[test]
 fn every_guard_is_in_the_code_once_and_has_its_test() {
     let tests = code::tests_by_binary();
-    for table in TABLES
-        .map(|(_, table)| table)
-        .into_iter()
-        .chain(["promises.jsonl"])
-    {
+    for table in ["limits.jsonl", "threats.jsonl", "promises.jsonl"] {
         let mut guards: BTreeMap<String, (String, String)> = BTreeMap::new();
         for place in lines::<Place>(table) {
             let Place { id, file, find, .. } = &place;
@@ -151,7 +137,7 @@ fn every_promise_of_security_names_tests_that_are_there() {
 
 #[test]
 fn what_gets_past_a_guard_is_of_a_row() {
-    let rows = rows("threats.md");
+    let rows = rows();
     for Known { row, finding, what } in lines("known.jsonl") {
         assert!(rows.contains_key(&row), "{row}");
         assert!(!finding.is_empty() && !what.is_empty(), "{row}");

@@ -24,6 +24,7 @@ mod git;
 mod gotemplate;
 mod guards;
 mod helm;
+mod helps;
 mod hostile;
 mod hosts;
 mod identity;

@@ -23,7 +23,7 @@ const fn spot(name: &'static str, file: &'static str, text: &'static str) -> Spo
 }
 
 /// Layers of the values of `mgmt`, each with a key of its own.
-const LAYERS: [Spot; 12] = [
+const LAYERS: [Spot; 14] = [
     spot(
         "a value of an environment's secrets",
         "environment-values/mgmt/secrets.yaml",
@@ -78,6 +78,16 @@ const LAYERS: [Spot; 12] = [
         "a kubeconfig in values",
         "kube.yaml",
         "KEY: {contexts: [], users: [{user: {token: SEKRET}}]}\n",
+    ),
+    spot(
+        "a private key",
+        "pem.yaml",
+        "KEY: |\n  -----BEGIN RSA PRIVATE KEY-----\n  SEKRET\n  -----END RSA PRIVATE KEY-----\n",
+    ),
+    spot(
+        "passwords of a cloud-config",
+        "cloud.yaml",
+        "KEY: |\n  #cloud-config\n  chpasswd: {list: 'root:SEKRET'}\n  users: [{hashed_passwd: SEKRET, plain_text_passwd: SEKRET}]\n",
     ),
     spot(
         "a secret that names an image",

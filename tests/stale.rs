@@ -70,7 +70,7 @@ deleted  rendered/new/a.values.yaml
 1 file rendered: 1 updated, 1 deleted
 warning[file-not-owned]: `rendered/b.values.yaml` says that `metalmark.yaml` rendered it, and there is no such project file
 --> rendered/b.values.yaml
- = help: delete what nothing needs: `git rm`
+ = help: find out what deploys it first; `metalmark render --adopt` takes over what is rendered at its path
 
 1 warning; 1 node pool checked: 1 proven
 
@@ -105,7 +105,7 @@ fn files_of_an_output_that_is_removed_fail_the_run_until_they_are_gone() {
     stage.run("render").exit(1).stderr(str![[r#"
 error[output-removed]: `rendered/a.values.yaml` says that metalmark rendered it, and no output has its folder any more (and 1 more)
 --> rendered/a.values.yaml
- = help: `git rm` what nothing deploys, name its folder below `outputs` again, or remove the first line of a file that is yours
+ = help: let what deploys it use a folder of `outputs`, or name its folder below `outputs` again; remove the first line of a file that is yours
 
 1 error; 2 node pools checked: 2 proven
 
@@ -174,7 +174,7 @@ updated  rendered/a.values.yaml
 1 file rendered: 1 updated
 warning[file-not-owned]: `rendered/b.values.yaml` is named by a list `.metalmark-owned` of an earlier version, and nothing renders it
 --> rendered/b.values.yaml
- = help: delete what nothing needs: `git rm`
+ = help: find out what deploys it first; `metalmark render --adopt` takes over what is rendered at its path
 
 1 warning; 1 node pool checked: 1 proven
 

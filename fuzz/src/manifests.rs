@@ -55,6 +55,7 @@ fn stamped(text: &str, options: &Options) -> Option<String> {
         let renderer = Renderer::new(settings, &none, None, &mut Vec::new());
         let chooser = Chooser {
             images: &shared.images,
+            keys: Default::default(),
             matching: settings.matching,
             patterns: &demo.patterns,
             stamp: &|image| renderer.stamp_of(&shared.images, image, None),

@@ -8,7 +8,6 @@ use capi::labels::Labels;
 use capi::providers::PROVIDERS;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use globset::GlobMatcher;
 use yaml_tree::suggest::did_you_mean;
 
 use crate::error::Error;
@@ -16,7 +15,7 @@ use crate::model::cluster_view::{ClusterView, SelectedPool};
 use crate::model::date::Date;
 use crate::model::finding::Subject;
 use crate::model::judgment::Grade;
-use crate::model::policy;
+use crate::model::pattern::Pattern;
 use crate::model::version::Version;
 use crate::pipeline::fleet::Fleet;
 use crate::pipeline::{Terminal, Verdict};
@@ -54,17 +53,12 @@ pub struct ClustersOptions {
 /// Which clusters, node pools or images are listed.
 #[derive(Clone, Debug)]
 pub struct Filter {
-    text: String,
-    pattern: GlobMatcher,
+    pattern: Pattern,
 }
 
 impl Filter {
     fn parse(text: &str) -> Result<Self, String> {
-        let glob = policy::pattern(text).map_err(|error| error.to_string())?;
-        Ok(Self {
-            text: text.to_owned(),
-            pattern: glob.compile_matcher(),
-        })
+        Pattern::parse(text).map(|pattern| Self { pattern })
     }
 
     /// That something has such a name: of a typo, nothing would be listed, which reads as an answer.
@@ -72,13 +66,13 @@ impl Filter {
         if names.iter().any(|name| self.pattern.is_match(name)) {
             return Ok(());
         }
-        let help = did_you_mean(&self.text, names.iter().copied()).map_or_else(
+        let help = did_you_mean(self.pattern.text(), names.iter().copied()).map_or_else(
             || "`metalmark clusters` lists them all".to_owned(),
             |near| format!("did you mean `{near}`?"),
         );
         Err(Error::usage(format!(
             "there is no file, cluster, node pool or image `{}`\nhelp: {help}",
-            self.text
+            self.pattern.text()
         )))
     }
 }
@@ -117,9 +111,11 @@ pub fn clusters(
     terminal: &mut Terminal,
 ) -> Result<Verdict, Error> {
     let mut request = request.clone();
-    let is_path = |filter: &&Filter| request.locate(Path::new(&filter.text)).exists();
+    let is_path = |filter: &&Filter| request.locate(Path::new(filter.pattern.text())).exists();
     let (paths, patterns): (Vec<&Filter>, Vec<&Filter>) = options.filters.iter().partition(is_path);
-    let paths = paths.into_iter().map(|filter| filter.text.clone());
+    let paths = paths
+        .into_iter()
+        .map(|filter| filter.pattern.text().to_owned());
     request.flags.selected = paths.collect();
     let fleet = Fleet::open(read::workspace(&request)?, today)?;
     let fleet_check = fleet.check(|view, _, _| {

@@ -61,17 +61,17 @@ pub fn resolve_choices(
 pub fn apply_change(
     change: &ProposedChange,
     view: &ClusterView,
+    catalog: &Selectable,
     settings: &Settings,
 ) -> ClusterView {
     let mut view = view.clone();
     change.apply(&mut view.cluster);
-    let catalog = Selectable::new(Arc::clone(&view.images));
     let patterns = PatternCache::default();
     let Selected {
         selections,
         bundle_outcomes,
         served,
-    } = resolve_choices(&view.cluster, &catalog, &view.bundles, settings, &patterns);
+    } = resolve_choices(&view.cluster, catalog, &view.bundles, settings, &patterns);
     let view = ClusterView {
         selections,
         bundle_outcomes,

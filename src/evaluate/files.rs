@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use globset::GlobBuilder;
 use go_template::function::{Signature, Type};
 use go_template::value::Object;
 use go_template::{Budget, Error, ErrorClass, Value};
@@ -13,6 +12,8 @@ use yaml_tree::Lists;
 use yaml_tree::bytes::BASE64;
 use yaml_tree::opaque::is_opaque;
 use yaml_tree::value::{self as model, Entry, Map};
+
+use crate::model::pattern::Pattern;
 
 use super::Templates;
 
@@ -63,9 +64,7 @@ impl Files {
     }
     /// `.Files.Glob`: `*` does not match a slash, `**` does.
     fn glob(&self, pattern: &str) -> Result<Value, Error> {
-        let glob = GlobBuilder::new(pattern).literal_separator(true).build();
-        let glob = glob.map_err(|error| Error::new(ErrorClass::Other, error.to_string()))?;
-        let glob = glob.compile_matcher();
+        let glob = Pattern::parse(pattern).map_err(|why| Error::new(ErrorClass::Other, why))?;
         let all = self.texts()?.iter();
         let matching = all.filter(|(path, _)| glob.is_match(&***path));
         let matching: Texts = matching

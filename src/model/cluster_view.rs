@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use capi::image::{Facts, Image, ImageKey, Images, fact};
 use yaml_tree::place::Sources;
+use yaml_tree::suggest::Words;
 
 use super::catalog::{Catalog, Registry};
 use super::cluster::{Cluster, Pool};
@@ -41,6 +42,8 @@ pub struct ClusterView {
     pub cluster: Cluster,
     /// Its catalog with facts, after [`crate::catalog::resolve`].
     pub images: Arc<Images>,
+    /// The names of its images, once somebody looks for the one that a misspelled name means.
+    pub known_names: Arc<OnceLock<Words>>,
     /// Its component bundles with facts. They have the same properties as images, but are not images.
     pub bundles: Arc<Images>,
     /// The result of each pool's selection, in the order of `cluster.pools`.
@@ -83,6 +86,12 @@ pub struct SelectedPool<'v> {
 }
 
 impl ClusterView {
+    /// The names of its images.
+    pub fn names(&self) -> &Words {
+        let all = || Words::new(self.images.values().map(|image| &*image.name));
+        self.known_names.get_or_init(all)
+    }
+
     /// The pools with the results of their selections.
     pub fn pools(&self) -> impl Iterator<Item = SelectedPool<'_>> {
         let pools = self.cluster.pools.iter().zip(&self.selections);

@@ -19,6 +19,7 @@ pub mod old_list;
 pub mod output_path;
 pub mod ownership;
 pub mod part;
+pub mod pattern;
 pub mod policy;
 pub mod proposal;
 pub mod provenance;

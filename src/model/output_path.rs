@@ -3,8 +3,9 @@
 
 use std::path::Path;
 
-use globset::{Glob, GlobMatcher};
 use oci_artifacts::portable_path::{self, fold};
+
+use super::pattern::Pattern;
 
 /// Files of metalmark's own in an output folder start with this: files that are being written.
 pub const RESERVED_PREFIX: &str = ".metalmark-";
@@ -42,7 +43,7 @@ pub struct OutputFolders {
 struct OutputFolder {
     /// The leading folders that no template names, without a slash at either end; empty for the project's own.
     root: String,
-    files: GlobMatcher,
+    files: Pattern,
 }
 
 impl OutputFolders {
@@ -93,7 +94,7 @@ fn folder(path: &str) -> Option<OutputFolder> {
     }
     pattern += &globset::escape(rest);
     let below = if pattern.is_empty() { "**" } else { "/**" };
-    let files = Glob::new(&(pattern + below)).ok()?.compile_matcher();
+    let files = Pattern::parse_across(&(pattern + below)).ok()?;
     Some(OutputFolder { root, files })
 }
 

@@ -1,14 +1,13 @@
 //! The policy: levels by rule, cluster and pool, and waivers with a reason and an end.
 
 use std::collections::BTreeMap;
-use std::ops::Deref;
 
-use globset::{Glob, GlobBuilder, GlobMatcher, GlobSet};
 use yaml_tree::place::Spot;
 
 use super::date::Date;
 use super::finding::{Finding, Subject};
 use super::judgment::Grade;
+use super::pattern::{Pattern, PatternList};
 use super::provenance::ProvenanceDemand;
 use super::rule::{Level, RuleId, RuleOption};
 use super::signing::RequiredSignatures;
@@ -19,9 +18,9 @@ pub struct Policy {
     /// Levels and options for the whole project, by rule.
     pub rules: BTreeMap<RuleId, RuleSettings>,
     /// Levels and options for the clusters or pools that a pattern matches, in the order written; the last that matches wins.
-    pub scoped: Vec<Scoped>,
+    pub scoped: PatternList<Scoped>,
     /// Findings that are accepted, with their reasons.
-    pub waivers: Waivers,
+    pub waivers: PatternList<Waiver>,
     /// The images that have to be signed, whatever the values say.
     pub signatures: RequiredSignatures,
     /// What has to be signed of images, and by whom; all entries that an image is below apply.
@@ -52,7 +51,7 @@ impl From<Level> for RuleSettings {
 #[derive(Clone, Debug)]
 pub struct Scoped {
     /// `cluster` or `cluster/pool`.
-    pub pattern: GlobMatcher,
+    pub pattern: Pattern,
     /// Levels and options by rule.
     pub rules: BTreeMap<RuleId, RuleSettings>,
 }
@@ -66,7 +65,7 @@ pub struct Waiver {
     /// The rule.
     pub rule: RuleId,
     /// Which clusters, pools (`cluster/pool`) or image keys.
-    pub pattern: Glob,
+    pub pattern: Pattern,
     /// Why.
     pub reason: String,
     /// The last day it holds; none holds for ever.
@@ -75,36 +74,15 @@ pub struct Waiver {
     pub spot: Option<Spot>,
 }
 
-/// All waivers, in the order written. Those of a rule are compared with a name at once.
-#[derive(Clone, Debug, Default)]
-pub struct Waivers {
-    all: Vec<Waiver>,
-    /// The patterns of each rule, with the numbers of their waivers.
-    by_rule: BTreeMap<RuleId, (GlobSet, Vec<usize>)>,
-}
-
-impl FromIterator<Waiver> for Waivers {
-    fn from_iter<I: IntoIterator<Item = Waiver>>(waivers: I) -> Self {
-        let all: Vec<Waiver> = waivers.into_iter().collect();
-        let mut numbers: BTreeMap<RuleId, Vec<usize>> = BTreeMap::new();
-        for (number, waiver) in all.iter().enumerate() {
-            numbers.entry(waiver.rule).or_default().push(number);
-        }
-        let by_rule = numbers.into_iter().map(|(rule, numbers)| {
-            let patterns = numbers.iter().map(|number| all[*number].pattern.clone());
-            // Each was compiled by itself before.
-            (rule, (GlobSet::new(patterns).unwrap_or_default(), numbers))
-        });
-        let by_rule = by_rule.collect();
-        Self { all, by_rule }
+impl AsRef<Pattern> for Scoped {
+    fn as_ref(&self) -> &Pattern {
+        &self.pattern
     }
 }
 
-impl Deref for Waivers {
-    type Target = [Waiver];
-
-    fn deref(&self) -> &[Waiver] {
-        &self.all
+impl AsRef<Pattern> for Waiver {
+    fn as_ref(&self) -> &Pattern {
+        &self.pattern
     }
 }
 
@@ -153,16 +131,16 @@ impl Policy {
 
     /// The waiver that accepts a finding on that day, by its number in `waivers`: one that holds, of any that match.
     pub fn waiver(&self, finding: &Finding, today: Date) -> Option<usize> {
-        let (patterns, numbers) = self.waivers.by_rule.get(&finding.rule)?;
         let mut names = finding.subject.names();
         if names.is_empty() {
             // What is about the whole project is reached by a pattern that matches everything.
             names.push(String::new());
         }
-        let matching = names.into_iter().flat_map(|name| patterns.matches(name));
-        let matching = matching.map(|index| numbers[index]);
-        let holds = |number: &usize| !self.waivers[*number].has_expired(today);
-        matching.filter(holds).min()
+        let holds = |number: &usize| {
+            let waiver = &self.waivers[*number];
+            waiver.rule == finding.rule && !waiver.has_expired(today)
+        };
+        self.waivers.matches(&names).find(holds)
     }
 
     /// What the last pattern that matches sets of a rule, else the project.
@@ -173,18 +151,12 @@ impl Policy {
         value: impl Fn(&RuleSettings) -> Option<T>,
     ) -> Option<T> {
         let of = |rules: &BTreeMap<RuleId, RuleSettings>| rules.get(&rule).and_then(&value);
-        let scoped = || {
+        let mut scoped = None;
+        if !self.scoped.is_empty() {
             let names = subject.names();
-            let mut scopes = self.scoped.iter().rev();
-            scopes.find_map(|scope| {
-                of(&scope.rules).filter(|_| names.iter().any(|name| scope.pattern.is_match(name)))
-            })
-        };
-        let scoped = if self.scoped.is_empty() {
-            None
-        } else {
-            scoped()
-        };
+            let mut scopes = self.scoped.matches(&names).rev();
+            scoped = scopes.find_map(|number| of(&self.scoped[number].rules));
+        }
         scoped.or_else(|| of(&self.rules))
     }
 }
@@ -194,11 +166,6 @@ impl Waiver {
     pub fn has_expired(&self, today: Date) -> bool {
         self.until.is_some_and(|last_day| last_day < today)
     }
-}
-
-/// A pattern over clusters, pools and image keys: `*` and `?` match letters of one name, `**` crosses the slash.
-pub fn pattern(text: &str) -> Result<Glob, globset::Error> {
-    GlobBuilder::new(text).literal_separator(true).build()
 }
 
 impl Subject {
@@ -224,7 +191,7 @@ mod tests {
 
     use super::super::finding::{Finding, Subject};
     use super::super::rule::{Level, RuleOption};
-    use super::{Date, Policy, RuleSettings, Scoped, Waiver, pattern};
+    use super::{Date, Pattern, PatternList, Policy, RuleSettings, Scoped, Waiver};
     use crate::model::rule::RuleId;
 
     const RULE: RuleId = RuleId::K8sVersionMismatch;
@@ -239,7 +206,7 @@ mod tests {
 
     fn scoped(text: &str, level: Level) -> Scoped {
         Scoped {
-            pattern: pattern(text).unwrap().compile_matcher(),
+            pattern: Pattern::parse(text).unwrap(),
             rules: BTreeMap::from([(RULE, level.into())]),
         }
     }
@@ -247,7 +214,7 @@ mod tests {
     fn waiver(text: &str, until: &str) -> Waiver {
         Waiver {
             rule: RULE,
-            pattern: pattern(text).unwrap(),
+            pattern: Pattern::parse(text).unwrap(),
             reason: "ticket 4711".into(),
             until: Date::parse(until),
             spot: None,
@@ -261,9 +228,11 @@ mod tests {
         assert_eq!(policy.level(&mild), Level::Warning);
         policy.rules.insert(RULE, Level::Error.into());
         assert_eq!(policy.level(&mild), Level::Error);
-        policy.scoped.push(scoped("lab-*", Level::Off));
+        let all = scoped("lab-*", Level::Off);
+        policy.scoped = PatternList::from_iter([all.clone()]);
         assert_eq!(policy.level(&mild), Level::Off);
-        policy.scoped.push(scoped("lab-*/md0", Level::Warning));
+        let pool = scoped("lab-*/md0", Level::Warning);
+        policy.scoped = PatternList::from_iter([all, pool]);
         assert_eq!(policy.level(&mild), Level::Warning);
         let other = finding("lab-1", "control-plane");
         assert_eq!(policy.level(&other), Level::Off);
@@ -272,7 +241,7 @@ mod tests {
     #[test]
     fn a_level_is_only_that_of_the_policy_where_it_is_written() {
         let mut policy = Policy::default();
-        policy.scoped.push(scoped("lab-*", Level::Warning));
+        policy.scoped = PatternList::from_iter([scoped("lab-*", Level::Warning)]);
         assert!(policy.has_level(&finding("lab-1", "md0")));
         assert!(!policy.has_level(&finding("prod", "md0")));
     }
@@ -282,7 +251,7 @@ mod tests {
         let mut policy = Policy::default();
         policy.rules.insert(RULE, Level::Off.into());
         assert!(policy.is_off(RULE));
-        policy.scoped.push(scoped("prod", Level::Error));
+        policy.scoped = PatternList::from_iter([scoped("prod", Level::Error)]);
         assert!(!policy.is_off(RULE));
     }
 
@@ -303,10 +272,10 @@ mod tests {
         assert_eq!(value(&policy), 1);
         policy.rules.insert(RULE, of(2));
         assert_eq!(value(&policy), 2);
-        policy.scoped.push(Scoped {
-            pattern: pattern("lab-*").unwrap().compile_matcher(),
+        policy.scoped = PatternList::from_iter([Scoped {
+            pattern: Pattern::parse("lab-*").unwrap(),
             rules: BTreeMap::from([(RULE, of(3))]),
-        });
+        }]);
         assert_eq!(value(&policy), 3);
         assert_eq!(policy.level(&found), Level::Error, "it sets no level");
     }

@@ -4,9 +4,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use globset::GlobMatcher;
 use yaml_tree::place::Spot;
 
+use super::pattern::Pattern;
 use super::selector::Selector;
 
 /// The image that people request for an object or a field.
@@ -37,11 +37,11 @@ pub enum RequestedImage {
 #[derive(Clone, Debug)]
 pub struct StampEntry {
     /// The kind; any where none is given.
-    pub kind: Option<GlobMatcher>,
+    pub kind: Option<Pattern>,
     /// The name; any where none is given.
-    pub name: Option<GlobMatcher>,
+    pub name: Option<Pattern>,
     /// The namespace; any where none is given.
-    pub namespace: Option<GlobMatcher>,
+    pub namespace: Option<Pattern>,
     /// Labels that the object has.
     pub labels: BTreeMap<String, String>,
     /// What of the image the variables of a Cluster or a ClusterClass get, by the variable's name; empty where objects with

@@ -3,9 +3,8 @@
 use std::sync::Arc;
 
 use capi::labels::Labels;
-use globset::GlobMatcher;
 
-use super::policy::pattern;
+use super::pattern::Pattern;
 
 /// How clusters are spread over waves.
 #[derive(Clone, Debug, Default)]
@@ -35,7 +34,7 @@ pub struct WaveSettings {
 pub struct ClusterPattern {
     /// None where the name is compared.
     label: Option<Arc<str>>,
-    pattern: GlobMatcher,
+    pattern: Pattern,
 }
 
 impl ClusterPattern {
@@ -43,13 +42,12 @@ impl ClusterPattern {
     ///
     /// # Errors
     /// The pattern is none.
-    pub fn parse(text: &str) -> Result<Self, globset::Error> {
+    pub fn parse(text: &str) -> Result<Self, String> {
         let (label, text) = match text.split_once('=') {
             Some((label, text)) => (Some(label.into()), text),
             None => (None, text),
         };
-        let pattern = pattern(text)?;
-        let pattern = pattern.compile_matcher();
+        let pattern = Pattern::parse(text)?;
         Ok(Self { label, pattern })
     }
 

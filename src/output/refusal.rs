@@ -30,7 +30,7 @@ pub(super) fn input(shown: &str) -> Finding {
 /// Files that nothing renders any more and that stay, for it is not known whether somebody needs them. `what` says which they are.
 pub(super) fn stale(files: &[String], what: &str) -> Option<Finding> {
     let finding = file_finding(RuleId::FileNotOwned, files, what)?;
-    let finding = finding.help("delete what nothing needs: `git rm`");
+    let finding = finding.help("find out what deploys it first; `metalmark render --adopt` takes over what is rendered at its path");
     Some(finding.unless_set(Level::Warning))
 }
 
@@ -38,7 +38,7 @@ pub(super) fn stale(files: &[String], what: &str) -> Option<Finding> {
 pub(super) fn lingering_output(files: &[String]) -> Option<Finding> {
     let what = "says that metalmark rendered it, and no output has its folder any more";
     let finding = file_finding(RuleId::OutputRemoved, files, what)?;
-    Some(finding.help("`git rm` what nothing deploys, name its folder below `outputs` again, or remove the first line of a file that is yours"))
+    Some(finding.help("let what deploys it use a folder of `outputs`, or name its folder below `outputs` again; remove the first line of a file that is yours"))
 }
 
 /// What is said of the first of some files, with how many there are.

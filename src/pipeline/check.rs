@@ -8,6 +8,7 @@ use std::sync::Arc;
 use capi::image::Image;
 use capi::objects::bundled::Bundle;
 
+use crate::decide::matching::Selectable;
 use crate::decide::replacement::{facts_to_keep, obstacles, version_obstacle};
 use crate::decide::selected;
 use crate::model::cluster::ClusterOrigin;
@@ -82,6 +83,8 @@ fn run_rules(view: &ClusterView, settings: &Settings) -> Vec<Finding> {
 /// Tries the edits that findings propose: each is made on the model once, and the rules run again.
 struct Trial<'t> {
     view: &'t ClusterView,
+    /// Its images, with what was found among them.
+    catalog: Selectable,
     settings: &'t Settings,
     /// The rules that find an error before any edit, with the pools.
     known: BTreeSet<(RuleId, Option<String>)>,
@@ -104,6 +107,7 @@ impl<'t> Trial<'t> {
             .map(|(rule, subject)| (rule, subject.pool));
         Self {
             view,
+            catalog: Selectable::new(Arc::clone(&view.images)),
             settings,
             known: known.collect(),
             tried: Vec::new(),
@@ -137,7 +141,7 @@ impl<'t> Trial<'t> {
         if known.is_some() || self.tried.len() >= MOST_TRIED {
             return known;
         }
-        let changed = selected::apply_change(change, self.view, self.settings);
+        let changed = selected::apply_change(change, self.view, &self.catalog, self.settings);
         let lowers = lowers(self.view, &changed);
         let found = if lowers {
             Vec::new()
@@ -349,7 +353,7 @@ fn waivers(
         .iter()
         .enumerate()
         .filter_map(|(index, waiver)| {
-            let (id, text) = (&waiver.rule, waiver.pattern.glob());
+            let (id, text) = (&waiver.rule, waiver.pattern.text());
             let finding = match &waiver.until {
                 Some(until) if waiver.has_expired(today) => Finding::new(
                     RuleId::WaiverExpired,

@@ -5,13 +5,13 @@ use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use globset::Glob;
 use rayon::prelude::{IntoParallelRefIterator, ParallelIterator};
 use yaml_tree::suggest::did_you_mean;
 
 use crate::error::Error;
 use crate::files::{Content, Files, Found};
 
+use crate::model::pattern::Pattern;
 use crate::read::gitops::{self, OwnOutput};
 
 /// The longest name of a cluster, in bytes: with what targets add to it, it still names a file.
@@ -65,9 +65,9 @@ pub(super) fn matches(
     pattern: &str,
     own_output: &Arc<OwnOutput>,
 ) -> Result<Matching, Error> {
-    if let Err(error) = Glob::new(pattern) {
+    if let Err(why) = Pattern::parse(pattern) {
         return Err(Error::Usage {
-            message: format!("the pattern `{pattern}` is not a glob: {}", error.kind()),
+            message: format!("the pattern `{pattern}` is not a glob: {why}"),
         });
     }
     let folders = pattern.ends_with('/');

@@ -68,10 +68,10 @@ impl Places<'_> {
 }
 
 /// A finding about a pattern that cannot be read.
-pub(super) fn bad_pattern(text: &str, error: &globset::Error) -> Finding {
+pub(super) fn bad_pattern(text: &str, why: &str) -> Finding {
     Finding::new(
         RuleId::ProjectFile,
-        format!("`{text}` is not a pattern: {}", error.kind()),
+        format!("`{text}` is not a pattern: {why}"),
     )
     .help("`*` matches any letters of one name, `**` for names and slashes")
 }

@@ -9,7 +9,8 @@ use crate::model::finding::Finding;
 use crate::model::judgment::Grade;
 use crate::model::name::{NameSchemes, OwnScheme};
 use crate::model::output_path;
-use crate::model::policy::{NO_REASON, Policy, Scoped, Waiver, Waivers, pattern};
+use crate::model::pattern::{Pattern, PatternList};
+use crate::model::policy::{NO_REASON, Policy, Scoped, Waiver};
 use crate::model::rule::RuleId;
 use crate::model::settings::{ImageSettings, Output, RELEASE, Settings};
 
@@ -201,9 +202,9 @@ fn read_scope(
     findings: &mut Vec<Finding>,
 ) -> Option<Scoped> {
     let path = ["policy", "clusters", text];
-    match pattern(text) {
+    match Pattern::parse(text) {
         Ok(pattern) => Some(Scoped {
-            pattern: pattern.compile_matcher(),
+            pattern,
             rules: demanded.levels(rules, &path, places, findings),
         }),
         Err(error) => {
@@ -224,7 +225,11 @@ fn rule(id: &str, places: &Places<'_>, findings: &mut Vec<Finding>) -> Option<Ru
     found
 }
 
-fn waivers(options: &PolicyOptions, places: &Places<'_>, findings: &mut Vec<Finding>) -> Waivers {
+fn waivers(
+    options: &PolicyOptions,
+    places: &Places<'_>,
+    findings: &mut Vec<Finding>,
+) -> PatternList<Waiver> {
     let mut waivers = Vec::new();
     for (index, written) in options.waivers.iter().enumerate() {
         let spot = places.item(&["policy", "waivers"], index);
@@ -241,7 +246,7 @@ fn waivers(options: &PolicyOptions, places: &Places<'_>, findings: &mut Vec<Find
             continue;
         }
         let rule = rule(&written.rule, places, findings);
-        match pattern(&written.pattern) {
+        match Pattern::parse(&written.pattern) {
             Ok(pattern) => waivers.extend(rule.map(|rule| Waiver {
                 rule,
                 pattern,

@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use globset::GlobMatcher;
 use yaml_tree::place::{Place, Spot};
 
 use crate::model::finding::Finding;
-use crate::model::policy::pattern;
+use crate::model::pattern::Pattern;
 use crate::model::rule::RuleId;
 use crate::model::selector::{Selector, Term, Wanted};
 use crate::model::stamping::{ImageRequest, RequestedImage, StampEntry};
@@ -44,9 +43,9 @@ fn entry(written: &StampOptions, spot: Option<Spot>) -> Result<StampEntry, Strin
         (None, true) => return Err("an entry of `stamps` names no image".to_owned()),
     };
     Ok(StampEntry {
-        kind: matcher(written.kind.as_ref())?,
-        name: matcher(written.name.as_ref())?,
-        namespace: matcher(written.namespace.as_ref())?,
+        kind: pattern(written.kind.as_ref())?,
+        name: pattern(written.name.as_ref())?,
+        namespace: pattern(written.namespace.as_ref())?,
         labels: written.labels.clone(),
         variables: written
             .variables
@@ -62,13 +61,12 @@ fn entry(written: &StampOptions, spot: Option<Spot>) -> Result<StampEntry, Strin
     })
 }
 
-fn matcher(text: Option<&String>) -> Result<Option<GlobMatcher>, String> {
-    let matcher = text.map(|text| {
-        let pattern = pattern(text);
-        let pattern = pattern.map(|pattern| pattern.compile_matcher());
-        pattern.map_err(|error| format!("`{text}` is not a pattern: {}", error.kind()))
+fn pattern(text: Option<&String>) -> Result<Option<Pattern>, String> {
+    let pattern = text.map(|text| {
+        let pattern = Pattern::parse(text);
+        pattern.map_err(|why| format!("`{text}` is not a pattern: {why}"))
     });
-    matcher.transpose()
+    pattern.transpose()
 }
 
 fn selector(written: &StampOptions) -> Selector {

@@ -2,7 +2,6 @@
 
 use capi::image::{Image, fact};
 use capi::providers;
-use yaml_tree::suggest::did_you_mean;
 
 use crate::decide::identity::find_image;
 use crate::model::finding::{Finding, Subject};
@@ -27,9 +26,8 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
     };
     let image = find_image(&named.value, images).and_then(|key| images.get(key));
     let Some(image) = image else {
-        let known = images.values().map(|image| &*image.name);
         let missing = finding(format!("image `{}` is not in the catalog", named.value));
-        findings.push(match did_you_mean(&named.value, known) {
+        findings.push(match input.view.names().did_you_mean(&named.value) {
             Some(near) => missing.help(format!("did you mean `{near}`?")),
             None => missing.help(format!("describe it: `os_images.{}`", named.value)),
         });

@@ -1,6 +1,8 @@
 //! An image comes from a registry that is not defined.
 
-use yaml_tree::suggest::did_you_mean;
+use std::cell::LazyCell;
+
+use yaml_tree::suggest::Words;
 
 use crate::model::finding::{Finding, Subject};
 use crate::model::rule::RuleId;
@@ -9,6 +11,7 @@ use crate::rules::ClusterInput;
 /// Looks at every image of the catalog.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
     let registries = &input.view.registries;
+    let names = LazyCell::new(|| Words::new(registries.keys().map(|name| &**name)));
     for (key, image) in &*input.view.images {
         let Some(name) = &image.registry else {
             continue;
@@ -24,8 +27,7 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
         let finding = Finding::new(RuleId::RegistryUnknown, message)
             .with_subject(subject)
             .with_label(input.spot(image.place), "this image");
-        let known = did_you_mean(name, registries.keys().map(|name| &**name));
-        findings.push(match known {
+        findings.push(match names.did_you_mean(name) {
             Some(known) => finding.help(format!("did you mean `os_images_oci_registry: {known}`?")),
             None => finding.help(format!(
                 "define it: `os_images_oci_registries: {{{name}: {{url: oci://…, tag: …}}}}`"

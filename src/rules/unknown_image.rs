@@ -5,7 +5,6 @@ use std::collections::hash_map::Entry;
 
 use capi::image::ImageKey;
 use yaml_tree::place::Place;
-use yaml_tree::suggest::{did_you_mean, only_meant};
 
 use crate::decide::identity::find_image;
 use crate::decide::successor::successor;
@@ -79,14 +78,20 @@ fn meaning<'a>(input: &ClusterInput<'a>, key: &str) -> Meant<'a> {
     let known = || images.values().map(|image| &*image.name);
     let named = |meant: &str| find_image(meant, images);
     let is_slip = |meant: &&str| is_slip(key, meant);
-    if let Some(meant) = only_meant(key, known()).filter(is_slip).and_then(named) {
+    if let Some(meant) = input
+        .view
+        .names()
+        .only_meant(key)
+        .filter(is_slip)
+        .and_then(named)
+    {
         Meant::Slip(meant)
     } else if let Some(next) = successor(key, known()).and_then(named) {
         Meant::Successor(next)
     } else {
         // The chart's key of the same name, of whichever release of the builder.
         let of_registry = known().find(|known| split_registry(known).1 == key);
-        let near = of_registry.or_else(|| did_you_mean(key, known()));
+        let near = of_registry.or_else(|| input.view.names().did_you_mean(key));
         near.map_or(Meant::Nothing, Meant::Near)
     }
 }

@@ -425,6 +425,91 @@ const GROWERS: &[Grower] = &[
         more: &["stamp --check"],
     },
     Grower {
+        name: "stamps that name images which are not there",
+        items: 1_000,
+        make: |count| {
+            let stamp = |index| {
+                format!("- {{kind: Metal3MachineTemplate, name: 'c{index}-*', image: rr{index}}}\n")
+            };
+            let record = |index| {
+                format!(
+                    "    r{index}: {{k8s: {{version: v1.34.1}}, locations: {{https: 'http://y/{index}.qcow2'}}}}\n"
+                )
+            };
+            settings(
+                &format!(
+                    "images:\n  records:\n{}stamps:\n{}",
+                    each(count * 10, record),
+                    each(count, stamp)
+                ),
+                count,
+            )
+        },
+        more: &["stamp --check"],
+    },
+    Grower {
+        name: "templates with markers",
+        items: 1_000,
+        make: |count| {
+            let marked = |index| {
+                manifests(&format!("c{index}"))
+                    .replace("Template\nmeta", "Template # metalmark: image=none\nmeta")
+            };
+            project().file("c.yaml", each(count, marked))
+        },
+        more: &["stamp --check"],
+    },
+    Grower {
+        name: "patterns of clusters",
+        items: 3_000,
+        make: |count| {
+            let pattern =
+                |index| format!("    'c{index}*/x': {{rules: {{image-unproven: off}}}}\n");
+            settings(
+                &format!("policy:\n  clusters:\n{}", each(count, pattern)),
+                count / 10,
+            )
+        },
+        more: &[],
+    },
+    Grower {
+        name: "properties of a schema and misspelled ones",
+        items: 2_000,
+        make: |count| {
+            let properties = each(count, |index| format!("\"property-{index}\": {{}}, "));
+            chart("")
+                .file(
+                    "chart/values.schema.json",
+                    format!("{{\"additionalProperties\": false, \"properties\": {{{properties}\"y\": {{}}}}}}"),
+                )
+                .file(
+                    "chart/values.yaml",
+                    each(count, |index| format!("propery-{index}: 1\n")),
+                )
+        },
+        more: &[],
+    },
+    Grower {
+        name: "registries and images of others",
+        items: 2_000,
+        make: |count| {
+            let registry = |index| {
+                format!("  registry-{index}: {{url: 'oci://r.example/{index}', tag: '1'}}\n")
+            };
+            let image =
+                |index| format!("  img-{index}: {{os_images_oci_registry: regisry-{index}}}\n");
+            values(
+                &format!(
+                    "os_images_oci_registries:\n{}sylva_diskimagebuilder_images:\n{}",
+                    each(count, registry),
+                    each(count, image)
+                ),
+                "  capm3: {image_key: img-1}\n",
+            )
+        },
+        more: &[],
+    },
+    Grower {
         name: "facts that are one file",
         items: 10_000,
         make: |count| {

@@ -2,6 +2,7 @@
 
 mod content;
 mod demo;
+mod downgrade;
 mod facts;
 mod frozen;
 mod invalid;

@@ -87,7 +87,7 @@ fn output_removed() {
     fails("output-removed", &project, "render").screen(str![[r#"
 error[output-removed]: `rendered/edge.yaml` says that metalmark rendered it, and no output has its folder any more
 --> rendered/edge.yaml
- = help: `git rm` what nothing deploys, name its folder below `outputs` again, or remove the first line of a file that is yours
+ = help: let what deploys it use a folder of `outputs`, or name its folder below `outputs` again; remove the first line of a file that is yours
 
 1 error; 1 node pool checked: 1 proven
 

@@ -66,6 +66,7 @@ pub(super) fn planned(sources: &[Arc<Source>], options: Options) -> Plan {
     let (images, patterns) = (images(), PatternCache::default());
     let chooser = Chooser {
         images: &images,
+        keys: Default::default(),
         matching: Matching::default(),
         patterns: &patterns,
         stamp: &stamp,

@@ -1,5 +1,7 @@
 //! "Did you mean": the known word nearest to one that is not known.
 
+use std::collections::{BTreeSet, HashMap};
+
 /// Longer words are nobody's typing slip, and comparing them would cost time.
 const LONGEST: usize = 128;
 
@@ -45,15 +47,15 @@ pub fn only_meant<'a>(
 ) -> Option<&'a str> {
     /// The maximum number of edits: more of them make another word.
     const SLIP: usize = 2;
-    let digits = |word: &str| -> String { word.chars().filter(char::is_ascii_digit).collect() };
     let wanted = letters(word);
     if wanted.len() <= 3 * SLIP || wanted.len() > LONGEST {
         return None;
     }
+    let own = digits(word);
     let mut near = candidates.into_iter().filter(|candidate| {
         *candidate != word
             && !is_far(word, candidate, SLIP)
-            && digits(candidate) == digits(word)
+            && digits(candidate) == own
             && edits(&wanted, &letters(candidate), SLIP).is_some()
     });
     near.next().filter(|_| near.next().is_none())
@@ -67,6 +69,69 @@ pub fn meant_key<'a>(key: &str, known: &[&'a str]) -> Option<&'a str> {
     let all = || known.iter().copied();
     let same = all().find(|known| is_same_word(key, known));
     same.or_else(|| only_meant(key, all()))
+}
+
+/// Many known words, of which a misspelled one is compared with few: those that begin or end as it does.
+#[derive(Debug, Default)]
+pub struct Words {
+    all: Vec<Box<str>>,
+    /// The letters of each word with its number, sorted; none where all are compared anyway.
+    forward: Vec<(Vec<char>, usize)>,
+    /// The same of letters from the last one to the first.
+    backward: Vec<(Vec<char>, usize)>,
+    /// The numbers of the words with the same digits.
+    by_digits: HashMap<String, Vec<usize>>,
+}
+
+impl Words {
+    /// Those that are known.
+    pub fn new<'w>(words: impl IntoIterator<Item = &'w str>) -> Self {
+        let all: Vec<Box<str>> = words.into_iter().map(Box::from).collect();
+        let mut words = Self::default();
+        for (number, word) in all.iter().enumerate() {
+            let own = words.by_digits.entry(digits(word)).or_default();
+            own.push(number);
+            if all.len() > MOST_COMPARED && word.len() <= 2 * LONGEST {
+                let mut letters = letters(word);
+                words.forward.push((letters.clone(), number));
+                letters.reverse();
+                words.backward.push((letters, number));
+            }
+        }
+        words.forward.sort_unstable();
+        words.backward.sort_unstable();
+        Self { all, ..words }
+    }
+
+    /// As [`did_you_mean`]. Of more than a thousand words, those that begin or end as the word does are compared.
+    pub fn did_you_mean(&self, word: &str) -> Option<&str> {
+        if self.all.len() <= MOST_COMPARED || word.len() > 2 * LONGEST {
+            return did_you_mean(word, self.all.iter().map(|known| &**known));
+        }
+        let mut letters = letters(word);
+        let mut near: BTreeSet<usize> = neighbors(&self.forward, &letters).collect();
+        letters.reverse();
+        near.extend(neighbors(&self.backward, &letters));
+        did_you_mean(word, near.into_iter().map(|number| &*self.all[number]))
+    }
+
+    /// As [`only_meant`]. Of more than a thousand words with the same digits none is certain.
+    pub fn only_meant(&self, word: &str) -> Option<&str> {
+        let same = self.by_digits.get(&digits(word))?;
+        let known = same.iter().map(|number| &*self.all[*number]);
+        only_meant(word, known).filter(|_| same.len() <= MOST_COMPARED)
+    }
+}
+
+/// The numbers of the words around a place in a sorted list.
+fn neighbors<'w>(
+    sorted: &'w [(Vec<char>, usize)],
+    letters: &[char],
+) -> impl Iterator<Item = usize> + 'w {
+    let at = sorted.partition_point(|(known, _)| &**known < letters);
+    let most = MOST_COMPARED / 4;
+    let around = at.saturating_sub(most)..sorted.len().min(at + most);
+    sorted[around].iter().map(|(_, number)| *number)
 }
 
 /// What to write in place of a key that nobody reads: the known one that is meant, or which there are.
@@ -103,6 +168,10 @@ fn alphabet(word: &str) -> u64 {
         letter => 1_u64 << (letter & 63),
     };
     word.bytes().fold(0, |known, letter| known | bit(letter))
+}
+
+fn digits(word: &str) -> String {
+    word.chars().filter(char::is_ascii_digit).collect()
 }
 
 fn letters(word: &str) -> Vec<char> {
@@ -162,7 +231,7 @@ fn edits(from: &[char], to: &[char], limit: usize) -> Option<usize> {
 mod tests {
     use proptest::prelude::proptest;
 
-    use super::{MOST_COMPARED, alphabet, did_you_mean, edits, only_meant};
+    use super::{MOST_COMPARED, Words, alphabet, did_you_mean, edits, only_meant};
 
     const KEYS: [&str; 4] = ["os_image_key", "os_image_selector", "image_key", "values"];
 
@@ -228,6 +297,18 @@ mod tests {
         assert_eq!(after(MOST_COMPARED), None);
     }
 
+    #[test]
+    fn among_many_words_a_slip_at_either_end_is_found() {
+        let many: Vec<String> = (0..3 * MOST_COMPARED)
+            .map(|it| format!("image-{it}-raw"))
+            .collect();
+        let words = Words::new(many.iter().map(String::as_str));
+        assert_eq!(words.did_you_mean("imgae-2717-raw"), Some("image-2717-raw"));
+        assert_eq!(words.did_you_mean("image-2717-rwa"), Some("image-2717-raw"));
+        assert_eq!(words.only_meant("imgae-2717-raw"), Some("image-2717-raw"));
+        assert_eq!(words.only_meant("imgae-9999-raw"), None);
+    }
+
     /// The distance without a limit.
     fn all_edits(from: &[char], to: &[char]) -> usize {
         let mut rows: Vec<Vec<usize>> = vec![(0..=to.len()).collect()];
@@ -258,6 +339,14 @@ mod tests {
             let (left, right): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
             let all = all_edits(&left, &right);
             assert_eq!(edits(&left, &right, limit), Some(all).filter(|all| *all <= limit));
+        }
+
+        #[test]
+        fn few_words_are_compared_as_without_an_index(words in proptest::collection::vec("[ab1]{4,9}", 0..9), word in "[ab1]{4,9}") {
+            let known = || words.iter().map(String::as_str);
+            let index = Words::new(known());
+            assert_eq!(index.did_you_mean(&word), did_you_mean(&word, known()));
+            assert_eq!(index.only_meant(&word), only_meant(&word, known()));
         }
 
         #[test]

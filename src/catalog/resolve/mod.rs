@@ -356,6 +356,7 @@ pub fn cluster(
     );
     let view = ClusterView {
         images: resolved.images.images(),
+        known_names: resolved.images.names(),
         bundles,
         selections,
         bundle_outcomes,

@@ -1,5 +1,6 @@
 //! `metalmark stamp`: updates the image fields of manifests that people keep, in place.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -126,6 +127,7 @@ pub(in crate::commands) fn plan_stamp(
     let renderer = Renderer::new(&settings, &BTreeMap::new(), None, &mut found);
     let chooser = Chooser {
         images: &shared.images,
+        keys: OnceCell::new(),
         matching: settings.matching,
         patterns: &fleet.patterns,
         stamp: &|image| renderer.stamp_of(&shared.images, image, None),

@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use capi::image::{ImageKey, Images};
 use parking_lot::RwLock;
+use yaml_tree::suggest::Words;
 
 use super::compare::{Compiled, Fit};
 use super::pattern::PatternCache;
@@ -21,6 +22,7 @@ pub struct Selectable {
     images: Arc<Images>,
     found: Arc<RwLock<HashMap<String, Arc<Found>>>>,
     identities: Arc<OnceLock<Identities>>,
+    names: Arc<OnceLock<Words>>,
 }
 
 /// How many selectors are kept, so that memory does not grow with the fleet.
@@ -78,6 +80,7 @@ impl Selectable {
             images,
             found: Arc::default(),
             identities: Arc::default(),
+            names: Arc::default(),
         }
     }
 
@@ -109,6 +112,11 @@ impl Selectable {
     /// The images by key, to be kept.
     pub fn images(&self) -> Arc<Images> {
         Arc::clone(&self.images)
+    }
+
+    /// The place of the names of the images, to be kept; they are written there once somebody looks for one.
+    pub fn names(&self) -> Arc<OnceLock<Words>> {
+        Arc::clone(&self.names)
     }
 
     /// What a finalized selector matches.

@@ -1,11 +1,12 @@
 //! Resolves a request to an image, and to the fields that are stamped.
 
+use std::cell::OnceCell;
 use std::sync::Arc;
 
 use capi::image::{Image, ImageKey, Images, fact};
 use capi::providers::Stamp;
 use yaml_tree::place::Place;
-use yaml_tree::suggest::did_you_mean;
+use yaml_tree::suggest::Words;
 
 use crate::decide::identity::find_image;
 use crate::decide::matching::{self, PatternCache};
@@ -23,6 +24,8 @@ type StampOf<'a> = dyn Fn(&Image) -> Option<Result<Stamp, Box<Finding>>> + 'a;
 pub struct Chooser<'a> {
     /// The images.
     pub images: &'a Images,
+    /// Their keys, to find the one that a misspelled key means.
+    pub keys: OnceCell<Words>,
     /// How selectors compare versions.
     pub matching: Matching,
     /// Patterns, each compiled once.
@@ -54,7 +57,9 @@ impl Chooser<'_> {
         let finding =
             Finding::new(RuleId::UnknownImage, message).with_subject(Subject::image(name));
         let finding = finding.with_label(request.spot.clone(), "this image is named here");
-        match did_you_mean(name, self.images.keys().map(|key| &**key)) {
+        let all = || Words::new(self.images.keys().map(|key| &**key));
+        let keys = self.keys.get_or_init(all);
+        match keys.did_you_mean(name) {
             Some(meant) => finding.help(format!("write `{meant}`")),
             None => finding.help("`metalmark images` lists what there is"),
         }

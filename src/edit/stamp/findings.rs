@@ -99,7 +99,7 @@ fn edit_in_place(object: &ManifestObject, result: &ObjectResult) -> Option<Findi
             (false, true) => {
                 "run `metalmark stamp --rotate`: a new name, and every reference moved to it"
             }
-            (_, false) => "delete it and let its owner make a new one",
+            (_, false) => "change the template that its owner makes it from",
         });
     Some(finding.unless_set(level))
 }

@@ -8,6 +8,7 @@
 //! Never guesses: an object without a request is reported by a rule, and stays as it is.
 
 mod choose;
+mod entries;
 mod fields;
 mod findings;
 mod follow;
@@ -38,6 +39,7 @@ use crate::model::stamping::{ImageRequest, RequestedImage, StampEntry};
 
 use super::texts::EditedFile;
 
+use entries::Entries;
 use plan::ObjectResult;
 use request::Requested;
 
@@ -115,8 +117,10 @@ fn requests(
     entries: &[StampEntry],
     plan: &mut Plan,
 ) -> Vec<request::Requested> {
-    let mut found = request::requests(objects, entries, &mut plan.results, &mut plan.findings);
-    variables::add(objects, entries, &mut found, &mut plan.findings);
+    let entries = Entries::new(entries);
+    let mut found = request::requests(objects, &entries, &mut plan.results, &mut plan.findings);
+    variables::add(objects, &entries, &mut found, &mut plan.findings);
+    found.sort_by_key(|requested| requested.object);
     found
 }
 
@@ -212,7 +216,7 @@ pub fn find_names(
     let mut found: Vec<NamedImage> = Vec::new();
     for (index, keys) in moves {
         let object = &objects[*index];
-        let own: Vec<&Requested> = requests.iter().filter(|it| it.object == *index).collect();
+        let own = &requests[range(&requests, *index)];
         if own.is_empty() && object.machine_kind().is_none() {
             return Err(format!(
                 "no marker says which fields of {} hold its image",
@@ -252,12 +256,14 @@ fn redirect(
     requests: &mut Vec<Requested>,
     results: &mut [ObjectResult],
 ) {
+    let mut added = Vec::new();
     for (index, keys) in moves {
         let mut distinct: Vec<&ImageKey> = keys.values().collect();
         distinct.dedup();
         let [key] = distinct[..] else { continue };
         let mut is_requested = false;
-        for requested in requests.iter_mut().filter(|it| it.object == *index) {
+        let own = range(requests, *index);
+        for requested in &mut requests[own] {
             is_requested |= requested.field.is_none();
             if matches!(requested.request.image, RequestedImage::Selector(_)) {
                 requested.request.image = RequestedImage::Image(Arc::clone(key));
@@ -265,7 +271,7 @@ fn redirect(
         }
         if !is_requested && objects[*index].machine_kind().is_some() {
             results[*index].is_made = true;
-            requests.push(Requested {
+            added.push(Requested {
                 object: *index,
                 field: None,
                 request: ImageRequest {
@@ -277,5 +283,13 @@ fn redirect(
             });
         }
     }
+    requests.extend(added);
     requests.sort_by_key(|requested| requested.object);
+}
+
+/// The requests of an object among all, which are sorted by their objects.
+fn range(requests: &[Requested], object: usize) -> std::ops::Range<usize> {
+    let start = requests.partition_point(|it| it.object < object);
+    let own = requests[start..].partition_point(|it| it.object == object);
+    start..start + own
 }

@@ -1,6 +1,6 @@
 //! Which request applies to which object: the markers of its file, else the project file.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use capi::objects::{Host, ManifestObject, Text};
@@ -10,8 +10,9 @@ use yaml_tree::value::Node;
 
 use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
-use crate::model::stamping::{ImageRequest, StampEntry};
+use crate::model::stamping::ImageRequest;
 
+use super::entries::Entries;
 use super::marker::{self, Marker};
 use super::plan::ObjectResult;
 use super::subject::{Subject, subject};
@@ -29,16 +30,19 @@ pub(super) struct Requested {
 /// The requests, in the order of the objects. Choices record that a request applies to them; faults of markers are reported.
 pub(super) fn requests(
     objects: &[ManifestObject],
-    entries: &[StampEntry],
+    entries: &Entries<'_>,
     results: &mut [ObjectResult],
     findings: &mut Vec<Finding>,
 ) -> Vec<Requested> {
     let mut found: Vec<Requested> = Vec::new();
+    let hosts = hosts(objects);
     for (text, indexes) in texts(objects) {
+        let hosts = hosts.get(&Arc::as_ptr(text));
+        let mut marked = BTreeSet::new();
         let of_text: Vec<&ManifestObject> = indexes.iter().map(|index| &objects[*index]).collect();
-        for marker in markers(objects, text) {
+        for marker in markers(text, hosts.map_or(&[], Vec::as_slice)) {
             let spot = marker.spot.clone();
-            match request_of_marker(marker, &of_text, &indexes, results, &found) {
+            match request_of_marker(marker, &of_text, &indexes, results, &mut marked) {
                 Ok(requested) => found.push(requested),
                 Err((message, help)) => {
                     let finding = Finding::new(RuleId::ImageUnstamped, message);
@@ -51,8 +55,8 @@ pub(super) fn requests(
         if results[index].is_made || !is_machine(object) || !may_boot(object) {
             continue;
         }
-        let mut entries = entries.iter().filter(|entry| entry.variables.is_empty());
-        if let Some(entry) = entries.find(|entry| fits(entry, object)) {
+        let mut entries = entries.find(object);
+        if let Some((_, entry)) = entries.find(|(_, entry)| entry.variables.is_empty()) {
             results[index].is_made = true;
             found.push(Requested {
                 object: index,
@@ -78,27 +82,30 @@ fn texts(objects: &[ManifestObject]) -> Vec<(&Arc<Text>, Vec<usize>)> {
     found
 }
 
-/// The markers of a text, without those in strings that are texts of their own.
-fn markers(objects: &[ManifestObject], text: &Arc<Text>) -> Vec<Marker> {
-    let mut markers = marker::markers(text);
-    if !markers.is_empty() {
-        let hosts = objects
-            .iter()
-            .filter_map(|object| object.text.host.as_ref());
-        let hosts: Vec<&Host> = hosts.filter(|host| Arc::ptr_eq(&host.text, text)).collect();
-        let is_within = |at: u32, host: &Host| host.place.start <= at && at <= host.place.end;
-        markers.retain(|marker| !hosts.iter().any(|host| is_within(marker.at, host)));
+/// The strings with texts of their own that each text holds.
+fn hosts(objects: &[ManifestObject]) -> BTreeMap<*const Text, Vec<&Host>> {
+    let mut found: BTreeMap<_, Vec<&Host>> = BTreeMap::new();
+    for host in { objects.iter() }.filter_map(|object| object.text.host.as_ref()) {
+        found.entry(Arc::as_ptr(&host.text)).or_default().push(host);
     }
+    found
+}
+
+/// The markers of a text, without those in strings that are texts of their own.
+fn markers(text: &Arc<Text>, hosts: &[&Host]) -> Vec<Marker> {
+    let mut markers = marker::markers(text);
+    let is_within = |at: u32, host: &Host| host.place.start <= at && at <= host.place.end;
+    markers.retain(|marker| !hosts.iter().any(|host| is_within(marker.at, host)));
     markers
 }
 
-/// The request of one marker in a text with these objects.
+/// The request of one marker in a text with these objects, of which some have one for all their fields.
 fn request_of_marker(
     marker: Marker,
     of_text: &[&ManifestObject],
     indexes: &[usize],
     results: &mut [ObjectResult],
-    found: &[Requested],
+    marked: &mut BTreeSet<usize>,
 ) -> Result<Requested, (String, &'static str)> {
     let (at, field) = match subject(&marker, of_text, is_machine) {
         Subject::Object(at) => (at, None),
@@ -111,8 +118,7 @@ fn request_of_marker(
     results[index].is_made |= field.is_none();
     let request = marker.request;
     let request = request.map_err(|why| (format!("the marker is not understood: {why}"), HOW))?;
-    let twice = |known: &Requested| known.object == index && known.field.is_none();
-    if field.is_none() && found.iter().any(twice) {
+    if field.is_none() && !marked.insert(index) {
         let name = &of_text[at].name;
         return Err((format!("two markers apply to `{name}`"), "keep one of them"));
     }
@@ -139,20 +145,4 @@ pub(super) fn may_boot(object: &ManifestObject) -> bool {
         Some(fields.has_part(fields.spec(&object.node)?))
     };
     !object.is_patch || names_part() == Some(true)
-}
-
-/// Whether an entry of the project file is about an object.
-pub(super) fn fits(entry: &StampEntry, object: &ManifestObject) -> bool {
-    let matches = |pattern: &Option<globset::GlobMatcher>, text: &str| {
-        pattern
-            .as_ref()
-            .is_none_or(|pattern| pattern.is_match(text))
-    };
-    let has = |(name, wanted): (&String, &String)| {
-        object.label(name).is_some_and(|label| **label == **wanted)
-    };
-    matches(&entry.kind, &object.kind)
-        && matches(&entry.name, &object.name)
-        && matches(&entry.namespace, &object.namespace)
-        && entry.labels.iter().all(has)
 }

@@ -24,8 +24,7 @@ pub(super) fn subject(
     is_machine: impl Fn(&ManifestObject) -> bool,
 ) -> Subject {
     let at = marker.at;
-    let starts_before = |object: &&&ManifestObject| object.node.place.start <= at;
-    let before = objects.iter().take_while(starts_before).count();
+    let before = objects.partition_point(|object| object.node.place.start <= at);
     let inside = |node: &Node| node.place.start <= at && at < node.place.end;
     let holds = |index: usize| {
         objects[index]

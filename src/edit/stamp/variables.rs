@@ -1,6 +1,6 @@
 //! The variables of a ClusterClass, which its patches put into templates: by the `variables` of an entry of `stamps:`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use capi::objects::ManifestObject;
@@ -11,7 +11,8 @@ use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
 use crate::model::stamping::{ImageRequest, StampEntry};
 
-use super::request::{Requested, fits};
+use super::entries::Entries;
+use super::request::Requested;
 
 /// Where a Cluster gives variables: for all its machines, for its control plane, for its workers.
 const LISTS: [&str; 4] = [
@@ -26,7 +27,7 @@ const DEFAULT: [&str; 3] = ["schema", "openAPIV3Schema", "default"];
 /// Adds what entries request for variables. The first of several entries counts, and a marker beside a value comes before all.
 pub(super) fn add(
     objects: &[ManifestObject],
-    entries: &[StampEntry],
+    entries: &Entries<'_>,
     found: &mut Vec<Requested>,
     findings: &mut Vec<Finding>,
 ) {
@@ -35,23 +36,26 @@ pub(super) fn add(
         Some((requested.object, steps.clone()))
     });
     let mut said: BTreeSet<(usize, Vec<Step>)> = said.collect();
-    for entry in entries {
+    let mut fitting: BTreeMap<usize, (&StampEntry, Vec<usize>)> = BTreeMap::new();
+    let may_have = |object: &&ManifestObject| matches!(&*object.kind, "Cluster" | "ClusterClass");
+    for (index, object) in objects.iter().enumerate().filter(|(_, it)| may_have(it)) {
+        for (number, entry) in entries.find(object) {
+            let (_, objects) = fitting.entry(number).or_insert((entry, Vec::new()));
+            objects.push(index);
+        }
+    }
+    for (entry, fitting) in fitting.values() {
         for (name, word) in &entry.variables {
-            let is_of = |object: &ManifestObject| {
-                matches!(&*object.kind, "Cluster" | "ClusterClass") && fits(entry, object)
-            };
-            let fitting = objects.iter().enumerate();
-            let fitting: Vec<_> = fitting.filter(|(_, object)| is_of(object)).collect();
             let mut is_there = false;
-            for (index, object) in &fitting {
-                for field in values(object, name) {
+            for &index in fitting {
+                for field in values(&objects[index], name) {
                     is_there = true;
-                    if said.insert((*index, field.0.clone())) {
-                        found.push(new_request(entry, *index, field, word));
+                    if said.insert((index, field.0.clone())) {
+                        found.push(new_request(entry, index, field, word));
                     }
                 }
             }
-            if !fitting.is_empty() && !is_there {
+            if !is_there {
                 findings.push(nowhere(entry, name));
             }
         }

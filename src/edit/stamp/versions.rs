@@ -20,6 +20,7 @@ pub(super) fn runners(objects: &[ManifestObject]) -> BTreeMap<usize, Vec<usize>>
     let says = |index: &usize| version_node(&objects[*index]).is_some();
     let own = (0..objects.len()).filter(says);
     let mut found: BTreeMap<usize, Vec<usize>> = own.map(|index| (index, vec![index])).collect();
+    let clusters = clusters(objects);
     for reference in references(objects) {
         let Some(template) = reference.to else {
             continue;
@@ -27,7 +28,7 @@ pub(super) fn runners(objects: &[ManifestObject]) -> BTreeMap<usize, Vec<usize>>
         let runners = found.entry(template).or_default();
         let from = &objects[reference.from];
         match &*from.kind {
-            "ClusterClass" => runners.extend(clusters_of(objects, from)),
+            "ClusterClass" => runners.extend(clusters.get(&*from.name).into_iter().flatten()),
             _ => runners.push(reference.from),
         }
     }
@@ -38,19 +39,18 @@ pub(super) fn runners(objects: &[ManifestObject]) -> BTreeMap<usize, Vec<usize>>
     found
 }
 
-/// The Clusters whose topology names a class.
-fn clusters_of(objects: &[ManifestObject], class: &ManifestObject) -> Vec<usize> {
-    let is_of_class = |cluster: &ManifestObject| {
-        let text = |path: &[&str]| cluster.node.text(path);
-        let name = text(&["spec", "topology", "class"])
+/// The Clusters by the class that their topology names.
+fn clusters(objects: &[ManifestObject]) -> BTreeMap<&str, Vec<usize>> {
+    let mut found: BTreeMap<_, Vec<usize>> = BTreeMap::new();
+    for (index, object) in objects.iter().enumerate() {
+        let text = |path: &[&str]| object.node.text(path);
+        let class = text(&["spec", "topology", "class"])
             .or_else(|| text(&["spec", "topology", "classRef", "name"]));
-        &*cluster.kind == "Cluster" && name == Some(&*class.name)
-    };
-    let clusters = objects.iter().enumerate();
-    clusters
-        .filter(|(_, object)| is_of_class(object))
-        .map(|(index, _)| index)
-        .collect()
+        if let Some(class) = class.filter(|_| &*object.kind == "Cluster") {
+            found.entry(class).or_default().push(index);
+        }
+    }
+    found
 }
 
 /// The Kubernetes version of each template's machines, where its runners agree on one.

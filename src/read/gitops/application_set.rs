@@ -4,8 +4,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use globset::{GlobBuilder, GlobMatcher};
-
 use yaml_tree::engine::Engine;
 use yaml_tree::json::{Html, to_json};
 use yaml_tree::merge;
@@ -22,6 +20,7 @@ use super::strategic;
 use crate::budget;
 use crate::error::Error;
 use crate::model::finding::Finding;
+use crate::model::pattern::Pattern;
 use crate::read::error::{ReadError, catch_finding};
 use crate::read::tables::argo_cd;
 
@@ -265,13 +264,15 @@ impl Set<'_, '_> {
     }
 
     /// A pattern of paths. `*` stays within a folder, if that is wanted.
-    fn glob(&self, item: &Node, is_within: bool) -> Result<GlobMatcher, ReadError> {
+    fn glob(&self, item: &Node, is_within: bool) -> Result<Pattern, ReadError> {
         let pattern = item.text(&["path"]).unwrap_or_default();
-        let mut glob = GlobBuilder::new(pattern);
-        let glob = glob.literal_separator(is_within).build();
+        let glob = if is_within {
+            Pattern::parse(pattern)
+        } else {
+            Pattern::parse_across(pattern)
+        };
         let message = || format!("`{pattern}` is not a pattern of paths");
-        let glob = glob.map_err(|_| self.reader.refusal(message(), item.place))?;
-        Ok(glob.compile_matcher())
+        glob.map_err(|_| self.reader.refusal(message(), item.place))
     }
 
     /// The sets of parameters in files. A `*` of their patterns matches across folders.

@@ -3,10 +3,9 @@
 use std::collections::HashSet;
 use std::path::{Component, Path, PathBuf};
 
-use globset::Glob;
-
 use crate::error::Error;
 use crate::files::Files;
+use crate::model::pattern::Pattern;
 
 use super::super::files::display;
 
@@ -43,8 +42,7 @@ pub(super) fn print_folder(folder: &Path) -> String {
 /// A folder cannot be read. An invalid pattern matches nothing.
 pub fn matches(files: &dyn Files, pattern: &str) -> Result<Vec<PathBuf>, Error> {
     let parts = pattern.split('/').filter(|part| !matches!(*part, "" | "."));
-    let compiled = |part: &str| Glob::new(part).map(|glob| glob.compile_matcher());
-    let parts: Vec<_> = parts.map(|part| (part, compiled(part))).collect();
+    let parts: Vec<_> = parts.map(|part| (part, Pattern::parse(part))).collect();
     let mut found = Vec::new();
     let mut open = vec![(PathBuf::new(), 0)];
     // Several `**` lead to one folder in many ways.

@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use capi::secrets;
-use globset::GlobBuilder;
 use yaml_tree::place::{Place, Sources};
 
 use crate::error::Error;
 use crate::files::{Files, Found};
+use crate::model::pattern::Pattern;
 
 use super::super::expressions::{ACTIONS, blank_expressions};
 use super::super::files::display;
@@ -165,10 +165,12 @@ impl Named {
             if !is_computed && !path.contains('*') {
                 return Path::new(path) == chart;
             }
-            let glob = GlobBuilder::new(&path.replace(COMPUTED, "*"))
-                .literal_separator(!is_computed)
-                .build();
-            let glob = glob.map(|glob| glob.compile_matcher());
+            let pattern = path.replace(COMPUTED, "*");
+            let glob = if is_computed {
+                Pattern::parse_across(&pattern)
+            } else {
+                Pattern::parse(&pattern)
+            };
             glob.is_ok_and(|glob| glob.is_match(chart))
         };
         self.paths.iter().any(is_it)

@@ -210,13 +210,18 @@ fn secrets(source: &Source) -> Secrets {
     found.chain(seals.hidden).collect()
 }
 
+/// How a private key begins and ends, as PEM.
+const PRIVATE_KEY: &str = "PRIVATE KEY-----";
+
 /// What only files with secrets say. Each file is searched, so the searches are prepared once, and few.
-static MARKS: LazyLock<[Mark; 8]> = LazyLock::new(|| {
+static MARKS: LazyLock<[Mark; 10]> = LazyLock::new(|| {
     [
         Mark::new("Secret", &[]),
         Mark::new("secretGenerator", &[]),
         Mark::new("stringData", &[]),
         Mark::new("passwd", &[]),
+        Mark::new("password", &["passwordHash", "password_hash"]),
+        Mark::new(PRIVATE_KEY, &[]),
         Mark::new("sops", &["sops:", "\"sops\""]),
         Mark::new("ENC[", &[]),
         // An escape may spell any of them.

@@ -14,7 +14,7 @@ use yaml_tree::value::{Entry, Map, Node, Value};
 use yaml_tree::{Spelling, quote};
 
 use super::template::Actions;
-use super::{DEPTH, is_encrypted, join, mentions_secret, seal_value};
+use super::{DEPTH, PRIVATE_KEY, is_encrypted, join, mentions_secret, seal_value};
 
 /// A secret that was replaced.
 pub(super) struct Seal {
@@ -152,7 +152,8 @@ impl<'a> Seals<'a> {
                     seals.seal_encoded(node, keys);
                 }
                 // Nothing else has fields of these names.
-                "stringData" | "passwd" => seals.seal(node, keys),
+                "stringData" | "passwd" | "hashed_passwd" | "plain_text_passwd" | "chpasswd"
+                | "passwordHash" | "password_hash" => seals.seal(node, keys),
                 "users" if is_kubeconfig => seals.seal(node, keys),
                 "secretGenerator" => seals.generators(node, keys),
                 "items" if is_list => seals.walk_secrets(|seals| seals.objects(node, keys)),
@@ -371,6 +372,9 @@ impl<'a> Seals<'a> {
     fn string(&mut self, node: &mut Node, text: &str, keys: &str) {
         if !self.is_of_secrets && !mentions_secret(text) {
             return;
+        }
+        if text.trim_start().starts_with("-----BEGIN ") && text.contains(PRIVATE_KEY) {
+            return self.seal(node, keys);
         }
         let actions = Actions::find(text);
         let plain = actions.blank(text);

@@ -1,9 +1,11 @@
 //! Walks through a schema and values together, and compares values as JSON Schema does.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use yaml_tree::json::{Html, format_number, to_json};
 use yaml_tree::place::Place;
+use yaml_tree::suggest::Words;
 use yaml_tree::value::{Map, Node, Number, Value};
 
 use super::{Cost, Mismatch, Valid, ValuesSchema};
@@ -39,6 +41,8 @@ pub(super) struct Check<'s> {
     depth: usize,
     /// Whether a text was not of its format.
     pub(super) has_unmet_format: bool,
+    /// The keys that each map of properties knows, once one is misspelled.
+    pub(super) names: HashMap<*const Map, Words>,
     /// The greatest depth since the last value whose depth is measured.
     deepest: usize,
 }
@@ -53,6 +57,7 @@ impl<'s> Check<'s> {
             left: APPLIED_LIMIT,
             depth: 0,
             has_unmet_format: false,
+            names: HashMap::new(),
             deepest: 0,
         }
     }

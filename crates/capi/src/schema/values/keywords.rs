@@ -8,7 +8,7 @@ use go_template::regexp::Regexp;
 use yaml_tree::json::{Html, format_number, to_json};
 use yaml_tree::opaque::OpaqueKind;
 use yaml_tree::place::Place;
-use yaml_tree::suggest::did_you_mean;
+use yaml_tree::suggest::Words;
 use yaml_tree::value::{Map, Node, Number, Value};
 
 use super::Mismatch;
@@ -149,8 +149,11 @@ impl<'s> Check<'s> {
         place: Place,
         key: &str,
     ) -> Result<(), String> {
-        let names = known.into_iter().flat_map(|known| known.iter());
-        let meant = did_you_mean(key, names.map(|entry| &*entry.key));
+        let meant = known.and_then(|known| {
+            let names = self.names.entry(Arc::as_ptr(known));
+            let names = names.or_insert_with(|| Words::new(known.iter().map(|it| &*it.key)));
+            names.did_you_mean(key)
+        });
         let meant = meant.map_or(String::new(), |meant| format!("; did you mean `{meant}`?"));
         let mismatch = self.mismatch(place, format!("is not a key of the chart{meant}"));
         self.found.push(mismatch);

@@ -1,0 +1,87 @@
+//! The entries of `stamps:` in the project file, found by the objects that they are about.
+
+use capi::objects::ManifestObject;
+
+use crate::model::pattern::{Pattern, Starts};
+use crate::model::stamping::StampEntry;
+
+/// The entries. An object is compared only with those that may be about it.
+pub(super) struct Entries<'e> {
+    all: &'e [StampEntry],
+    /// By what says most of an entry: its name, else a label, its namespace or its kind; names have all others.
+    by_name: Starts,
+    by_label: Starts,
+    by_namespace: Starts,
+    by_kind: Starts,
+}
+
+impl<'e> Entries<'e> {
+    pub(super) fn new(all: &'e [StampEntry]) -> Self {
+        let mut entries = Self {
+            all,
+            by_name: Starts::default(),
+            by_label: Starts::default(),
+            by_namespace: Starts::default(),
+            by_kind: Starts::default(),
+        };
+        for (number, entry) in all.iter().enumerate() {
+            if let Some(name) = has_start(&entry.name) {
+                entries.by_name.add(name, number);
+            } else if let Some((name, value)) = entry.labels.first_key_value() {
+                entries.by_label.add_text(&label(name, value), number);
+            } else if let Some(namespace) = has_start(&entry.namespace) {
+                entries.by_namespace.add(namespace, number);
+            } else if let Some(kind) = has_start(&entry.kind) {
+                entries.by_kind.add(kind, number);
+            } else {
+                entries.by_name.add_text("", number);
+            }
+        }
+        entries
+    }
+
+    /// The entries that are about an object, with their numbers, in the order written.
+    pub(super) fn find(
+        &self,
+        object: &ManifestObject,
+    ) -> impl Iterator<Item = (usize, &'e StampEntry)> {
+        let labels = object.labels();
+        let labels: Vec<String> = { labels.iter() }
+            .map(|(name, value)| label(name, value))
+            .collect();
+        let labels = labels.iter().flat_map(|label| self.by_label.find(label));
+        let near = { self.by_name.find(&object.name) }
+            .chain(labels)
+            .chain(self.by_namespace.find(&object.namespace))
+            .chain(self.by_kind.find(&object.kind));
+        let mut near: Vec<usize> = near.collect();
+        near.sort_unstable();
+        near.dedup();
+        let near = near.into_iter().map(|number| (number, &self.all[number]));
+        near.filter(|(_, entry)| fits(entry, object))
+    }
+}
+
+/// A pattern that not everything may match.
+fn has_start(pattern: &Option<Pattern>) -> Option<&Pattern> {
+    pattern.as_ref().filter(|pattern| pattern.has_start())
+}
+
+fn label(name: &str, value: &str) -> String {
+    format!("{name}={value}")
+}
+
+/// Whether an entry is about an object.
+fn fits(entry: &StampEntry, object: &ManifestObject) -> bool {
+    let matches = |pattern: &Option<Pattern>, text: &str| {
+        let pattern = pattern.as_ref();
+        pattern.is_none_or(|pattern| pattern.is_match(text))
+    };
+    let has = |(name, wanted): (&String, &String)| {
+        object.label(name).is_some_and(|label| **label == **wanted)
+    };
+    matches(&entry.kind, &object.kind)
+        && matches(&entry.name, &object.name)
+        && matches(&entry.namespace, &object.namespace)
+        && entry.labels.iter().all(has)
+}
