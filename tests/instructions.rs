@@ -118,7 +118,7 @@ const INPUTS: [Input; 13] = [
     Input {
         name: "patterns of clusters",
         write: |folder, clusters| {
-            let pattern = |index| format!("    c{index}-*: {{rules: {{image-unproven: off}}}}\n");
+            let pattern = |index| format!("    c{index}-*: {{k8s-version-unproven: off}}\n");
             write_settings(folder, clusters, "policy:\n  clusters:\n", pattern);
         },
         commands: &["check"],

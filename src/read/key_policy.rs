@@ -3,11 +3,12 @@
 //! Keys are read here, so that a project file that contradicts itself is refused before anything rests on it. So are levels that
 //! would take back what the policy demands.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 use oci_artifacts::signature::PublicKey;
 use oci_artifacts::{Address, Digest, Reference};
-use yaml_tree::suggest::did_you_mean;
+use yaml_tree::suggest::Words;
 
 use crate::files::Files;
 use crate::model::finding::Finding;
@@ -34,6 +35,8 @@ pub(super) struct KeyPolicy<'a> {
     pub(super) findings: &'a mut Vec<Finding>,
     /// The keys by the texts that name them.
     known: BTreeMap<String, Option<PublicKey>>,
+    /// The names of `keys`, once one is misspelled.
+    names: OnceCell<Words>,
 }
 
 impl<'a> KeyPolicy<'a> {
@@ -49,6 +52,7 @@ impl<'a> KeyPolicy<'a> {
             places,
             findings,
             known: BTreeMap::new(),
+            names: OnceCell::new(),
         }
     }
 
@@ -163,8 +167,8 @@ impl<'a> KeyPolicy<'a> {
         let pem = key_text(self.files, text);
         let read = pem.and_then(|pem| PublicKey::read(&pem).map_err(|error| error.to_string()));
         if let Err(reason) = &read {
-            let names = self.options.keys.keys().map(String::as_str);
-            let help = match did_you_mean(text, names) {
+            let all = || Words::new(self.options.keys.keys().map(String::as_str));
+            let help = match self.names.get_or_init(all).did_you_mean(text) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => {
                     "write a name from `keys`, the path of a public key, or its PEM text; `cosign public-key --key URI` prints that of a key in a KMS, \

@@ -1,8 +1,10 @@
 //! A node pool's component bundle does not fit it.
 
+use std::cell::LazyCell;
+
 use capi::image::{Image, Origin, fact};
 use oci_artifacts::{Digest, Reference};
-use yaml_tree::suggest::did_you_mean;
+use yaml_tree::suggest::{Words, did_you_mean};
 
 use crate::decide::component_choice::{Mismatch, Wants, mismatches};
 use crate::model::checksum::{self, ChecksumKind};
@@ -19,6 +21,7 @@ use crate::rules::ClusterInput;
 /// Looks at every component bundle, and at every node pool that selects one.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
     let view = input.view;
+    let names = LazyCell::new(|| Words::new(view.bundles.keys().map(|key| &**key)));
     for bundle in view.bundles.values() {
         find_faults(input, bundle, findings);
     }
@@ -37,7 +40,10 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
         };
         match outcome {
             BundleOutcome::Nothing => {}
-            BundleOutcome::Unknown(name) => findings.push(no_such_bundle(input, name, finding_of)),
+            BundleOutcome::Unknown(name) => {
+                let near = names.did_you_mean(name);
+                findings.push(no_such_bundle(input, name, near, finding_of));
+            }
             BundleOutcome::NoMatch => findings.push(none(input, pool, &wants(), finding_of)),
             BundleOutcome::Several(keys) => {
                 let keys: Vec<String> = keys.iter().map(|key| format!("`{key}`")).collect();
@@ -58,6 +64,7 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
 fn no_such_bundle(
     input: &ClusterInput<'_>,
     name: &str,
+    near: Option<&str>,
     finding_of: impl Fn(String) -> Finding,
 ) -> Finding {
     if input.view.cluster.origin == ClusterOrigin::Manifests {
@@ -66,8 +73,7 @@ fn no_such_bundle(
         ))
         .help("name it by a tag or a digest: `REGISTRY/REPOSITORY:v1.34.1`");
     }
-    let known = input.view.bundles.keys().map(|key| &**key);
-    let help = match did_you_mean(name, known) {
+    let help = match near {
         Some(near) => format!("did you mean `{near}`?"),
         None => format!("describe it: `component_bundles: {{{name}: {{uri: oci://…}}}}`"),
     };

@@ -464,7 +464,7 @@ const GROWERS: &[Grower] = &[
         items: 3_000,
         make: |count| {
             let pattern =
-                |index| format!("    'c{index}*/x': {{rules: {{image-unproven: off}}}}\n");
+                |index| format!("    'c{index}*/x': {{k8s-version-unproven: off}}\n");
             settings(
                 &format!("policy:\n  clusters:\n{}", each(count, pattern)),
                 count / 10,

@@ -205,7 +205,113 @@ fn an_older_or_an_unsigned_image_does_not_take_the_place_of_a_signed_one() {
         "evidence of both, the older first",
     ];
     assert_eq!(passing, by_values);
-    story.is(str![]);
+    story.is(str![[r#"
+# nothing is changed
+$ check, check --frozen, lock --check, render --frozen --stdout => 0
+# the older lock and its evidence
+$ check => 1
+error[lock-stale]: the lock holds another reference of image `NOBLE`
+warning[lock-stale]: the lock holds another reference of image `JAMMY`
+error[checksum-missing]: the sha256 of image `NOBLE` is not known
+error[format-missing]: the format of image `NOBLE` is not known
+warning[k8s-version-unproven]: nothing proves that image `NOBLE` holds Kubernetes `v1.31.8+rke2r1`
+$ check --frozen, render --frozen --stdout => 1
+error[lock-stale]: the lock holds another reference of 2 images: `JAMMY`, `NOBLE`
+error[checksum-missing]: the sha256 of image `NOBLE` is not known
+error[format-missing]: the format of image `NOBLE` is not known
+warning[k8s-version-unproven]: nothing proves that image `NOBLE` holds Kubernetes `v1.31.8+rke2r1`
+$ lock --check => 1
+error[lock-stale]: the lock holds another reference of 2 images: `JAMMY`, `NOBLE`
+# the older image of the same tag and its evidence
+$ check, check --frozen, lock --check, render --frozen --stdout => 0
+# the older lock alone
+$ check => 1
+error[lock-stale]: the lock has no evidence of `JAMMY`, `NOBLE`, so that nothing proves what it says of them
+error[lock-stale]: the lock holds another reference of image `NOBLE`
+warning[lock-stale]: the lock holds another reference of image `JAMMY`
+error[checksum-missing]: the sha256 of image `NOBLE` is not known
+error[format-missing]: the format of image `NOBLE` is not known
+warning[k8s-version-unproven]: nothing proves that image `NOBLE` holds Kubernetes `v1.31.8+rke2r1`
+$ check --frozen, render --frozen --stdout => 1
+error[lock-stale]: the lock has no evidence of `JAMMY`, `NOBLE`, so that nothing proves what it says of them
+error[lock-stale]: the lock holds another reference of 2 images: `JAMMY`, `NOBLE`
+error[checksum-missing]: the sha256 of image `NOBLE` is not known
+error[format-missing]: the format of image `NOBLE` is not known
+warning[k8s-version-unproven]: nothing proves that image `NOBLE` holds Kubernetes `v1.31.8+rke2r1`
+$ lock --check => 1
+error[lock-stale]: the lock has no evidence of `JAMMY`, `NOBLE`, so that nothing proves what it says of them
+error[lock-stale]: the lock holds another reference of 2 images: `JAMMY`, `NOBLE`
+# the older image's digest and evidence under the new tag
+$ check, check --frozen, lock --check, render --frozen --stdout => 1
+error[lock-tampered]: `filename` of `NOBLE` is `NOBLE-0.4.12.raw` by the lock, `NOBLE-0.4.11.raw` by the artifact's annotations
+error[lock-tampered]: `sha256` of `NOBLE` is `aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa` by the lock, `bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb` by the artifact's annotations
+# the older digest in the lock alone
+$ check, check --frozen, render --frozen --stdout => 1
+error[lock-stale]: the lock has no evidence of `NOBLE`, so that their signatures cannot be proven
+warning[k8s-version-unproven]: nothing proves that image `NOBLE` holds Kubernetes `v1.31.8+rke2r1`
+$ lock --check => 1
+error[lock-stale]: the lock has no evidence of `NOBLE`, so that their signatures cannot be proven
+# the unsigned lock and its evidence
+$ check, check --frozen, lock --check, render --frozen --stdout => 1
+error[signature-missing]: `oci://registry.example.org/os/JAMMY:0.4.12` is not trusted: the lock has no signature of it under the key that the values name
+error[signature-missing]: `oci://registry.example.org/os/NOBLE:0.4.12` is not trusted: the lock has no signature of it under the key that the values name
+# the unsigned image in the signed entry
+$ check, check --frozen, lock --check, render --frozen --stdout => 1
+error[signature-missing]: `oci://registry.example.org/os/NOBLE:0.4.12` is not trusted: the lock has no signature of it under the key that the values name
+error[lock-tampered]: `sha256` of `NOBLE` is `aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa` by the lock, `dddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddd` by the artifact's annotations
+# the same, and the values skip signatures
+$ check, check --frozen, lock --check, render --frozen --stdout => 1
+error[signature-missing]: `oci://registry.example.org/os/JAMMY:0.4.12` is not trusted: the lock has no signature of it under the key that the values name
+error[signature-missing]: `oci://registry.example.org/os/NOBLE:0.4.12` is not trusted: the lock has no signature of it under the key that the values name
+# the same, and the values blank the key
+$ check, check --frozen, lock --check, render --frozen --stdout => 1
+error[signature-missing]: `oci://registry.example.org/os/JAMMY:0.4.12` is not trusted: the lock has no signature of it under the key that the values name
+error[signature-missing]: `oci://registry.example.org/os/NOBLE:0.4.12` is not trusted: the lock has no signature of it under the key that the values name
+# the lock forgets the signer
+$ check, check --frozen, lock --check, render --frozen --stdout => 1
+error[lock-tampered]: the lock leaves out that `JAMMY` is signed by the key A
+error[lock-tampered]: the lock leaves out that `NOBLE` is signed by the key A
+# another registry in the values
+$ check => 1
+error[lock-stale]: the lock holds another reference of image `NOBLE`
+warning[lock-stale]: the lock holds another reference of image `JAMMY`
+error[checksum-missing]: the sha256 of image `NOBLE` is not known
+error[format-missing]: the format of image `NOBLE` is not known
+warning[k8s-version-unproven]: nothing proves that image `NOBLE` holds Kubernetes `v1.31.8+rke2r1`
+$ check --frozen, render --frozen --stdout => 1
+error[lock-stale]: the lock holds another reference of 2 images: `JAMMY`, `NOBLE`
+error[checksum-missing]: the sha256 of image `NOBLE` is not known
+error[format-missing]: the format of image `NOBLE` is not known
+warning[k8s-version-unproven]: nothing proves that image `NOBLE` holds Kubernetes `v1.31.8+rke2r1`
+$ lock --check => 1
+error[lock-stale]: the lock holds another reference of 2 images: `JAMMY`, `NOBLE`
+# the registry spelled otherwise, and no key
+$ check, check --frozen, lock --check, render --frozen --stdout => 1
+error[signature-missing]: `oci://registry.example.org/os/JAMMY:0.4.12` is not trusted: the lock has no signature of it under the key that the values name
+error[signature-missing]: `oci://registry.example.org/os/NOBLE:0.4.12` is not trusted: the lock has no signature of it under the key that the values name
+# an entry of its own beside the list
+$ check, check --frozen, lock --check, render --frozen --stdout => 1
+error[image-name-collision]: `os_images` and the builder's list both have the image `NOBLE`
+# the digest in the values
+$ check, check --frozen, render --frozen --stdout => 1
+error[lock-tampered]: `filename` of `NOBLE` is `NOBLE-0.4.12.raw` by the lock, `NOBLE-0.4.11.raw` by the artifact's annotations
+error[lock-tampered]: `sha256` of `NOBLE` is `aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa` by the lock, `bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb` by the artifact's annotations
+error[lock-stale]: the lock holds another reference of image `NOBLE`
+error[checksum-missing]: the sha256 of image `NOBLE` is not known
+error[format-missing]: the format of image `NOBLE` is not known
+warning[k8s-version-unproven]: nothing proves that image `NOBLE` holds Kubernetes `v1.31.8+rke2r1`
+$ lock --check => 1
+error[lock-tampered]: `filename` of `NOBLE` is `NOBLE-0.4.12.raw` by the lock, `NOBLE-0.4.11.raw` by the artifact's annotations
+error[lock-tampered]: `sha256` of `NOBLE` is `aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa` by the lock, `bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb` by the artifact's annotations
+error[lock-stale]: the lock holds another reference of image `NOBLE`
+# evidence of both, the older first
+$ check, check --frozen, lock --check, render --frozen --stdout => 0
+# another key beside the values
+$ check, check --frozen, lock --check, render --frozen --stdout => 1
+error[signature-invalid]: `oci://registry.example.org/os/JAMMY:0.4.12` is not trusted: its signature was made by another key, or in a way that is not read
+error[signature-invalid]: `oci://registry.example.org/os/NOBLE:0.4.12` is not trusted: its signature was made by another key, or in a way that is not read
+
+"#]]);
 }
 
 /// Without a network, nothing says that a tag had two contents; `verify` does.

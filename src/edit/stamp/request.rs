@@ -15,7 +15,7 @@ use crate::model::stamping::ImageRequest;
 use super::entries::Entries;
 use super::marker::{self, Marker};
 use super::plan::ObjectResult;
-use super::subject::{Subject, subject};
+use super::subject::{Subject, Subjects, subject};
 
 /// What is requested for an object, or for a field in it.
 pub(super) struct Requested {
@@ -40,9 +40,10 @@ pub(super) fn requests(
         let hosts = hosts.get(&Arc::as_ptr(text));
         let mut marked = BTreeSet::new();
         let of_text: Vec<&ManifestObject> = indexes.iter().map(|index| &objects[*index]).collect();
+        let all = Subjects::new(&of_text);
         for marker in markers(text, hosts.map_or(&[], Vec::as_slice)) {
             let spot = marker.spot.clone();
-            match request_of_marker(marker, &of_text, &indexes, results, &mut marked) {
+            match request_of_marker(marker, &all, &indexes, results, &mut marked) {
                 Ok(requested) => found.push(requested),
                 Err((message, help)) => {
                     let finding = Finding::new(RuleId::ImageUnstamped, message);
@@ -102,12 +103,12 @@ fn markers(text: &Arc<Text>, hosts: &[&Host]) -> Vec<Marker> {
 /// The request of one marker in a text with these objects, of which some have one for all their fields.
 fn request_of_marker(
     marker: Marker,
-    of_text: &[&ManifestObject],
+    all: &Subjects<'_>,
     indexes: &[usize],
     results: &mut [ObjectResult],
     marked: &mut BTreeSet<usize>,
 ) -> Result<Requested, (String, &'static str)> {
-    let (at, field) = match subject(&marker, of_text, is_machine) {
+    let (at, field) = match subject(&marker, all, is_machine) {
         Subject::Object(at) => (at, None),
         Subject::Field(at, steps, node) => (at, Some((steps, node))),
         Subject::Nothing(why) => {
@@ -119,7 +120,7 @@ fn request_of_marker(
     let request = marker.request;
     let request = request.map_err(|why| (format!("the marker is not understood: {why}"), HOW))?;
     if field.is_none() && !marked.insert(index) {
-        let name = &of_text[at].name;
+        let name = &all.objects[at].name;
         return Err((format!("two markers apply to `{name}`"), "keep one of them"));
     }
     Ok(Requested {

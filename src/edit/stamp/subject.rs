@@ -1,5 +1,7 @@
 //! Finds the object, or the field of one, that a marker applies to.
 
+use std::cell::OnceCell;
+
 use capi::objects::ManifestObject;
 use yaml_tree::edit::Step;
 use yaml_tree::value::{Node, Value};
@@ -16,28 +18,61 @@ pub(super) enum Subject {
     Nothing(&'static str),
 }
 
-/// What a marker is about. `objects` are those of its text in their order, those below another one behind it; `is_machine`
-/// says which have image fields of their own.
+/// The objects of a text in their order, those below another one behind it, with the parts of each, once a marker needs them.
+pub(super) struct Subjects<'o> {
+    pub(super) objects: &'o [&'o ManifestObject],
+    parts: Vec<OnceCell<Parts<'o>>>,
+}
+
+/// The scalars of an object by their places, and the end of its last line.
+struct Parts<'o> {
+    scalars: Vec<Scalar<'o>>,
+    end: u32,
+}
+
+/// A scalar of an object, with the way to it.
+type Scalar<'o> = (Vec<Step>, &'o Node);
+
+impl<'o> Subjects<'o> {
+    pub(super) fn new(objects: &'o [&'o ManifestObject]) -> Self {
+        let parts = objects.iter().map(|_| OnceCell::new()).collect();
+        Self { objects, parts }
+    }
+
+    fn parts(&self, index: usize) -> &Parts<'o> {
+        let object = self.objects[index];
+        let parts = || {
+            let scalars = object.scalars();
+            let end = end(object, &scalars);
+            Parts { scalars, end }
+        };
+        self.parts[index].get_or_init(parts)
+    }
+}
+
+/// What a marker is about; `is_machine` says which objects have image fields of their own.
 pub(super) fn subject(
     marker: &Marker,
-    objects: &[&ManifestObject],
+    all: &Subjects<'_>,
     is_machine: impl Fn(&ManifestObject) -> bool,
 ) -> Subject {
-    let at = marker.at;
+    let (at, objects) = (marker.at, all.objects);
     let before = objects.partition_point(|object| object.node.place.start <= at);
     let inside = |node: &Node| node.place.start <= at && at < node.place.end;
     let holds = |index: usize| {
-        objects[index]
-            .scalars()
-            .iter()
-            .any(|(_, node)| inside(node))
+        let scalars = &all.parts(index).scalars;
+        let before = scalars.partition_point(|(_, node)| node.place.start <= at);
+        // Aliases of one anchor have one place.
+        scalars[..before]
+            .last()
+            .is_some_and(|(_, node)| inside(node))
     };
     if enclosing_objects(objects, before).any(holds) {
         return Subject::Nothing(
             "it is in a string that is not YAML, or that holds no map or list",
         );
     }
-    let Some(index) = owner(at, objects, before) else {
+    let Some(index) = owner(at, all, before) else {
         return Subject::Nothing("no object follows it in its document");
     };
     let text = &*objects[index].text.source.text;
@@ -48,7 +83,7 @@ pub(super) fn subject(
     if is_machine(objects[index]) && !names_field {
         return Subject::Object(index);
     }
-    match nearest_scalar(marker, text, objects[index]) {
+    match nearest_scalar(marker, text, objects[index], &all.parts(index).scalars) {
         Some((_, node)) if has_lines(&node) => {
             Subject::Nothing("the string beside it holds several lines: write the marker in it")
         }
@@ -84,26 +119,23 @@ fn nearest_scalar(
     marker: &Marker,
     text: &str,
     object: &ManifestObject,
+    scalars: &[Scalar<'_>],
 ) -> Option<(Vec<Step>, Node)> {
     let at = marker.at;
-    let scalars = object.scalars();
+    let before = scalars.partition_point(|(_, node)| node.place.start < at);
     let nearest = if marker.is_alone {
-        scalars
-            .iter()
-            .find(|(_, node)| node.place.start >= at)
+        scalars[before..]
+            .first()
             .filter(|(_, node)| follows(&text[at as usize..node.place.start as usize]))
     } else {
-        scalars
-            .iter()
-            .rfind(|(_, node)| node.place.start < at)
+        scalars[..before]
+            .last()
             .filter(|(_, node)| !text[node.place.start as usize..at as usize].contains('\n'))
     };
     let nearest = nearest?;
     let line = line_of(text, nearest.1.place.start);
-    let beside = scalars
-        .iter()
-        .filter(|(_, node)| line.contains(&node.place.start));
-    let beside: Vec<_> = beside.collect();
+    let place = |end: u32| scalars.partition_point(|(_, node)| node.place.start < end);
+    let beside: Vec<_> = scalars[place(line.start)..place(line.end)].iter().collect();
     let field = marker.request.as_ref().ok()?.field.as_deref();
     let called = |name: &str| {
         let is_called =
@@ -142,10 +174,12 @@ fn follows(between: &str) -> bool {
 }
 
 /// The object that a place is in, or directly above; `before` of them start before it.
-fn owner(at: u32, objects: &[&ManifestObject], before: usize) -> Option<usize> {
+fn owner(at: u32, all: &Subjects<'_>, before: usize) -> Option<usize> {
+    let objects = all.objects;
+    let end = |index: usize| all.parts(index).end;
     let text = &*objects.first()?.text.source.text;
     let next = objects.get(before).map(|object| object.node.place.start);
-    let within = enclosing_objects(objects, before).find(|index| at <= end(objects[*index]));
+    let within = enclosing_objects(objects, before).find(|index| at <= end(*index));
     if let Some(within) = within {
         // Between the items of a list of objects, it is about the one below.
         let gap = |next: u32| text.get(at as usize..next as usize).is_some_and(opens_item);
@@ -158,16 +192,15 @@ fn owner(at: u32, objects: &[&ManifestObject], before: usize) -> Option<usize> {
         between.starts_with("---") || between.contains("\n---")
     };
     let next = next?;
-    match objects[..before].last() {
+    match before.checked_sub(1) {
         Some(last) if parted(at, next) && !parted(end(last), at) => None,
         _ => Some(before),
     }
 }
 
 /// The end of an object's last line.
-fn end(object: &ManifestObject) -> u32 {
+fn end(object: &ManifestObject, scalars: &[Scalar<'_>]) -> u32 {
     let text = &object.text.source.text;
-    let scalars = object.scalars();
     let last = scalars.iter().map(|(_, node)| node.place.end).max();
     let last = last.unwrap_or(object.node.place.end) as usize;
     let line = text.get(last..).and_then(|rest| rest.find('\n'));
@@ -185,7 +218,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::super::marker::{Marker, markers};
-    use super::{Subject, subject};
+    use super::{Subject, Subjects, subject};
     use capi::objects::objects;
     use yaml_tree::place::Source;
 
@@ -194,7 +227,8 @@ mod tests {
         let source = Arc::new(Source::new("a.yaml", text));
         let found = objects(&source).expect("YAML").objects;
         let objects: Vec<_> = found.iter().collect();
-        let of = |marker: &Marker| match subject(marker, &objects, |object| &*object.kind == "M") {
+        let all = Subjects::new(&objects);
+        let of = |marker: &Marker| match subject(marker, &all, |object| &*object.kind == "M") {
             Subject::Object(index) => objects[index].name.to_string(),
             Subject::Field(_, steps, _) => format!("{:?}", steps.last()),
             Subject::Nothing(why) => why.to_owned(),
