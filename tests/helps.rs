@@ -7,10 +7,10 @@ use go_template::regexp::Regexp;
 use super::support::{code, repository};
 
 /// What would be advice to delete something.
-const ADVICE: &str = r"(?i)\b(delete|erase|unlink|git rm|rm -[rf]+)\b|\bremove (the|this|that|these|those|its) (old |stale )?(file|folder|manifest|object)";
+const ADVICE: &str = r"\b(delete|erase|unlink|git rm|rm -[rf]+)\b|\bremove (the|this|that|these|those|its) (old |stale )?(file|folder|manifest|object)";
 
 /// What the code says with such words, which is no advice about a file of a cluster.
-const OTHER: [&str; 8] = [
+const OTHER: [&str; 10] = [
     // The lock: a run fetches every image again.
     "take the file back from git, or delete it and run `metalmark lock`",
     // An expression in a field.
@@ -20,7 +20,9 @@ const OTHER: [&str; 8] = [
     "Argo CD would delete everything that the application has",
     // Words of other programs.
     "[\"autoremove\", \"erase\", \"purge\", \"remove\"]",
-    "rm -f \\\"$new\\\"",
+    r#"rm -f \"$new\""#,
+    "trap 'rm -rf ",
+    r"# one rm -rf /\n",
     "Some(\"delete\") => Ok(Directive::Delete)",
     "`$patch` is `merge`, `replace` or `delete`",
 ];

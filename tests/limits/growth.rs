@@ -463,8 +463,7 @@ const GROWERS: &[Grower] = &[
         name: "patterns of clusters",
         items: 3_000,
         make: |count| {
-            let pattern =
-                |index| format!("    'c{index}*/x': {{k8s-version-unproven: off}}\n");
+            let pattern = |index| format!("    'c{index}*/x': {{k8s-version-unproven: off}}\n");
             settings(
                 &format!("policy:\n  clusters:\n{}", each(count, pattern)),
                 count / 10,
