@@ -426,7 +426,7 @@ const GROWERS: &[Grower] = &[
     },
     Grower {
         name: "stamps that name images which are not there",
-        items: 1_000,
+        items: 200,
         make: |count| {
             let stamp = |index| {
                 format!("- {{kind: Metal3MachineTemplate, name: 'c{index}-*', image: rr{index}}}\n")
@@ -449,7 +449,7 @@ const GROWERS: &[Grower] = &[
     },
     Grower {
         name: "templates with markers",
-        items: 1_000,
+        items: 500,
         make: |count| {
             let marked = |index| {
                 manifests(&format!("c{index}"))
@@ -473,7 +473,7 @@ const GROWERS: &[Grower] = &[
     },
     Grower {
         name: "properties of a schema and misspelled ones",
-        items: 2_000,
+        items: 1_000,
         make: |count| {
             let properties = each(count, |index| format!("\"property-{index}\": {{}}, "));
             chart("")
@@ -490,7 +490,7 @@ const GROWERS: &[Grower] = &[
     },
     Grower {
         name: "registries and images of others",
-        items: 2_000,
+        items: 1_000,
         make: |count| {
             let registry = |index| {
                 format!("  registry-{index}: {{url: 'oci://r.example/{index}', tag: '1'}}\n")
