@@ -45,7 +45,7 @@ fn files_of_a_project_file_that_is_renamed_are_named() {
 error[file-not-owned]: `rendered/a.values.yaml` would be overwritten, and its first line says that `metalmark.yaml` rendered it
 --> rendered/a.values.yaml
  = cluster: a
- = help: move the file away if it is yours, or run with `--adopt` to overwrite it
+ = help: move the file away if it is yours, or overwrite it: `metalmark render --adopt`, or `--adopt` of the `bundle` command
 
 error[file-not-owned]: `rendered/b.values.yaml` would be overwritten, and its first line says that `metalmark.yaml` rendered it
 --> rendered/b.values.yaml
