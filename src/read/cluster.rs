@@ -92,7 +92,7 @@ pub fn version_map(
     bootstrap_provider: &str,
 ) -> Result<Vec<MappedVersion>, Error> {
     let state = State::new(workspace, entry, templates, Depth::Evaluated);
-    let own = workspace.shared.with_layers(&entry.layers, Some(&state))?;
+    let own = workspace.shared.with_layers(entry, Some(&state))?;
     let path = ["cluster", "capi_providers", "bootstrap_provider"];
     let provider = Node::from_value(bootstrap_provider);
     let over = path.into_iter().rfold(provider, |node, key| {
@@ -109,7 +109,7 @@ fn with_state(state: &State<'_>, shared: &SharedCatalog) -> Result<ClusterRead, 
     let State {
         workspace, entry, ..
     } = *state;
-    let own = workspace.shared.with_layers(&entry.layers, Some(state))?;
+    let own = workspace.shared.with_layers(entry, Some(state))?;
     let chart = own.chart.as_deref();
     let options = release_options::for_cluster(workspace, entry, &own);
     let namespace = Arc::clone(&options.release.namespace);

@@ -15,6 +15,7 @@ use crate::files::Files;
 use crate::model::finding::Finding;
 use crate::model::rule::{Level, RuleId};
 
+use super::ClusterEntry;
 use super::changed_values::{ChangedValue, changes};
 use super::chart::{Chart, Charts};
 use super::files;
@@ -136,9 +137,10 @@ impl Shared {
     /// A cluster's own layers over the shared ones: its values, and the files that hold them.
     pub(super) fn with_layers(
         &self,
-        layers: &[PathBuf],
+        entry: &ClusterEntry,
         run_time: Option<&dyn RunTime>,
     ) -> Result<Own, Error> {
+        let layers = &entry.layers;
         let mut own = Own {
             layers: self.layers.clone(),
             values: Node::from_value(Value::empty_map()),
@@ -155,7 +157,7 @@ impl Shared {
             if last[layer] != index {
                 continue;
             }
-            for Layer { tree, kind } in self.compose(layer, run_time, &mut own)? {
+            for Layer { tree, kind } in self.compose(layer, &entry.name, run_time, &mut own)? {
                 let side = match kind {
                     LayerKind::Chart => &mut chart,
                     LayerKind::Override => &mut user,
@@ -200,6 +202,7 @@ impl Shared {
     fn compose(
         &self,
         path: &Path,
+        cluster: &str,
         run_time: Option<&dyn RunTime>,
         own: &mut Own,
     ) -> Result<Vec<Layer>, Error> {
@@ -222,8 +225,14 @@ impl Shared {
             }
             own.sources = before;
         }
-        let options = &self.composing;
-        let composed = gitops::cluster(&*self.files, path, options, run_time, &mut own.sources)?;
+        let composed = gitops::cluster(
+            &*self.files,
+            path,
+            cluster,
+            &self.composing,
+            run_time,
+            &mut own.sources,
+        )?;
         let Some(composed) = composed else {
             let message = format!(
                 "`{}` composes no values: it holds no HelmRelease and no Application",

@@ -49,14 +49,25 @@ impl OwnOutput {
     /// # Errors
     /// The file cannot be read.
     pub fn has(&self, files: &dyn Files, path: &Path) -> Result<bool, Error> {
+        Ok(self.owner(files, path)?.is_some())
+    }
+
+    /// Whose the rendered file at a path below the root is; none if metalmark did not render it.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub(super) fn owner(&self, files: &dyn Files, path: &Path) -> Result<Option<Owner>, Error> {
         if !self.folders.holds(path) {
-            return Ok(false);
+            return Ok(None);
         }
         let Found::File(content) = files.file(path)? else {
-            return Ok(false);
+            return Ok(None);
         };
         let bytes = content.raw_bytes();
-        Ok(Owner::from_start(bytes).is_some() || self.is_listed(files, path, bytes)?)
+        match Owner::from_start(bytes) {
+            Some(owner) => Ok(Some(owner)),
+            None => self.find_listed_owner(files, path, bytes),
+        }
     }
 
     /// Whether metalmark renders files at or below a path where nothing exists yet.
@@ -64,17 +75,22 @@ impl OwnOutput {
         self.folders.holds_apart(path) && !files.is_file(path) && !files.is_folder(path)
     }
 
-    /// Whether an earlier version rendered a file, which the next render gives its first line.
-    fn is_listed(&self, files: &dyn Files, path: &Path, bytes: &[u8]) -> Result<bool, Error> {
+    /// Whose a file is that an earlier version rendered, and the next render gives its first line.
+    fn find_listed_owner(
+        &self,
+        files: &dyn Files,
+        path: &Path,
+        bytes: &[u8],
+    ) -> Result<Option<Owner>, Error> {
         for folder in path.ancestors().skip(1) {
             let below = path.strip_prefix(folder).unwrap_or(path);
             let below = below.to_string_lossy().replace('\\', "/");
             let list = self.old_list(files, folder)?;
-            if list.is_some_and(|list| list.owner(&below, bytes).is_some()) {
-                return Ok(true);
+            if let Some(owner) = { list.as_ref() }.and_then(|list| list.owner(&below, bytes)) {
+                return Ok(Some(owner.clone()));
             }
         }
-        Ok(false)
+        Ok(None)
     }
 
     fn old_list(&self, files: &dyn Files, folder: &Path) -> Result<Option<Arc<OldList>>, Error> {

@@ -40,7 +40,7 @@ pub struct ClusterValues {
 pub fn values(workspace: &Workspace, entry: &ClusterEntry) -> Result<ClusterValues, Error> {
     let templates = TemplateCache::default();
     let state = State::new(workspace, entry, &templates, Depth::Evaluated);
-    let own = workspace.shared.with_layers(&entry.layers, Some(&state))?;
+    let own = workspace.shared.with_layers(entry, Some(&state))?;
     let options = release_options::for_cluster(workspace, entry, &own);
     let subject = Subject::cluster(&entry.name);
     let about = |finding: Finding| finding.with_subject(subject.clone());

@@ -400,3 +400,19 @@ fn a_rendered_values_file_is_no_cluster() {
         );
     }
 }
+
+/// What is rendered is no input, so nobody knows what the pins of another cluster make of this one's values.
+#[test]
+fn what_is_rendered_for_another_cluster_is_refused_where_it_is_applied() {
+    let project = reduced::start();
+    project.outputs(FLUX);
+    project.succeeds("render");
+    add_component(&project, KEY, "../../images/edge-selector");
+    for words in ["check", "render --check"] {
+        let outcome = project.run(words);
+        let said = "error[composition-unsupported]: `environment-values/images/edge-selector` is rendered for cluster `edge-selector`, and applied in `edge-key`";
+        assert!(outcome.stdout.contains(said), "{}", outcome.stdout);
+    }
+    let clusters = project.run("clusters edge-key").stdout;
+    assert!(!clusters.contains("proven"), "{clusters}");
+}

@@ -18,7 +18,7 @@ fn disk() -> Disk {
 
 fn composition(path: &str, options: &Options, sources: &mut Sources) -> Option<Composition> {
     let path = Path::new("environment-values").join(path);
-    gitops::cluster(&disk(), &path, options, None, sources).expect("readable")
+    gitops::cluster(&disk(), &path, "", options, None, sources).expect("readable")
 }
 
 /// What each cluster of the fixture has of the chart as it is.

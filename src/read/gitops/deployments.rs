@@ -497,7 +497,7 @@ pub(super) fn build(reader: &mut LayerReader<'_>, path: &Path) -> Result<Option<
         None => vec![path.to_owned()],
     };
     for file in &files {
-        if reader.is_own_output(file, Place::NONE)? {
+        if reader.is_own_object(file, Place::NONE)? {
             continue;
         }
         // Values files may be beside manifests; their errors are reported when they are read as values.

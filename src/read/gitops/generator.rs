@@ -382,7 +382,7 @@ fn open(
     };
     match reader.open(&file)? {
         Some(load) => Ok(Some(load)),
-        None if reader.is_own_output(&file, place)? => Ok(None),
+        None if reader.is_own_object(&file, place)? => Ok(None),
         None => Err(no_file(reader, format!("there is no file `{path}`"), place)),
     }
 }

@@ -318,7 +318,7 @@ impl<'b, 'r> Build<'b, 'r> {
             return Ok(());
         }
         let path = self.path(folder, resource)?;
-        if self.reader.is_own_output(&path, resource.place)? {
+        if self.reader.is_own_object(&path, resource.place)? {
             return Ok(());
         }
         if let Some(documents) = self.reader.objects(&path)? {

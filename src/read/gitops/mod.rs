@@ -164,20 +164,21 @@ pub trait RunTime {
 }
 
 /// The one release of the folder or file at `path`, below the root of `files`; none if it deploys nothing. Several are a
-/// finding, since none of them is known to be the cluster's. `run_time` knows the content of
-/// objects that exist only in a running cluster.
+/// finding, since none of them is known to be the cluster's of that `name`. `run_time` knows the content of objects that exist only
+/// in a running cluster.
 ///
 /// # Errors
 /// A file exists and cannot be read.
 pub fn cluster(
     files: &dyn Files,
     path: &Path,
+    name: &str,
     options: &Options,
     run_time: Option<&dyn RunTime>,
     sources: &mut Sources,
 ) -> Result<Option<Composition>, Error> {
     let mut reader = LayerReader::new(files, options, sources);
-    reader.run_time = run_time;
+    (reader.run_time, reader.cluster) = (run_time, Some(name));
     let mut all = compositions(&mut reader, path, options)?;
     if all.len() > 1 {
         let message = format!(

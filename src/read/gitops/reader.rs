@@ -17,6 +17,7 @@ use capi::secrets;
 use crate::files::{Files, Found, KUSTOMIZATIONS};
 use crate::model::date::{Date, MIDNIGHT};
 use crate::model::finding::Finding;
+use crate::model::ownership::Owner;
 use crate::model::rule::{Level, RuleId};
 
 use super::super::files::{display, source, syntax_finding, values_of};
@@ -59,6 +60,8 @@ pub(super) struct LayerReader<'r> {
     pub(super) configuration: Configuration,
     /// Which sources of Applications are in this repository.
     pub(super) repositories: Repositories,
+    /// The cluster whose values are read; none where they are not read for one.
+    pub(super) cluster: Option<&'r str>,
     /// The files that metalmark renders.
     own_output: &'r OwnOutput,
 }
@@ -80,17 +83,30 @@ impl<'r> LayerReader<'r> {
             run_time: None,
             configuration: Configuration::own(),
             repositories: Repositories::default(),
+            cluster: None,
             own_output: &options.own_output,
         }
     }
 
-    /// Whether metalmark renders the file or the kustomization at a path, so that it is skipped. A file that is not rendered yet is
-    /// reported, since its path may be misspelled.
+    /// Whether metalmark renders the file or the kustomization at a path, so that it is skipped: what it changes is what a run renders
+    /// for this cluster. What it changes for another one is not known here, and is refused.
     pub(super) fn is_own_output(&mut self, path: &Path, place: Place) -> Result<bool, ReadError> {
-        let kustomization = path.join(KUSTOMIZATIONS[0]);
-        if self.own_output.has(self.files, path)?
-            || self.own_output.has(self.files, &kustomization)?
+        if let (Some(Owner::Cluster(other)), Some(cluster)) = (self.owner(path)?, self.cluster)
+            && *other != *cluster
         {
+            let named = display(path);
+            let message =
+                format!("`{named}` is rendered for cluster `{other}`, and applied in `{cluster}`");
+            let help = format!("name what is rendered for `{cluster}`, or nothing");
+            return Err(self.finding(UNSUPPORTED, message, place).help(help).into());
+        }
+        self.is_own_object(path, place)
+    }
+
+    /// Whether metalmark renders the objects at a path, whoever they are for. A file that is not rendered yet is reported, since its
+    /// path may be misspelled.
+    pub(super) fn is_own_object(&mut self, path: &Path, place: Place) -> Result<bool, ReadError> {
+        if self.owner(path)?.is_some() {
             return Ok(true);
         }
         let is_missing = self.own_output.will_have(self.files, path);
@@ -104,10 +120,18 @@ impl<'r> LayerReader<'r> {
         Ok(is_missing)
     }
 
-    /// Whether a place is in a file that metalmark rendered.
-    pub(super) fn is_rendered(&self, place: Place) -> Result<bool, ReadError> {
-        let source = self.source(place.file);
-        Ok(self.own_output.has(self.files, Path::new(&*source.path))?)
+    /// Whose the rendered file or kustomization at a path is.
+    fn owner(&self, path: &Path) -> Result<Option<Owner>, ReadError> {
+        Ok(match self.own_output.owner(self.files, path)? {
+            Some(owner) => Some(owner),
+            None => { self.own_output }.owner(self.files, &path.join(KUSTOMIZATIONS[0]))?,
+        })
+    }
+
+    /// Whether values are in a file that metalmark rendered, as [`LayerReader::is_own_output`]; a release takes them at a place.
+    pub(super) fn is_rendered(&mut self, values: Place, place: Place) -> Result<bool, ReadError> {
+        let source = self.source(values.file);
+        self.is_own_output(Path::new(&*source.path), place)
     }
 
     /// The file at a path; none if there is none.

@@ -171,7 +171,7 @@ impl Release<'_, '_> {
             },
         };
         match found {
-            Some((_, place)) if self.reader.is_rendered(place)? => Ok(None),
+            Some((_, place)) if self.reader.is_rendered(place, name_place)? => Ok(None),
             Some((text, place)) => self.override_of(item, text, place).map(Some),
             None if is_optional => Ok(None),
             None => {

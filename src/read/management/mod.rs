@@ -162,10 +162,7 @@ impl<'w> State<'w> {
         object: &Published,
     ) -> Result<Option<Arc<Values>>, Error> {
         let (value, is_secret) = (object.value, object.kind == "Secret");
-        let own = self
-            .workspace
-            .shared
-            .with_layers(&management.layers, None)?;
+        let own = self.workspace.shared.with_layers(management, None)?;
         let Some(raw) = own.values.get_path(&[value]) else {
             return Ok(None);
         };
@@ -200,7 +197,7 @@ impl<'w> State<'w> {
 fn only_management(workspace: &Workspace) -> Option<Arc<str>> {
     let is_management = |entry: &&ClusterEntry| {
         let queries = Queries::default();
-        let own = workspace.shared.with_layers(&entry.layers, Some(&queries));
+        let own = workspace.shared.with_layers(entry, Some(&queries));
         let provides = own.is_ok_and(|own| {
             let has = |object: &Published| own.values.get_path(&[object.value]).is_some();
             own.release.is_some() && PUBLISHED.iter().any(has)
