@@ -1,12 +1,13 @@
 //! Reads one file of the workspace, and reports what is surprising in it.
 
 use std::io::{self, ErrorKind, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use capi::secrets;
 use yaml_tree::engine::Engine;
 use yaml_tree::place::{FileId, Place, Source, Sources, Spot};
+use yaml_tree::suggest::did_you_mean;
 use yaml_tree::value::{Node, Value};
 use yaml_tree::{Documents, Misreading, Notice, NoticeKind, SyntaxError};
 
@@ -99,6 +100,17 @@ pub(super) fn values_of(
 pub(super) fn display(file: &Path) -> String {
     let text = file.to_string_lossy().replace('\\', "/");
     text.strip_prefix("./").map_or(text.clone(), str::to_owned)
+}
+
+/// What a path that leads to nothing may mean: the first part of it that is not there may be misspelled.
+pub(super) fn near_path(tree: &dyn Files, path: &Path) -> Option<PathBuf> {
+    let missing = path.ancestors().take_while(|above| !tree.is_there(above));
+    let missing = missing.last().unwrap_or(path);
+    let folder = missing.parent().unwrap_or(Path::new(""));
+    let names = tree.folder(folder).ok().flatten().unwrap_or_default();
+    let name = missing.file_name().unwrap_or_default().to_string_lossy();
+    let near = did_you_mean(&name, names.iter().map(String::as_str))?;
+    Some(folder.join(near))
 }
 
 /// What breaks a file.

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use yaml_tree::place::Spot;
-use yaml_tree::suggest::did_you_mean;
 
 use crate::error::Error;
 use crate::files::Files;
@@ -131,16 +130,9 @@ pub(super) fn require_path(tree: &dyn Files, path: &Path) -> Result<(), Box<Find
     if tree.is_there(path) || !tree.content(path).err().is_some_and(is_missing) {
         return Ok(());
     }
-    // A folder on the way may be misspelled.
-    let missing = path.ancestors().take_while(|above| !tree.is_there(above));
-    let missing = missing.last().unwrap_or(path);
-    let folder = missing.parent().unwrap_or(Path::new(""));
-    let names = tree.folder(folder).ok().flatten().unwrap_or_default();
-    let name = missing.file_name().unwrap_or_default().to_string_lossy();
-    let near = did_you_mean(&name, names.iter().map(String::as_str));
-    let help = near.map_or_else(
+    let help = files::near_path(tree, path).map_or_else(
         || "paths start at the folder of the project file".to_owned(),
-        |near| format!("did you mean `{}`?", files::display(&folder.join(near))),
+        |near| format!("did you mean `{}`?", files::display(&near)),
     );
     let message = format!("there is no `{}`", files::display(path));
     Err(Box::new(

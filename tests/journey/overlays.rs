@@ -411,7 +411,8 @@ fn what_is_rendered_for_another_cluster_is_refused_where_it_is_applied() {
     for words in ["check", "render --check"] {
         let outcome = project.run(words);
         let said = "error[composition-unsupported]: `environment-values/images/edge-selector` is rendered for cluster `edge-selector`, and applied in `edge-key`";
-        assert!(outcome.stdout.contains(said), "{}", outcome.stdout);
+        let shown = outcome.stdout + &outcome.stderr;
+        assert!(shown.contains(said), "{shown}");
     }
     let clusters = project.run("clusters edge-key").stdout;
     assert!(!clusters.contains("proven"), "{clusters}");

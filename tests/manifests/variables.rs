@@ -201,3 +201,75 @@ another word
 
 "#]]);
 }
+
+/// A path that leads to nothing deploys nothing, and its cluster would be in no list. In another repository it may be there.
+#[test]
+fn a_folder_that_a_deployment_names_and_that_is_not_there_is_an_error() {
+    let dev = flux("dev", "  sourceRef: {kind: GitRepository, name: fleet}\n");
+    let application = "\
+apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {name: edge}
+spec: {source: {repoURL: 'https://h/fleet.git', path: template}}
+";
+    let of = |path: &str, kind: &str, source: &str| {
+        let reference = format!("{{kind: {kind}, name: {source}}}");
+        let own = dev.replace("./template", path).replace("dev", "prod");
+        own.replace("{kind: GitRepository, name: fleet}", &reference)
+    };
+    let other = object(
+        "source.toolkit.fluxcd.io/v1 GitRepository flux-system/other",
+        "spec: {url: 'https://h/other.git'}",
+    );
+    let own = object(
+        "source.toolkit.fluxcd.io/v1 GitRepository flux-system/fleet",
+        "spec: {url: 'https://h/fleet.git'}",
+    );
+    let cases = [
+        ("misspelled", of("./templat", "GitRepository", "fleet")),
+        ("nothing near", of("./sites", "GitRepository", "fleet")),
+        (
+            "with its source",
+            of("./sites", "GitRepository", "fleet") + &own,
+        ),
+        ("of another source", of("./sites", "GitRepository", "else")),
+        (
+            "of another repository",
+            of("./templat", "GitRepository", "other") + &own + &other,
+        ),
+        ("of an artifact", of("./templat", "OCIRepository", "fleet")),
+        ("a variable", of("./${name}", "GitRepository", "fleet")),
+        (
+            "Argo CD",
+            format!(
+                "{application}---\n{}",
+                application.replace("path: template", "path: templat")
+            ),
+        ),
+    ];
+    let cases = cases.map(|(what, prod)| {
+        let stage = project()
+            .file("template/cluster.yaml", cluster("v1.31.8", GOOD))
+            .file("flux/dev.yaml", &dev)
+            .file("flux/prod.yaml", prod);
+        (what, stage)
+    });
+    checked(cases).is(str![[r#"
+misspelled
+    error[composition-failed] flux/prod.yaml:6:9 `./templat` => template
+    edge/control-plane v1.31.8 (template/cluster.yaml:12:12), edge/edge-md v1.31.8 (template/cluster.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (template/cluster.yaml:29:49) holds 1.31.8
+nothing near
+with its source
+    error[composition-failed] flux/prod.yaml:6:9 `./sites`
+    edge/control-plane v1.31.8 (template/cluster.yaml:12:12), edge/edge-md v1.31.8 (template/cluster.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (template/cluster.yaml:29:49) holds 1.31.8
+of another source
+of another repository
+of an artifact
+a variable
+    edge/control-plane v1.31.8 (template/cluster.yaml:12:12), edge/edge-md v1.31.8 (template/cluster.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (template/cluster.yaml:29:49) holds 1.31.8
+Argo CD
+    error[composition-failed] flux/prod.yaml:9:55 `templat` => template
+    edge/control-plane v1.31.8 (template/cluster.yaml:12:12), edge/edge-md v1.31.8 (template/cluster.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (template/cluster.yaml:29:49) holds 1.31.8
+
+"#]]);
+}

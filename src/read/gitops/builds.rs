@@ -25,7 +25,10 @@ use super::inflation::Inflation;
 use super::object::Object;
 use super::reader::LayerReader;
 use super::repositories::{Repositories, repository_name};
-use super::targets::{Folders, Input, Left, Target, file_path, find_address, find_folder, inputs};
+use super::targets::{
+    Folders, Input, Left, Target, check_folder, file_path, find_address, find_folder,
+    find_missing_folder, inputs,
+};
 use super::{Composition, Options, State, application, deployments, kustomization};
 use crate::read::error::catch_finding;
 
@@ -184,9 +187,10 @@ fn build_all(
 ) -> Result<Builds, Error> {
     let mut made = Builds::default();
     let mut refused = Refused::default();
-    let mut of_flux: Vec<Target<'_>> = Vec::new();
+    let (mut of_flux, mut missing): (Vec<Target<'_>>, Vec<Finding>) = Default::default();
     for flux in &input.flux {
         of_flux.extend(Target::from_flux(reader, folders, input, flux)?);
+        missing.extend(find_missing_folder(reader, input, folders, flux)?);
     }
     let mut applied = BTreeSet::new();
     let mut of_argo: Vec<Target<'_>> = Vec::new();
@@ -195,6 +199,11 @@ fn build_all(
         for mut one in deployments::find_applied(reader, file)? {
             let place = one.application.tree.place;
             one.finding = one.finding.or_else(|| folders.change(reader, file, place));
+            if let (None, Some(path)) = (&one.finding, one.source.get_path(&["path"])) {
+                let address = one.source.text(&["repoURL"]).unwrap_or_default();
+                let is_own = reader.repositories.is_own_address(address);
+                missing.extend(check_folder(reader, &one.folder, path, is_own)?);
+            }
             match Target::from_argo(reader, folders, input, &one)? {
                 Some(target) => {
                     let others = of_folder.entry(target.folder.clone()).or_default();
@@ -241,6 +250,7 @@ fn build_all(
     made.inflations
         .retain(|one| !refused.inflations.contains(one));
     made.findings = group_by_cause(refused.found);
+    made.findings.append(&mut missing);
     Ok(made)
 }
 

@@ -31,6 +31,11 @@ impl Repositories {
             .is_some_and(|address| self.is_other_address(address))
     }
 
+    /// Whether an address is known to be this repository's.
+    pub(super) fn is_own_address(&self, address: &str) -> bool {
+        repository_name(address).is_some_and(|name| self.0.contains(&name))
+    }
+
     /// Whether an address is that of another repository.
     pub(super) fn is_other_address(&self, address: &str) -> bool {
         let Self(own) = self;

@@ -12,7 +12,7 @@ use yaml_tree::value::{Node, Value};
 use crate::error::Error;
 use crate::model::finding::Finding;
 
-use super::super::files::display;
+use super::super::files::{display, near_path};
 use super::application::Environment;
 use super::deployments::{self, Applied};
 use super::envsubst::Variables;
@@ -23,7 +23,7 @@ use super::object::Object;
 use super::overlay::Overlay;
 use super::reader::LayerReader;
 use super::variables::substitute;
-use super::{UNSUPPORTED, patches};
+use super::{FAILED, UNSUPPORTED, patches};
 use crate::read::error::{ReadError, catch_finding};
 use crate::read::tables::flux::KUSTOMIZATION;
 
@@ -75,6 +75,71 @@ pub(super) fn find_address<'s>(
 ) -> Option<&'s str> {
     let source = find_source(sources, object)?;
     source.node.text(&["spec", "url"])
+}
+
+/// Why nothing is deployed by a Kustomization of Flux: the folder that it names in this repository is not there.
+pub(super) fn find_missing_folder(
+    reader: &mut LayerReader<'_>,
+    input: &Input<'_>,
+    folders: &Folders,
+    object: &ManifestObject,
+) -> Result<Option<Finding>, Error> {
+    let reference = |object: &ManifestObject| {
+        let field = |field: &str| {
+            object
+                .node
+                .text(&["spec", "sourceRef", field])
+                .map(Arc::from)
+        };
+        [field("kind"), field("name")]
+    };
+    let own: [Option<Arc<str>>; 2] = reference(object);
+    let source = find_source(&input.sources, object);
+    let is_included =
+        source.is_some_and(|source| !source.node.items(&["spec", "include"]).is_empty());
+    let (Some(folder), Some("GitRepository")) = (find_folder(object), own[0].as_deref()) else {
+        return Ok(None);
+    };
+    if is_included || folders.changed.contains_key(file_path(object)) {
+        return Ok(None);
+    }
+    let is_beside = |other: &&ManifestObject| {
+        let folder = find_folder(other).filter(|folder| folder != Path::new(""));
+        reference(other) == own && folder.is_some_and(|folder| reader.files.is_folder(&folder))
+    };
+    let is_own = match find_address(&input.sources, object) {
+        Some(address) if reader.repositories.is_other_address(address) => return Ok(None),
+        Some(address) => reader.repositories.is_own_address(address),
+        None => input.flux.iter().copied().any(|other| is_beside(&other)),
+    };
+    let flux = object.adopt_node(&object.node, reader.sources);
+    let Some(path) = flux.get_path(&["spec", "path"]) else {
+        return Ok(None);
+    };
+    check_folder(reader, &folder, path, is_own)
+}
+
+/// The finding where a folder of this repository is not there. If nobody knows whether it would be of this one, a near name says so.
+pub(super) fn check_folder(
+    reader: &mut LayerReader<'_>,
+    folder: &Path,
+    named: &Node,
+    is_own: bool,
+) -> Result<Option<Finding>, Error> {
+    let is_filled = named.text(&[]).is_none_or(|path| path.contains(['$', '{']));
+    let is_here = is_filled || reader.files.is_there(folder);
+    if is_here || catch_finding(reader.is_own_object(folder, named.place))?.unwrap_or(true) {
+        return Ok(None);
+    }
+    let message = format!(
+        "there is no folder `{}`: nothing is deployed",
+        display(folder)
+    );
+    let finding = reader.finding(FAILED, message, named.place);
+    Ok(match near_path(reader.files, folder) {
+        Some(near) => Some(finding.help(format!("did you mean `{}`?", display(&near)))),
+        None => is_own.then(|| finding.help("name a folder of this repository")),
+    })
 }
 
 /// The folder that a Kustomization deploys.
