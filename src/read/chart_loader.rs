@@ -15,10 +15,11 @@ use capi::secrets::{self, Included};
 
 use crate::evaluate::{self, ChartTemplate, ChartTree, Dependency, Import, Texts};
 use crate::model::finding::Finding;
+use crate::model::rule::RuleId;
 
 use super::chart_files::{SCHEMA, Tree, file_text, is_text};
 use super::chart_metadata::{is_in_range, key, refusal};
-use super::files::{source, syntax_finding};
+use super::files::{notice_finding, source, syntax_finding};
 use super::values_schema::SchemaFile;
 
 /// What is read of a chart, whatever depends on it.
@@ -43,6 +44,8 @@ pub(super) struct Loader<'l> {
     pub(super) refusals: Vec<String>,
     /// One sentence for each template that is no text.
     pub(super) unread: Vec<String>,
+    /// The keys that occur twice in the values of the chart that all files are of.
+    pub(super) duplicates: Vec<Finding>,
     /// What is read of each chart, by its path: several may depend on one, and one under several names.
     read: BTreeMap<String, Rc<ReadFiles>>,
     /// The templates that are secret, because Secrets of the chart include them.
@@ -63,6 +66,7 @@ impl<'l> Loader<'l> {
             schemas: BTreeMap::new(),
             refusals: Vec::new(),
             unread: Vec::new(),
+            duplicates: Vec::new(),
             read: BTreeMap::new(),
         }
     }
@@ -236,9 +240,15 @@ impl<'l> Loader<'l> {
         let source = source(Path::new(&file.shown), &file.content, self.engine)?;
         let source = Arc::new(source);
         let id = self.sources.add(Arc::clone(&source));
-        let values = secrets::documents(&source, id, self.engine);
-        let values = values.and_then(|read| read.values());
-        let values = values.map_err(|error| Box::new(syntax_finding(error, self.sources)))?;
+        let refuse = |error| Box::new(syntax_finding(error, self.sources));
+        let read = secrets::documents(&source, id, self.engine).map_err(refuse)?;
+        if name == "values.yaml" {
+            let found = read.notices.iter();
+            let found = found.filter_map(|notice| notice_finding(notice, self.sources));
+            let is_twice = |finding: &Finding| finding.rule == RuleId::DuplicateKey;
+            self.duplicates = found.filter(is_twice).collect();
+        }
+        let values = read.values().map_err(refuse)?;
         Ok((values, id))
     }
 }

@@ -1061,3 +1061,71 @@ fn the_metadata_of_a_chart_is_what_its_templates_see() {
         assert_eq!(found, expected, "{template}");
     }
 }
+
+/// Whatever composes it.
+#[test]
+fn what_is_wrong_with_a_file_of_values_is_reported_in_that_file() {
+    let generated = RELEASE.replace(
+        "  values:\n    version: v1.30.4\n    image: {name: ubuntu-2204-kube-v1.30.2}\n",
+        "  valuesFrom: [{kind: ConfigMap, name: values}]\n",
+    );
+    let kustomization = "namespace: clusters\nresources: [release.yaml]\nconfigMapGenerator:\n- {name: values, files: [values.yaml], options: {disableNameSuffixHash: true}}\n";
+    let set = "\
+apiVersion: argoproj.io/v1alpha1
+kind: ApplicationSet
+metadata: {name: lyon}
+spec:
+  generators: [{git: {repoURL: https://example.org/fleet.git, files: [{path: lyon/*.values.yaml}]}}]
+  template:
+    metadata: {name: '{{name}}'}
+    spec: {source: {repoURL: https://example.org/fleet.git, path: charts/edge}}
+";
+    let release = |values: &str| {
+        let more = [
+            ("paris/kustomization.yaml", kustomization),
+            ("paris/release.yaml", &generated),
+            ("paris/values.yaml", values),
+        ];
+        check(VALUES, &more)
+    };
+    let tab = "version: v1.30.2\n\timage: a\n";
+    release(tab).findings(str![[r#"
+warning[composition-unsupported] paris/release.yaml:1:1 `apiVersion: helm.toolkit.fluxcd.io/v2`
+error[yaml-syntax] paris/values.yaml:2:1 ``
+
+"#]]);
+    let more = [("lyon/set.yaml", set), ("lyon/one.values.yaml", tab)];
+    check(VALUES, &more).findings(str![[r#"
+error[yaml-syntax] lyon/one.values.yaml:2:1 ``
+warning[composition-unsupported] lyon/set.yaml:1:1 `apiVersion: argoproj.io/v1alpha1`
+
+"#]]);
+    release("version: v1.30.4\nversion: v1.30.2\n").findings(str![[r#"
+error[duplicate-key] paris/values.yaml:2:1 `version` paris/values.yaml:1:1 `version`
+
+"#]]);
+}
+
+#[test]
+fn a_key_that_is_twice_in_the_values_of_a_chart_is_an_error() {
+    check(&format!("version: v1.30.4\n{RIGHT}"), &[]).findings(str![[r#"
+error[duplicate-key] charts/edge/values.yaml:2:1 `version` charts/edge/values.yaml:1:1 `version`
+
+"#]]);
+}
+
+#[test]
+fn a_version_that_is_a_number_is_quoted_in_the_values() {
+    let template = TEMPLATE.replace(" | quote", "");
+    let stage = with_chart(
+        "version: 1.30\nimage: {name: ubuntu-2204-kube-v1.30.2}\n",
+        &[],
+    );
+    stage.write("charts/edge/templates/cluster.yaml", template);
+    stage.check().is(str![[r#"
+error[k8s-version-incomplete] edge/control-plane charts/edge/values.yaml:1:10 `1.30` => 1.30.N
+error[value-type] edge charts/edge/values.yaml:1:10 `1.30` => "1.30"
+edge/control-plane 1.30 (charts/edge/values.yaml:1:10): by_name, ubuntu-2204-kube-v1.30.2 (charts/edge/values.yaml:2:15) holds 1.30.2
+
+"#]]);
+}

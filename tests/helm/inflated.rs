@@ -81,7 +81,7 @@ releaseName: r, namespace: lab
 releaseName: r, valuesInline: {version: v1.31.8}
     r/control-plane v1.31.8 (apps/kustomization.yaml:2:67): mismatched, ubuntu-2204-kube-v1.30.2 (charts/edge/values.yaml:2:15) holds 1.30.2
 releaseName: r, valuesInline: {version: 1.30}
-    r/control-plane 1.3 (charts/edge/templates/cluster.yaml:7:15): mismatched, ubuntu-2204-kube-v1.30.2 (charts/edge/values.yaml:2:15) holds 1.30.2
+    r/control-plane 1.3 (apps/kustomization.yaml:2:67): mismatched, ubuntu-2204-kube-v1.30.2 (charts/edge/values.yaml:2:15) holds 1.30.2
 releaseName: r, valuesInline: {image: {name: ubuntu-2204-kube-v1.31.8, more: []}}
     r/control-plane v1.30.2 (charts/edge/values.yaml:1:10): mismatched, ubuntu-2204-kube-v1.31.8 (apps/kustomization.yaml:2:72) holds 1.31.8
 releaseName: r, valuesInline: {version: null}

@@ -32,7 +32,12 @@ pub(super) fn composition_input(chart: &Chart, composition: &Composition) -> Inp
             "`{}` of the {} `{}` is not in the repository",
             missing.key, missing.kind, missing.name
         )),
-        (None, Some(finding)) => Some(finding.message.clone()),
+        (None, Some(finding)) => Some(match finding.labels.first() {
+            Some(label) if finding.rule == RuleId::YamlSyntax => {
+                format!("`{}` is no YAML", label.spot.source.path)
+            }
+            _ => finding.message.clone(),
+        }),
         _ => None,
     };
     let Composition { name, place, .. } = composition;

@@ -9,6 +9,7 @@ use yaml_tree::place::{FileId, Sources};
 
 use crate::evaluate::ChartTree;
 use crate::files::Files;
+use crate::model::finding::Finding;
 
 use super::super::chart_files::{File, FolderReader, Tree, is_template};
 use super::super::chart_loader::Loader;
@@ -33,6 +34,8 @@ pub(in crate::read) struct Chart {
     pub(super) templates: BTreeMap<Arc<str>, FileId>,
     /// One sentence for each template and package that cannot be read.
     pub(super) unread: Vec<String>,
+    /// The keys that occur twice in its values.
+    pub(super) duplicates: Vec<Finding>,
     /// Why Helm refuses it with whatever values, as a sentence.
     pub(super) refusal: Option<String>,
     /// The schemas of values, by the path of the chart that is in it.
@@ -122,5 +125,6 @@ fn assemble(
         unread: reader.unread.into_iter().chain(loader.unread).collect(),
         refusal: refusals.next().or(strange).or_else(own),
         schemas: loader.schemas,
+        duplicates: loader.duplicates,
     })
 }

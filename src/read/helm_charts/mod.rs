@@ -34,6 +34,7 @@ use crate::error::Error;
 use crate::evaluate::{Release, RenderedFile};
 use crate::files::Files;
 use crate::model::finding::Finding;
+use crate::model::rule::RuleId;
 
 use super::error::catch_finding;
 use super::files::display;
@@ -96,6 +97,8 @@ impl HelmCharts {
         for folder in folders {
             match catch_finding(load::chart(tree, folder, engine, sources))? {
                 Ok(chart) => {
+                    let duplicates = chart.iter().flat_map(|chart| &chart.duplicates);
+                    loaded.findings.extend(duplicates.cloned());
                     let chart = chart.map(|chart| (folder.clone(), chart));
                     loaded.charts.extend(chart);
                 }
@@ -161,6 +164,15 @@ impl HelmCharts {
             findings: self.findings,
             ..Releases::default()
         };
+        // What is wrong with a file that is composed concerns more than the chart.
+        let of_files = [RuleId::YamlSyntax, RuleId::DuplicateKey];
+        let of_charts = compositions.iter().filter(|one| {
+            let chart = one.chart.as_ref();
+            chart.is_some_and(|chart| self.charts.contains_key(chart))
+        });
+        let in_files = of_charts.flat_map(|one| &one.findings);
+        let in_files = in_files.filter(|finding| of_files.contains(&finding.rule));
+        made.findings.extend(in_files.cloned());
         made.made.extend(self.broken.iter().map(|file| {
             let name = file.parent().and_then(Path::file_name).unwrap_or_default();
             let name: Arc<str> = name.to_string_lossy().into();

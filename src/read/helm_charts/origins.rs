@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use capi::objects::{ManifestObject, Text, version_nodes};
+use yaml_tree::json::scalar_text;
 use yaml_tree::place::{FileId, Place, Source};
 use yaml_tree::value::{Node, Value};
 
@@ -32,7 +33,7 @@ pub(super) fn origins(
     let wanted = versions_and_images(outputs);
     let mut origins = Origins::new();
     let mut candidates = Vec::new();
-    add_strings(values, &mut candidates);
+    add_texts(values, &mut candidates);
     candidates.retain(|(text, _)| wanted.iter().any(|one| one.text.contains(&**text)));
     // An image's name often contains the version: the longer text is the one that somebody wrote for it.
     candidates.sort_by_key(|(text, place)| (usize::MAX - text.len(), *place));
@@ -68,8 +69,8 @@ struct Wanted {
 fn versions_and_images(outputs: &[Output]) -> Vec<Wanted> {
     let mut wanted = Vec::new();
     let mut add = |template: FileId, node: &Node| {
-        let (text, Place { start, end, .. }) = (node.value.as_str(), node.place);
-        let text = text.filter(|_| node.place.is_known()).cloned();
+        let Place { start, end, .. } = node.place;
+        let text = find_text(node);
         wanted.extend(text.map(|text| Wanted {
             key: (template, start, end),
             text,
@@ -103,17 +104,25 @@ fn versions_and_images(outputs: &[Output]) -> Vec<Wanted> {
     wanted
 }
 
-/// The strings in a file that may be a version or an image, without a leading `v`.
-fn add_strings(node: &Node, found: &mut Vec<(Arc<str>, Place)>) {
-    if let Some(text) = node.value.as_str().filter(|_| node.place.is_known()) {
-        let text = text
-            .strip_prefix('v')
-            .map_or_else(|| Arc::clone(text), Arc::from);
+/// The text of a scalar that is written somewhere. A version without quotes may be a number.
+fn find_text(node: &Node) -> Option<Arc<str>> {
+    match &node.value {
+        _ if !node.place.is_known() => None,
+        Value::String(text) => Some(Arc::clone(text)),
+        Value::Number(_) => scalar_text(&node.value).filter(|text| text.contains('.')),
+        _ => None,
+    }
+}
+
+/// The texts in a file that may be a version or an image, without a leading `v`.
+fn add_texts(node: &Node, found: &mut Vec<(Arc<str>, Place)>) {
+    if let Some(text) = find_text(node) {
+        let text = text.strip_prefix('v').map_or(Arc::clone(&text), Arc::from);
         if text.len() > 2 && text.contains(|letter: char| letter.is_ascii_digit()) {
             found.push((text, node.place));
         }
     }
-    node.children().for_each(|child| add_strings(child, found));
+    node.children().for_each(|child| add_texts(child, found));
 }
 
 /// The same values with another text at a place, behind a leading `v` if there is one.
@@ -123,6 +132,7 @@ fn with_text(node: &Node, place: Place, text: &str) -> Node {
             let letter = if own.starts_with('v') { "v" } else { "" };
             Node::new(&*format!("{letter}{text}"), place)
         }
+        Value::Number(_) if node.place == place => Node::new(text, place),
         _ => node.map_children(&mut |child| with_text(child, place, text)),
     }
 }
