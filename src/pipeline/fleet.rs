@@ -147,8 +147,8 @@ impl Fleet {
         read::cluster(&self.workspace, entry, shared, templates)
     }
 
-    /// The clusters that objects make once they are stamped; the objects' dangling references are findings. What is wrong with
-    /// the catalog that they share is reported of [`Self::resolve_shared`].
+    /// The clusters that objects make once they are stamped; the objects' dangling references are findings. What else is wrong was so
+    /// before, or is reported of [`Self::resolve_shared`].
     pub(crate) fn clusters_after_stamp(
         &self,
         objects: &[ManifestObject],
@@ -160,6 +160,8 @@ impl Fleet {
         let (settings, patterns) = (&self.workspace.settings, &self.patterns);
         let view = |cluster| {
             let view = resolve::cluster(cluster, &self.expanded, settings, patterns)?;
+            let is_dangling = |finding: &&Finding| finding.rule == RuleId::ReferenceDangling;
+            findings.extend(view.findings.iter().filter(is_dangling).cloned());
             Ok(ClusterView {
                 findings: Vec::new(),
                 ..view

@@ -715,59 +715,59 @@ fn a_patch_that_cluster_api_refuses_leaves_its_machines_unknown() {
     let cases = cases.map(|(name, of_class)| (name, with(&of_class, VERSION)));
     checked(cases).is(str![[r#"
 required
-    warning[composition-failed] edge.yaml:28:31 `'{{ required "a" .builtin.cluster.name }}'`
+    warning[composition-failed] edge edge.yaml:28:31 `'{{ required "a" .builtin.cluster.name }}'`
     edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39) holds 1.30.2
     edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (Cluster API refuses a patch of its ClusterClass)
 now
-    warning[composition-failed] edge.yaml:28:31 `'{{ if false }}{{ now }}{{ end }}x'`
+    warning[composition-failed] edge edge.yaml:28:31 `'{{ if false }}{{ now }}{{ end }}x'`
     edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39) holds 1.30.2
     edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (Cluster API refuses a patch of its ClusterClass)
 no template
-    warning[composition-failed] edge.yaml:28:31 `'{{ if'`
+    warning[composition-failed] edge edge.yaml:28:31 `'{{ if'`
     edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39) holds 1.30.2
     edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (Cluster API refuses a patch of its ClusterClass)
 no YAML
-    warning[composition-failed] edge.yaml:28:31 `'a: b: c'`
+    warning[composition-failed] edge edge.yaml:28:31 `'a: b: c'`
     edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39) holds 1.30.2
     edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (Cluster API refuses a patch of its ClusterClass)
 replace
-    warning[composition-failed] edge.yaml:29:9 `{op: replace, path: /spec/template/spec/none, value: 1}`
+    warning[composition-failed] edge edge.yaml:29:9 `{op: replace, path: /spec/template/spec/none, value: 1}`
     edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:34:39) holds 1.30.2
     edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (Cluster API refuses a patch of its ClusterClass)
 remove
-    warning[composition-failed] edge.yaml:29:9 `{op: remove, path: /spec/template/spec/none}`
+    warning[composition-failed] edge edge.yaml:29:9 `{op: remove, path: /spec/template/spec/none}`
     edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:34:39) holds 1.30.2
     edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (Cluster API refuses a patch of its ClusterClass)
 add
-    warning[composition-failed] edge.yaml:29:9 `{op: add, path: /spec/template/spec/none/of, value: 1}`
+    warning[composition-failed] edge edge.yaml:29:9 `{op: add, path: /spec/template/spec/none/of, value: 1}`
     edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:34:39) holds 1.30.2
     edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (Cluster API refuses a patch of its ClusterClass)
 test
-    warning[composition-failed] edge.yaml:29:9 `{op: test, path: /spec/template/spec/image/url, value: 1}`
+    warning[composition-failed] edge edge.yaml:29:9 `{op: test, path: /spec/template/spec/image/url, value: 1}`
     edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:34:39) holds 1.30.2
     edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (Cluster API refuses a patch of its ClusterClass)
 no value
-    warning[composition-failed] edge.yaml:29:9 `{op: add, path: /spec/template/spec/none}`
+    warning[composition-failed] edge edge.yaml:29:9 `{op: add, path: /spec/template/spec/none}`
     edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:34:39) holds 1.30.2
     edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (Cluster API refuses a patch of its ClusterClass)
 two values
-    warning[composition-failed] edge.yaml:29:9 `{op: add, path: /spec/template/spec/none, value: 1, valueFrom: {variable: a}}`
+    warning[composition-failed] edge edge.yaml:29:9 `{op: add, path: /spec/template/spec/none, value: 1, valueFrom: {variable: a}}`
     edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:34:39) holds 1.30.2
     edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (Cluster API refuses a patch of its ClusterClass)
 no variable
-    warning[composition-failed] edge.yaml:29:73 `none`
+    warning[composition-failed] edge edge.yaml:29:73 `none`
     edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:34:39) holds 1.30.2
     edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (Cluster API refuses a patch of its ClusterClass)
 no path
-    warning[composition-failed] edge.yaml:29:73 `'['`
+    warning[composition-failed] edge edge.yaml:29:73 `'['`
     edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:34:39) holds 1.30.2
     edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (Cluster API refuses a patch of its ClusterClass)
 a condition
-    warning[composition-failed] edge.yaml:23:16 `'{{ tpl "a" . }}'`
+    warning[composition-failed] edge edge.yaml:23:16 `'{{ tpl "a" . }}'`
     edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:34:39) holds 1.30.2
     edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (Cluster API refuses a patch of its ClusterClass)
 another version
-    warning[composition-failed] edge.yaml:24:7 `selector: {apiVersion: infrastructure.cluster.x-k8s.io/v1beta2, kind: Metal3MachineTemplate, matchResources: {machineDeploymentClass: {names: [work*]}}}`
+    warning[composition-failed] edge edge.yaml:24:7 `selector: {apiVersion: infrastructure.cluster.x-k8s.io/v1beta2, kind: Metal3MachineTemplate, matchResources: {machineDeploymentClass: {names: [work*]}}}`
     edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:33:39) holds 1.30.2
     edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (Cluster API refuses a patch of its ClusterClass)
 another group
@@ -784,8 +784,9 @@ another group
     .brief(str![[r#"
 warning[composition-failed]: Cluster API refuses a patch of the ClusterClass `quick`: there is no `/spec/template/spec/none` in the object
   edge.yaml:29:9 `{op: remove, path: /spec/template/spec/none}`
+  cluster: edge
   help: fix the patch: as long as it is refused, no Cluster of the class changes
-1 warning; 1 node pool checked: 1 by name only; 1 skipped: Cluster API refuses a patch of its ClusterClass
+1 warning in 1 cluster; 1 node pool checked: 1 by name only; 1 skipped: Cluster API refuses a patch of its ClusterClass
 
 "#]]);
 }
@@ -896,11 +897,11 @@ rolloutAfter
     edge/control-plane v1.30.2 (edge.yaml:8:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:27:39) holds 1.30.2
     edge/md-0 v1.30.2 (edge.yaml:8:14): mismatched, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:32:39) holds 1.31.8
 a later field
-    warning[composition-unsupported] edge.yaml:6:12 `{a: 1}`
+    warning[composition-unsupported] edge edge.yaml:6:12 `{a: 1}`
     error[nothing-checked] => metalmark clusters | --allow-empty
     edge/control-plane v1.30.2 (edge.yaml:8:14), edge/md-0 v1.30.2 (edge.yaml:8:14): unknown (a field of its manifests is not carried out here)
 a definition
-    warning[composition-unsupported] edge.yaml:6:53 `b`
+    warning[composition-unsupported] edge edge.yaml:6:53 `b`
     error[nothing-checked] => metalmark clusters | --allow-empty
     edge/control-plane v1.30.2 (edge.yaml:8:14), edge/md-0 v1.30.2 (edge.yaml:8:14): unknown (a field of its manifests is not carried out here)
 no value
@@ -908,11 +909,11 @@ no value
     edge/control-plane v1.30.2 (edge.yaml:8:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:27:39) holds 1.30.2
     edge/md-0 v1.30.2 (edge.yaml:8:14): mismatched, ubuntu-2204-kube-v1.31.8.qcow2 (edge.yaml:32:39) holds 1.31.8
 of the class
-    warning[composition-unsupported] edge.yaml:14:10 `[1]`
+    warning[composition-unsupported] edge edge.yaml:14:10 `[1]`
     error[nothing-checked] => metalmark clusters | --allow-empty
     edge/control-plane v1.30.2 (edge.yaml:7:14), edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (a field of its manifests is not carried out here)
 of a patch
-    warning[composition-unsupported] edge.yaml:21:66 `1`
+    warning[composition-unsupported] edge edge.yaml:21:66 `1`
     error[nothing-checked] => metalmark clusters | --allow-empty
     edge/control-plane v1.30.2 (edge.yaml:7:14), edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (a field of its manifests is not carried out here)
 that validates

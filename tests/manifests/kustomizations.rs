@@ -950,3 +950,28 @@ with
 
 "#]]);
 }
+
+/// The field is in no file: kustomize adds it to the object that is shown.
+#[test]
+fn a_field_that_a_kustomization_adds_is_reported_at_the_object() {
+    let fields = "namespace:\n- {kind: Cluster, group: cluster.x-k8s.io, path: spec/infrastructureRef/namespace, create: true}\n";
+    let reference = "  infrastructureRef: {apiGroup: infrastructure.cluster.x-k8s.io, kind: OpenStackCluster, name: edge}\n";
+    let newer = cluster("v1.31.8", GOOD)
+        .replacen("cluster.x-k8s.io/v1beta1", "cluster.x-k8s.io/v1beta2", 1)
+        .replacen(
+            "controlPlaneRef: {apiVersion: controlplane.cluster.x-k8s.io/v1beta1",
+            "controlPlaneRef: {apiGroup: controlplane.cluster.x-k8s.io",
+            1,
+        )
+        .replacen("spec:\n", &format!("spec:\n{reference}"), 1);
+    let settings = "namespace: prod\nresources: [cluster.yaml]\nconfigurations: [fields.yaml]\n";
+    project()
+        .file("cluster.yaml", newer)
+        .file("fields.yaml", fields)
+        .file("kustomization.yaml", settings)
+        .check()
+        .findings(str![[r#"
+error[field-not-in-version] edge cluster.yaml:3:18 `edge`
+
+"#]]);
+}

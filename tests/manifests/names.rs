@@ -638,13 +638,13 @@ fn eks_anywhere_quotes_its_version_itself() {
     let cases = cases.map(|(what, text)| (what, manifest(text)));
     checked(cases).is(str![[r#"
 EKS Anywhere
-    warning[value-type] edge.yaml:6:22 `1.20` => "1.20"
+    warning[value-type] edge edge.yaml:6:22 `1.20` => "1.20"
     edge/control-plane 1.20 (edge.yaml:6:22): by_name, ubuntu-2204-kube-v1.20.4 (edge.yaml:12:18) holds 1.20.4
 Cluster API
     error[k8s-version-incomplete] edge/control-plane edge.yaml:12:12 `1.20` => 1.20.N
-    error[value-type] edge.yaml:12:12 `1.20` => "1.20"
+    error[value-type] edge edge.yaml:12:12 `1.20` => "1.20"
     error[k8s-version-incomplete] edge/edge-md edge.yaml:23:16 `1.20` => 1.20.N
-    error[value-type] edge.yaml:23:16 `1.20` => "1.20"
+    error[value-type] edge edge.yaml:23:16 `1.20` => "1.20"
     edge/control-plane 1.20 (edge.yaml:12:12), edge/edge-md 1.20 (edge.yaml:23:16): unproven, golden (edge.yaml:29:49)
 
 "#]]);
@@ -689,12 +689,12 @@ latest
     error[nothing-checked] => metalmark clusters | --allow-empty
     edge/control-plane latest (edge.yaml:12:12), edge/edge-md latest (edge.yaml:23:16): unknown (its Kubernetes version is not a version)
 [v1.31.8]
-    error[value-type] edge.yaml:12:12 `[v1.31.8]`
-    error[value-type] edge.yaml:23:16 `[v1.31.8]`
+    error[value-type] edge edge.yaml:12:12 `[v1.31.8]`
+    error[value-type] edge edge.yaml:23:16 `[v1.31.8]`
     edge/control-plane, edge/edge-md: unknown (no Kubernetes version), ubuntu-2204-kube-v1.31.8 (edge.yaml:29:49)
 {v: v1.31.8}
-    error[value-type] edge.yaml:12:12 `{v: v1.31.8}`
-    error[value-type] edge.yaml:23:16 `{v: v1.31.8}`
+    error[value-type] edge edge.yaml:12:12 `{v: v1.31.8}`
+    error[value-type] edge edge.yaml:23:16 `{v: v1.31.8}`
     edge/control-plane, edge/edge-md: unknown (no Kubernetes version), ubuntu-2204-kube-v1.31.8 (edge.yaml:29:49)
 ${V}
     error[nothing-checked] => metalmark clusters | --allow-empty

@@ -414,7 +414,7 @@ beside another
     edge/control-plane: unknown (neither its control plane nor a node pool is among the manifests)
     whole/control-plane v1.31.8 (b/c.yaml:12:12), whole/whole-md v1.31.8 (b/c.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (b/c.yaml:29:49) holds 1.31.8
 without a topology's class
-    warning[composition-unsupported] a.yaml:5:26 `controlplane.cluster.x-k8s.io/v1beta1`
+    warning[composition-unsupported] edge a.yaml:5:26 `controlplane.cluster.x-k8s.io/v1beta1`
     error[nothing-checked] => metalmark clusters | --allow-empty
     edge/control-plane: unknown (neither its control plane nor a node pool is among the manifests)
 EKS Anywhere

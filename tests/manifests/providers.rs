@@ -416,19 +416,19 @@ none
     edge/control-plane 1.31 (edge.yaml:6:22): by_name, bottlerocket-v1.31.2-eks-d-1-31-12-eks-a-98-amd64.img.gz (edge.yaml:14:20) holds 1.31.2+eks-1-31-12
     edge/md-0 1.31 (edge.yaml:6:22): by_name, bottlerocket-v1.31.2-eks-d-1-31-12-eks-a-98-amd64.img.gz (edge.yaml:24:20) holds 1.31.2+eks-1-31-12
 of the cluster
-    warning[composition-unsupported] edge.yaml:6:10 `1`
+    warning[composition-unsupported] edge edge.yaml:6:10 `1`
     error[nothing-checked] => metalmark clusters | --allow-empty
     edge/control-plane 1.31 (edge.yaml:7:22), edge/md-0 1.31 (edge.yaml:7:22): unknown (a field of its manifests is not carried out here)
 of a machine
-    warning[composition-unsupported] edge.yaml:24:97 `1`
+    warning[composition-unsupported] edge edge.yaml:24:97 `1`
     edge/control-plane 1.31 (edge.yaml:6:22): by_name, bottlerocket-v1.31.2-eks-d-1-31-12-eks-a-98-amd64.img.gz (edge.yaml:14:20) holds 1.31.2+eks-1-31-12
     edge/md-0 1.31 (edge.yaml:6:22): unknown (a field of its manifests is not carried out here)
 of a template
-    warning[composition-unsupported] edge.yaml:19:21 `{name: a}`
+    warning[composition-unsupported] edge edge.yaml:19:21 `{name: a}`
     edge/control-plane 1.31 (edge.yaml:6:22): unknown (a field of its manifests is not carried out here)
     edge/md-0 1.31 (edge.yaml:6:22): by_name, bottlerocket-v1.31.2-eks-d-1-31-12-eks-a-98-amd64.img.gz (edge.yaml:24:20) holds 1.31.2+eks-1-31-12
 of the datacenter
-    warning[composition-unsupported] edge.yaml:14:97 `1`
+    warning[composition-unsupported] edge edge.yaml:14:97 `1`
     edge/control-plane 1.31 (edge.yaml:6:22): unknown (a field of its manifests is not carried out here)
     edge/md-0 1.31 (edge.yaml:6:22): by_name, bottlerocket-v1.31.2-eks-d-1-31-12-eks-a-98-amd64.img.gz (edge.yaml:24:20) holds 1.31.2+eks-1-31-12
 

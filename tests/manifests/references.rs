@@ -2,7 +2,7 @@
 
 use snapbox::str;
 
-use crate::support::manifests::{GOOD, INFRASTRUCTURE, cluster, manifest, object};
+use crate::support::manifests::{GOOD, INFRASTRUCTURE, cluster, manifest, object, repository};
 use crate::support::seen::Seen;
 use crate::support::stage::{Is, assert_cases, assert_text, project, table};
 
@@ -25,16 +25,16 @@ fn a_reference_to_a_template_that_is_not_there_is_found() {
         str![[r#"
 edge to edge
 edge-v1 to edge-v2
-    error[reference-dangling] edge-cp edge.yaml:14:116 `'edge-v1'`
+    error[reference-dangling] edge/control-plane edge.yaml:14:116 `'edge-v1'`
     error[reference-dangling] edge/edge-md edge.yaml:24:118 `'edge-v1'`
 ${NAME}-a to ${NAME}-a
 ${NAME}-a to ${NAME}-b
-    error[reference-dangling] edge-cp edge.yaml:14:116 `'${NAME}-a'` => name: ${NAME}-b
+    error[reference-dangling] edge/control-plane edge.yaml:14:116 `'${NAME}-a'` => name: ${NAME}-b
     error[reference-dangling] edge/edge-md edge.yaml:24:118 `'${NAME}-a'` => name: ${NAME}-b
 ${ NAME }-a to ${NAME}-a
     error[nothing-checked] => metalmark clusters | --allow-empty
 ${ NAME }-a to ${NAME}-b
-    error[reference-dangling] edge-cp edge.yaml:14:116 `'${ NAME }-a'` => name: ${NAME}-b
+    error[reference-dangling] edge/control-plane edge.yaml:14:116 `'${ NAME }-a'` => name: ${NAME}-b
     error[reference-dangling] edge/edge-md edge.yaml:24:118 `'${ NAME }-a'` => name: ${NAME}-b
 ${NAME}-a to ${OTHER}-b
     error[nothing-checked] => metalmark clusters | --allow-empty
@@ -43,7 +43,7 @@ ${NAME}-a to edge-a
 edge-a to ${NAME}-a
     error[nothing-checked] => metalmark clusters | --allow-empty
 {{ name }}-a to {{ name }}-b
-    error[reference-dangling] edge-cp edge.yaml:14:116 `'{{ name }}-a'` => name: {{name}}-b
+    error[reference-dangling] edge/control-plane edge.yaml:14:116 `'{{ name }}-a'` => name: {{name}}-b
     error[reference-dangling] edge/edge-md edge.yaml:24:118 `'{{ name }}-a'` => name: {{name}}-b
 
 "#]],
@@ -66,7 +66,7 @@ error[nothing-checked] => metalmark clusters | --allow-empty
     with(&named("edge-v1", "edge-v2"), printed)
         .check()
         .findings(str![[r#"
-error[reference-dangling] edge-cp edge.yaml:14:116 `'edge-v1'`
+error[reference-dangling] edge/control-plane edge.yaml:14:116 `'edge-v1'`
 
 "#]]);
     // A controller sets the owners of an object again, which `clusterctl move` and backups leave in its manifest.
@@ -97,7 +97,7 @@ fn what_another_cluster_uses_is_not_advised() {
         &found,
         str![[r#"
 OpenStackMachineTemplate
-    error[reference-dangling] edgy-cp edge.yaml:44:116 `edgy`
+    error[reference-dangling] edgy/control-plane edge.yaml:44:116 `edgy`
     error[reference-dangling] edgy/edgy-md edge.yaml:54:118 `edgy`
 KubeadmControlPlane
     error[reference-dangling] edgy edge.yaml:35:105 `edgy-cp`
@@ -118,9 +118,11 @@ fn a_reference_whose_group_has_a_version_means_nothing() {
 error[reference-dangling]: KubeadmControlPlane `edge-cp` refers to OpenStackMachineTemplate `edge`, which is not there
   b.yaml:14:114 `edge`
   b.yaml:28:18 `edge` this one is of the group `infrastructure.cluster.x-k8s.io`
+  cluster: edge, pool control-plane
   help: write `apiGroup: infrastructure.cluster.x-k8s.io`, or the same group in `apiVersion`
 error[field-not-in-version]: MachineDeployment `edge-md` has `spec.template.spec.infrastructureRef.apiGroup`, which `cluster.x-k8s.io/v1beta1` lacks
   b.yaml:24:27 `apiGroup`
+  cluster: edge
   help: write `spec.template.spec.infrastructureRef.apiVersion`
 error[reference-dangling]: MachineDeployment `edge-md` refers to OpenStackMachineTemplate `edge`, which is not there
   b.yaml:24:116 `edge`
@@ -528,4 +530,23 @@ RKE2 with KubeadmConfigTemplate boots rke2
             manifest(text).check().findings
         },
     );
+}
+
+#[test]
+fn a_dangling_reference_belongs_to_the_cluster_of_the_object_that_refers() {
+    let good = cluster("v1.31.8", GOOD);
+    let bad = named("edge-v1", "edge-v2").replace("edge", "other");
+    let stage = repository(&[("a/edge.yaml", &good), ("b/other.yaml", &bad)]);
+    stage.check_with("edge").is(str![[r#"
+edge/control-plane v1.31.8 (a/edge.yaml:12:12), edge/edge-md v1.31.8 (a/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (a/edge.yaml:29:49) holds 1.31.8
+
+"#]]);
+    stage.check_with("other").findings(str![[r#"
+error[reference-dangling] other/control-plane b/other.yaml:14:116 `'other-v1'`
+error[reference-dangling] other/other-md b/other.yaml:24:118 `'other-v1'`
+
+"#]]);
+    let project = "version: 1\nmanifests: [.]\npolicy: {waivers: [{rule: reference-dangling, where: other, reason: later, until: 2099-01-31}]}\n";
+    stage.write("metalmark.yaml", project);
+    stage.check().findings(str![]);
 }

@@ -44,11 +44,15 @@ fn field_not_in_version() {
     fails("field-not-in-version", &project, "check --allow-empty").brief(str![[r#"
 error[field-not-in-version]: MachineDeployment `md` has `spec.rolloutAfter`, which `cluster.x-k8s.io/v1beta2` lacks
   base/md.yaml:4:27 `rolloutAfter`
+  cluster: a/edge
+  also in clusters: b/edge
   help: write `spec.rollout.after`
 error[field-not-in-version]: MachineDeployment `md` has `spec.revisionHistoryLimit`, which `cluster.x-k8s.io/v1beta2` lacks
   base/md.yaml:4:65 `revisionHistoryLimit`
+  cluster: a/edge
+  also in clusters: b/edge
   help: remove it: the API server refuses it, or drops it
-2 errors; 0 node pools checked; 2 skipped: no reference to a machine template
+2 errors in 2 clusters; 0 node pools checked; 2 skipped: no reference to a machine template
 
 "#]]);
     project.write("base/md.yaml", object("v1beta1", old));
@@ -60,8 +64,10 @@ error[field-not-in-version]: MachineDeployment `md` has `spec.revisionHistoryLim
     fails("field-not-in-version", &project, "check --allow-empty").brief(str![[r#"
 error[field-not-in-version]: MachineDeployment `md` has `spec.rollout.after`, which `cluster.x-k8s.io/v1beta1` lacks
   base/md.yaml:4:37 `after`
+  cluster: a/edge
+  also in clusters: b/edge
   help: write `spec.rolloutAfter`
-1 error; 0 node pools checked; 2 skipped: no reference to a machine template
+1 error in 2 clusters; 0 node pools checked; 2 skipped: no reference to a machine template
 
 "#]]);
 }
@@ -431,8 +437,9 @@ fn reference_dangling() {
     fails("reference-dangling", &project, "stamp --check").brief(str![[r#"
 error[reference-dangling]: KubeadmControlPlane `edge` refers to Metal3MachineTemplate `edge-pc`, which is not there
   edge.yaml:13:60 `edge-pc`
+  cluster: edge, pool control-plane
   help: write `name: edge-cp`
-1 error
+1 error in 1 cluster
 
 "#]]);
     project.edit("edge.yaml", "edge-pc", "edge-cp");

@@ -10,7 +10,8 @@ use yaml_tree::suggest::did_you_mean;
 use crate::model::finding::{Finding, Subject};
 use crate::model::rule::RuleId;
 
-use super::{CLUSTER_API, Graph, MOST_NEAR};
+use super::pools::pool_name;
+use super::{CLUSTER_API, Graph, MOST_NEAR, is_pool};
 
 /// The objects of one kind in one folder and namespace.
 #[derive(Default)]
@@ -24,9 +25,9 @@ struct Siblings<'a> {
 }
 
 impl Graph<'_> {
-    /// Every reference to a kind of which there are any in the same folder and namespace, and none of that name. Names with
-    /// different variables may be the same one.
-    pub(super) fn dangling(&self) -> Vec<Finding> {
+    /// Every reference to a kind of which there are any in the same folder and namespace, and none of that name, by the object that
+    /// refers. Names with different variables may be the same one.
+    pub(super) fn dangling(&self) -> BTreeMap<usize, Vec<Finding>> {
         let mut siblings: BTreeMap<_, Siblings<'_>> = BTreeMap::new();
         let own = self.objects.iter().enumerate();
         for (index, object) in own.filter(|(_, object)| !object.is_patch) {
@@ -39,12 +40,16 @@ impl Graph<'_> {
         }
         let references = || self.references.values().flatten();
         let used: BTreeSet<usize> = references().filter_map(|reference| reference.to).collect();
-        let findings = references().filter_map(|reference| {
+        let mut found: BTreeMap<usize, Vec<Finding>> = BTreeMap::new();
+        for reference in references() {
             let from = &self.objects[reference.from];
-            let siblings = siblings.get(&(reference.kind, &*from.namespace, from.folder()))?;
-            self.finding(reference, siblings, &used)
-        });
-        findings.collect()
+            let siblings = siblings.get(&(reference.kind, &*from.namespace, from.folder()));
+            let finding = siblings.and_then(|siblings| self.finding(reference, siblings, &used));
+            if let Some(finding) = finding {
+                found.entry(reference.from).or_default().push(finding);
+            }
+        }
+        found
     }
 
     /// The finding of a reference; `used` are the objects that others refer to.
@@ -77,7 +82,7 @@ impl Graph<'_> {
         );
         let subject = Subject {
             cluster: from.cluster_name().map(str::to_owned),
-            pool: Some(from.name.to_string()).filter(|name| !name.is_empty()),
+            pool: is_pool(from).then(|| pool_name(from).to_string()),
             image: None,
         };
         let finding = Finding::new(RuleId::ReferenceDangling, message)

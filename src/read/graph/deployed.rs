@@ -110,7 +110,6 @@ pub(super) fn collect_objects(
         environment.fill(object)?;
     }
     findings.extend(built.findings.into_iter().chain(of_charts));
-    findings.extend(find_lacking_fields(&objects));
     Ok(Deployed { objects, unread })
 }
 
@@ -258,25 +257,23 @@ pub(super) struct Deployed {
     pub(super) unread: BTreeMap<PathBuf, &'static str>,
 }
 
-/// The fields of objects that their versions lack, each once, however often a base is built.
-fn find_lacking_fields(objects: &[ManifestObject]) -> Vec<Finding> {
-    let mut known = BTreeSet::new();
-    let mut found = Vec::new();
-    for object in objects {
+/// The fields of objects that their versions lack, by the object.
+pub(super) fn find_lacking_fields(objects: &[ManifestObject]) -> BTreeMap<usize, Vec<Finding>> {
+    let mut found: BTreeMap<usize, Vec<Finding>> = BTreeMap::new();
+    for (index, object) in objects.iter().enumerate() {
         for field in find_lacking(object) {
+            // What a transformer adds is nowhere in the object.
             let spot = object.spot(field.entry.key_place);
-            let at = spot.as_ref().map(|spot| spot.to_string());
+            let spot = spot.or_else(|| object.name_spot());
             let (title, version) = (object.title(), &object.api_version);
             let message = format!("{title} has `{}`, which `{version}` lacks", field.path);
-            if !known.insert((at, message.clone())) {
-                continue;
-            }
             let help = match field.instead {
                 Some(instead) => format!("write `{instead}`"),
                 None => "remove it: the API server refuses it, or drops it".to_owned(),
             };
             let finding = Finding::new(RuleId::FieldNotInVersion, message);
-            found.push(finding.with_label(spot, "").help(help));
+            let finding = finding.with_label(spot, "").help(help);
+            found.entry(index).or_default().push(finding);
         }
     }
     found

@@ -45,7 +45,7 @@ use super::gitops::{DELIVERING, Delivery, OwnOutput, resolve_path};
 use super::manifests;
 use super::tables::cluster_api;
 use class_patches::Templates;
-use deployed::{Deployed, collect_objects, mentions};
+use deployed::{Deployed, collect_objects, find_lacking_fields, mentions};
 pub use pairs::has_pair;
 pub(super) use pairs::read_pairs;
 use pools::PoolReader;
@@ -96,7 +96,8 @@ pub(super) fn clusters(
         mut unread,
     } = deployed;
     let _work = budget::enter("the references between manifests")?;
-    let mut clusters = read_clusters(&objects, None, &no_values(), &mut found);
+    let of_objects = find_lacking_fields(&objects);
+    let mut clusters = read_clusters(&objects, None, &no_values(), of_objects, &mut found);
     // What makes machines may be in a file that is not read.
     let is_read = unread.is_empty();
     if let Some(selected) = &seen.selected {
@@ -308,6 +309,8 @@ struct FoundCluster {
     name: Arc<str>,
     folder: String,
     read: ClusterRead,
+    /// The objects that it is made from.
+    objects: BTreeSet<usize>,
 }
 
 impl FoundCluster {
@@ -317,8 +320,8 @@ impl FoundCluster {
     }
 }
 
-/// The clusters of objects, by name and then by folder. Their dangling references are among the findings. Once they are stamped, the image of an
-/// object that gets none is not looked at: it is not this run's. `shared` is what each cluster starts from: a catalog, and the
+/// The clusters of objects, by name and then by folder, each with what is wrong with its objects. The dangling references of other objects are among the findings. Once they are stamped, the
+/// image of an object that gets none is not looked at: it is not this run's. `shared` is what each cluster starts from: a catalog, and the
 /// files that its places point into.
 pub fn clusters_of_objects(
     objects: &[ManifestObject],
@@ -326,13 +329,15 @@ pub fn clusters_of_objects(
     shared: &ClusterRead,
     findings: &mut Vec<Finding>,
 ) -> Vec<ClusterRead> {
-    with_names(read_clusters(objects, stamped, shared, findings))
+    let none = BTreeMap::new();
+    with_names(read_clusters(objects, stamped, shared, none, findings))
 }
 
 fn read_clusters(
     objects: &[ManifestObject],
     stamped: Option<&Stamped>,
     shared: &ClusterRead,
+    mut of_objects: BTreeMap<usize, Vec<Finding>>,
     findings: &mut Vec<Finding>,
 ) -> Vec<FoundCluster> {
     let graph = Graph::new(objects, stamped, shared);
@@ -352,20 +357,22 @@ fn read_clusters(
     let mut clusters: Vec<FoundCluster> = found
         .iter()
         .map(|(owner, pools)| {
-            let (name, folder) = match owner {
-                Owner::Object(index) => (&*objects[*index].name, objects[*index].folder()),
-                Owner::Name { name, folder, .. } => (*name, *folder),
-            };
-            FoundCluster {
-                name: if name.is_empty() { NO_NAME } else { name }.into(),
-                folder: folder.to_owned(),
-                read: graph.cluster(owner, pools, named.get(owner).map_or(&[], Vec::as_slice)),
-            }
+            graph.cluster(owner, pools, named.get(owner).map_or(&[], Vec::as_slice))
         })
         .filter(|found| !found.read.cluster.pools.is_empty())
         .collect();
     clusters.sort_by(|a, b| (&a.name, &a.folder).cmp(&(&b.name, &b.folder)));
-    findings.extend(graph.dangling());
+    for (from, dangling) in graph.dangling() {
+        of_objects.entry(from).or_default().extend(dangling);
+    }
+    let mut owned = BTreeSet::new();
+    for FoundCluster { objects, read, .. } in &mut clusters {
+        let own = objects.iter().filter_map(|index| of_objects.get(index));
+        read.findings.extend(own.flatten().cloned());
+        owned.extend(objects.iter().copied());
+    }
+    of_objects.retain(|index, _| !owned.contains(index));
+    findings.extend(of_objects.into_values().flatten());
     clusters
 }
 
@@ -395,6 +402,7 @@ fn with_names(clusters: Vec<FoundCluster>) -> Vec<ClusterRead> {
             name,
             folder,
             mut read,
+            ..
         } = found;
         let mut full: Arc<str> = match known[&name] {
             1 => Arc::clone(&name),
@@ -407,6 +415,9 @@ fn with_names(clusters: Vec<FoundCluster>) -> Vec<ClusterRead> {
         while !taken.insert(Arc::clone(&full)) {
             *number += 1;
             full = format!("{base}#{number}").into();
+        }
+        for finding in &mut read.findings {
+            finding.subject.cluster = Some(full.to_string());
         }
         read.cluster.name = full;
         read.folder = Some(folder.into());
@@ -541,7 +552,7 @@ impl<'a> Graph<'a> {
     }
 
     /// A cluster of its owner, its node pools, and other objects that name it.
-    fn cluster(&self, owner: &Owner<'_>, pools: &[usize], named: &[usize]) -> ClusterRead {
+    fn cluster(&self, owner: &Owner<'_>, pools: &[usize], named: &[usize]) -> FoundCluster {
         let mut reader = PoolReader {
             graph: self,
             sources: self.shared.sources.clone(),
@@ -588,11 +599,20 @@ impl<'a> Graph<'a> {
         cluster
             .pools
             .sort_by(|a, b| (&a.name, a.place.start).cmp(&(&b.name, b.place.start)));
-        ClusterRead {
-            cluster,
-            sources: reader.sources,
-            findings: reader.findings,
-            ..self.shared.clone()
+        let (name, folder) = match owner {
+            Owner::Object(index) => (&*self.objects[*index].name, self.objects[*index].folder()),
+            Owner::Name { name, folder, .. } => (*name, *folder),
+        };
+        FoundCluster {
+            name: if name.is_empty() { NO_NAME } else { name }.into(),
+            folder: folder.to_owned(),
+            read: ClusterRead {
+                cluster,
+                sources: reader.sources,
+                findings: reader.findings,
+                ..self.shared.clone()
+            },
+            objects: reader.added,
         }
     }
 
