@@ -901,8 +901,8 @@ a later field
     error[nothing-checked] => metalmark clusters | --allow-empty
     edge/control-plane v1.30.2 (edge.yaml:8:14), edge/md-0 v1.30.2 (edge.yaml:8:14): unknown (a field of its manifests is not carried out here)
 a definition
+    error[composition-failed] edge edge.yaml:6:24 `a`
     warning[composition-unsupported] edge edge.yaml:6:53 `b`
-    error[nothing-checked] => metalmark clusters | --allow-empty
     edge/control-plane v1.30.2 (edge.yaml:8:14), edge/md-0 v1.30.2 (edge.yaml:8:14): unknown (a field of its manifests is not carried out here)
 no value
     error[k8s-version-mismatch] edge/md-0 edge.yaml:32:39 `'http://h/ubuntu-2204-kube-v1.31.8.qcow2'` edge.yaml:8:14 `v1.30.2` => v1.30.2
@@ -1088,6 +1088,75 @@ fn a_worker_whose_name_is_no_text_is_counted() {
 a number
     edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:26:39) holds 1.30.2
     edge/ v1.30.2 (edge.yaml:7:14): unknown (its name is not text)
+
+"#]]);
+}
+
+/// The webhook of Cluster API refuses each of these, and nothing of the Cluster changes.
+#[test]
+fn what_a_topology_names_and_its_class_lacks_is_an_error_at_the_cluster() {
+    let of_class = "  variables:
+  - {name: imageName, required: true, schema: {openAPIV3Schema: {type: string}}}
+  - {name: flavor, schema: {openAPIV3Schema: {type: string}}}
+"
+    .to_owned()
+        + &patch(WORKERS, "valueFrom: {variable: imageName}");
+    let set = |names: &[&str]| {
+        let lines = names.iter().map(|name| {
+            format!("    - {{name: {name}, value: 'http://h/ubuntu-2404-kube-v1.30.2.qcow2'}}\n")
+        });
+        format!("{VERSION}    variables:\n{}", lines.collect::<String>())
+    };
+    let right = with(&of_class, &set(&["imageName"])).read("edge.yaml");
+    let overridden = "name: md-0, variables: {overrides: [{name: flavour, value: big}]}}";
+    let extension =
+        "  patches:\n  - {name: more, external: {discoverVariablesExtension: more.example}}\n";
+    let cases = [
+        ("right", manifest(&right)),
+        ("misspelled", with(&of_class, &set(&["imagName"]))),
+        ("missing", with(&of_class, VERSION)),
+        ("unknown", with(&of_class, &set(&["imageName", "region"]))),
+        (
+            "of workers",
+            manifest(right.replace("name: md-0}", overridden)),
+        ),
+        (
+            "a class of workers",
+            manifest(right.replace("[{class: worker,", "[{class: workr,")),
+        ),
+        (
+            "of an extension",
+            with(
+                &of_class.replace("  patches:\n", extension),
+                &set(&["imageName", "region"]),
+            ),
+        ),
+    ];
+    checked(cases).is(str![[r#"
+right
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:38:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2404-kube-v1.30.2.qcow2 (edge.yaml:9:32) holds 1.30.2
+misspelled
+    error[composition-failed] edge edge.yaml:9:14 `imagName` => imageName
+    edge/control-plane v1.30.2 (edge.yaml:7:14), edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (Cluster API refuses its topology)
+missing
+    error[composition-failed] edge edge.yaml:6:5 `class: quick` => spec.topology.variables
+    edge/control-plane v1.30.2 (edge.yaml:7:14), edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (Cluster API refuses its topology)
+unknown
+    error[composition-failed] edge edge.yaml:10:14 `region` => imageName | flavor
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:39:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2404-kube-v1.30.2.qcow2 (edge.yaml:9:32) holds 1.30.2
+of workers
+    error[composition-failed] edge edge.yaml:10:95 `flavour` => flavor
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:38:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2404-kube-v1.30.2.qcow2 (edge.yaml:9:32) holds 1.30.2
+a class of workers
+    error[composition-failed] edge edge.yaml:10:44 `workr` => worker
+    edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:38:39) holds 1.30.2
+    edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (Cluster API refuses its topology)
+of an extension
+    error[nothing-checked] => metalmark clusters | --allow-empty
+    edge/control-plane v1.30.2 (edge.yaml:7:14), edge/md-0 v1.30.2 (edge.yaml:7:14): unknown (a runtime extension may change the image of its ClusterClass)
 
 "#]]);
 }

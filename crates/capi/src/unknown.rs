@@ -35,6 +35,7 @@ reasons! {
     Capabilities "what its chart renders depends on the cluster";
     ClassPatches "the patches of its ClusterClass cannot be evaluated";
     ClassRefused "Cluster API refuses a patch of its ClusterClass";
+    TopologyRefused "Cluster API refuses its topology";
     Extension "a runtime extension may change the image of its ClusterClass";
     NoPool "neither its control plane nor a node pool is among the manifests";
     NoWorker "its control plane has no machines, and no worker is among the manifests";

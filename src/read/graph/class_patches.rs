@@ -28,7 +28,7 @@ use super::machines::{Machines, Topology};
 use super::pools::PoolReader;
 
 /// The runtime extensions of a patch that change what is made. Others only validate it.
-const CHANGING_EXTENSIONS: [&str; 3] = [
+pub(super) const CHANGING_EXTENSIONS: [&str; 3] = [
     "discoverVariablesExtension",
     "generateExtension",
     "generatePatchesExtension",

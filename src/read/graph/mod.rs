@@ -15,6 +15,7 @@ mod endpoint;
 mod machines;
 mod pairs;
 mod pools;
+mod refused;
 mod seen;
 mod topology;
 

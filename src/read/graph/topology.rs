@@ -34,8 +34,20 @@ impl<'a> PoolReader<'_, 'a> {
             cluster.upgrades = self.upgrades(class);
         }
         let mut patches = class.map(|class| Patches::new(self, class, &topology));
+        let mut unknown = class.and_then(|class| self.graph.objects[class].unknown);
+        if let Some(class) = class.filter(|_| unknown.is_none())
+            && self.compare_with_class(&topology, class)
+        {
+            unknown = Some(Unknown::TopologyRefused);
+        }
         for machines in topology.machines() {
-            self.machines(&topology, machines, class, patches.as_mut(), cluster);
+            self.machines(
+                &topology,
+                machines,
+                class,
+                (patches.as_mut(), unknown),
+                cluster,
+            );
         }
         if let Some(class) = class {
             self.require_fields(&CLASS, class, &mut cluster.pools);
@@ -49,7 +61,7 @@ impl<'a> PoolReader<'_, 'a> {
         topology: &Topology<'_>,
         machines: Machines<'_>,
         class: Option<usize>,
-        patches: Option<&mut Patches<'_>>,
+        (patches, unknown): (Option<&mut Patches<'_>>, Option<Unknown>),
         cluster: &mut Cluster,
     ) {
         let object = topology.cluster;
@@ -81,9 +93,13 @@ impl<'a> PoolReader<'_, 'a> {
             cluster.k8s_version = version;
             return;
         }
-        let of_class = class.and_then(|class| self.graph.objects[class].unknown);
+        let lacks_class = class.is_some_and(|class| {
+            let class = &self.graph.objects[class].node;
+            machines.text("class").is_some() && worker(class, machines).is_none()
+        });
+        let refused = lacks_class.then_some(Unknown::TopologyRefused);
         let (selection, own) = match patches {
-            _ if let Some(why) = of_class => (Err(why).into(), None),
+            _ if let Some(why) = unknown.or(refused) => (Err(why).into(), None),
             Some(patches) => {
                 let reference = class.and_then(|class| self.class_reference(class, machines));
                 self.image_after_patches(patches, template, reference, machines)
@@ -229,14 +245,19 @@ fn reference(holder: &Node) -> Option<&Node> {
     old.or_else(|| holder.get_path(&["templateRef"]))
 }
 
-/// A part of what a class says of workers: below `template` until v1beta1.
-fn worker_part<'n>(class: &'n Node, machines: Machines<'_>, part: &str) -> Option<&'n Node> {
+/// What a class says of workers.
+fn worker<'n>(class: &'n Node, machines: Machines<'_>) -> Option<&'n Node> {
     let Machines::Workers(list, _) = machines else {
         return None;
     };
     let name = machines.text("class")?;
     let mut workers = class.items(&["spec", "workers", list]).iter();
-    let worker = workers.find(|worker| worker.text(&["class"]) == Some(&**name))?;
+    workers.find(|worker| worker.text(&["class"]) == Some(&**name))
+}
+
+/// A part of what a class says of workers: below `template` until v1beta1.
+fn worker_part<'n>(class: &'n Node, machines: Machines<'_>, part: &str) -> Option<&'n Node> {
+    let worker = worker(class, machines)?;
     let old = worker.get_path(&["template", part]);
     old.or_else(|| worker.get_path(&[part]))
 }
