@@ -106,6 +106,10 @@ impl Files for Guarded {
         self.files.list(folder)
     }
 
+    fn paths_named(&self, names: &[&str]) -> Vec<PathBuf> {
+        self.files.paths_named(names)
+    }
+
     fn leads_to(&self, path: &Path) -> Option<PathBuf> {
         self.files.leads_to(path)
     }

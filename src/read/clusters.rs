@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::files::{Content, Files, Found};
 
 use crate::model::pattern::Pattern;
-use crate::read::gitops::{self, OwnOutput};
+use crate::read::gitops::{self, Discovery, OwnOutput};
 
 /// The longest name of a cluster, in bytes: with what targets add to it, it still names a file.
 const LONGEST: usize = 200;
@@ -55,6 +55,8 @@ pub(super) struct Matching {
     pub(super) own: Vec<PathBuf>,
     /// The files that are no clusters because of a slip in their names, as it seems.
     pub(super) near: BTreeSet<PathBuf>,
+    /// Of folders, what they are made of.
+    pub(super) discovery: Discovery,
 }
 
 /// What a pattern matches. `*` stays within a folder, `**` does not.
@@ -139,7 +141,12 @@ fn matches_in(
     let inputs = inputs.into_iter().collect::<Result<Vec<_>, Error>>()?;
     let mut found = Matching::default();
     if folders {
-        found.files = gitops::discover(files, &[pattern], own_output)?;
+        // `**` passes through files too.
+        let inside = matching.into_iter().filter(|path| files.is_folder(path));
+        found.discovery = gitops::discover(files, inside.collect(), own_output)?;
+        let mut clusters = found.discovery.deploying.clone();
+        gitops::drop_parts(&mut clusters);
+        found.files = clusters.into_iter().map(|cluster| cluster.path).collect();
         return Ok(found);
     }
     found.near = other_endings(files, pattern)?;

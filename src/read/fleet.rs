@@ -19,7 +19,8 @@ use super::layers;
 use super::places::Places;
 use super::project::{ClusterSource, ProjectFile};
 use super::unknown::suggestion;
-use crate::read::gitops::OwnOutput;
+use super::unlisted;
+use crate::read::gitops::{Discovery, OwnOutput};
 use crate::render::ClusterNames;
 
 /// The clusters that are listed.
@@ -30,6 +31,8 @@ pub(super) struct Listed {
     pub(super) omissions: BTreeSet<PathBuf>,
     /// The files that a slip in their names keeps from being clusters, each with the pattern that misses it.
     near: BTreeMap<PathBuf, String>,
+    /// What the patterns of folders discovered.
+    discovery: Discovery,
 }
 
 /// The clusters of the flags, else of the project file, in order; those of one pattern by name.
@@ -66,6 +69,9 @@ pub(super) fn entries(
     findings.extend(illegal_names(&mut listed.entries, &spots));
     findings.extend(missing_management(&listed.entries));
     findings.extend(near_misses(&listed));
+    if flags.is_empty() {
+        findings.extend(unlisted::findings(tree, file, &listed.entries, listed.discovery.clone(), own_output)?);
+    }
     Ok(listed)
 }
 
@@ -81,6 +87,7 @@ fn add_source(
         entries,
         omissions,
         near,
+        discovery,
     } = listed;
     let paths = || source.values.iter().map(PathBuf::from);
     match (&source.name, &source.each) {
@@ -93,6 +100,7 @@ fn add_source(
         (template, Some(pattern)) => {
             let matching = clusters::matches(tree, pattern, own_output)?;
             let Matching { files, own, .. } = matching;
+            discovery.add(matching.discovery);
             findings.extend(own.iter().map(|file| layers::omission(file, "clusters")));
             omissions.extend(own);
             near.extend(

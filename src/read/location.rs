@@ -44,7 +44,7 @@ pub fn location(request: &Request) -> Result<Location, Error> {
                 file: None,
             })
         } else {
-            Err(no_project(request, 0))
+            Err(no_project(request, None))
         };
     };
     let root = path
@@ -115,19 +115,19 @@ pub fn project_file(start: &Path, steps: Option<usize>) -> Option<PathBuf> {
 }
 
 /// The error where nothing says what to read; some environments are there that a project file could name.
-pub(super) fn no_project(request: &Request, environments: usize) -> Error {
+pub(super) fn no_project(request: &Request, environment: Option<&str>) -> Error {
     // Other commands do not look for manifests.
     let manifests = if request.flags.discovers {
         ", and no cluster in the manifests below"
     } else {
         ""
     };
-    let help = match environments {
-        0 => format!(
+    let help = match environment {
+        None => format!(
             "name what to read: --values values.yaml --clusters 'clusters/*/values.yaml', or write a `{PROJECT_FILE_NAME}`: \
              `metalmark init` proposes one"
         ),
-        _ => "`metalmark init` writes one for the environments in `environment-values`".to_owned(),
+        Some(first) => format!("`metalmark init` writes one for the environments, such as `{first}`"),
     };
     Error::usage(format!(
         "there is no `{PROJECT_FILE_NAME}` here or in a folder above{manifests}\nhelp: {help}"

@@ -40,6 +40,7 @@ mod sylva;
 mod tables;
 mod typed;
 mod unknown;
+mod unlisted;
 mod values;
 mod values_schema;
 mod wave_options;

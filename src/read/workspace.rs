@@ -33,7 +33,7 @@ use super::{
     record, stamps, typed, unknown,
 };
 use crate::read::gitops;
-use crate::read::gitops::OwnOutput;
+use crate::read::gitops::{Discovered, OwnOutput};
 
 /// Reads the project and everything that its clusters share.
 ///
@@ -56,7 +56,8 @@ pub fn workspace(request: &Request) -> Result<Workspace, Error> {
     }
     if is_without_project(request, &location) && is_blank(&workspace) {
         let environments = gitops::environments(&*workspace.files)?;
-        return Err(super::location::no_project(request, environments.len()));
+        let first = environments.first().map(|one| files::display(&one.path));
+        return Err(super::location::no_project(request, first.as_deref()));
     }
     Ok(workspace)
 }
@@ -75,8 +76,9 @@ fn is_blank(workspace: &Workspace) -> bool {
 }
 
 /// Manifests need no project file, and values do: that there are some, so that what was checked is not taken for all.
-fn environments_finding(environments: &[PathBuf]) -> Option<Finding> {
-    let first = first_of(environments)?;
+fn environments_finding(environments: &[Discovered]) -> Option<Finding> {
+    let folders = environments.iter().map(|one| one.path.clone());
+    let first = first_of(&folders.collect::<Vec<_>>())?;
     let message = format!("without a project file, the values in {first} are not read");
     let finding = Finding::new(RuleId::ProjectFile, message);
     let help = "`metalmark init` writes one for them and the manifests";
@@ -182,6 +184,22 @@ fn read_by(
     let engine = engine.unwrap_or_default();
     let outputs = settings.outputs.iter().map(|output| &*output.path);
     let own_output = Arc::new(OwnOutput::new(outputs));
+    let absent = (project.file.values.iter().enumerate()).find_map(|(index, path)| {
+        let missing = fleet::require_path(&*tree, Path::new(path)).err()?;
+        Some(missing.with_label(places.item(&["values"], index), ""))
+    });
+    if let Some(absent) = absent {
+        return Err(Error::Project {
+            finding: Box::new(absent),
+            root: location.root.clone(),
+        });
+    }
+    project.file.state.retain(|object, path| {
+        let missing = fleet::require_path(&*tree, Path::new(path)).err();
+        let spot = || places.spot(&["state", object]);
+        findings.extend(missing.iter().map(|one| one.clone().with_label(spot(), "")));
+        missing.is_none()
+    });
     let values = flags.values.iter().chain(&project.file.values);
     let values: Vec<PathBuf> = values.map(PathBuf::from).collect();
     let stated = Stated {

@@ -12,7 +12,7 @@ use yaml_tree::value::{Node, Value};
 use crate::error::Error;
 use crate::files::{Files, is_kustomization};
 use crate::read;
-use crate::read::gitops::{self, WORKLOAD};
+use crate::read::gitops::{self, CHART};
 
 use super::patterns::{self, LOOKED_INTO, Pattern};
 
@@ -26,8 +26,6 @@ const VALUES: [&str; 6] = [
     "*/values.yaml",
     "values.yaml",
 ];
-/// Sylva's chart.
-pub(super) const CHART: &str = "charts/sylva-units";
 /// The layers that all clusters share, lowest first: those of Sylva's chart, and values beside the folders of clusters.
 const SHARED: [&str; 3] = [
     "charts/sylva-units/values.yaml",
@@ -62,6 +60,10 @@ pub(super) struct Found {
     pub(super) facts: Vec<PathBuf>,
     /// Versions and the images beside them, where there is nothing else.
     pub(super) pairs: Vec<(&'static str, &'static str)>,
+    /// The folder that all environments are below.
+    pub(super) top: PathBuf,
+    /// Where Sylva's chart is, if that is not where the environments name it, as in a submodule with sylva-core.
+    pub(super) chart: Option<PathBuf>,
     /// How Sylva's own chart gets its values, where it is what deploys the clusters.
     pub(super) sylva: Option<Sylva>,
     /// Files with objects of Cluster API or of what deploys them; of those in charts only where there is nothing else.
@@ -124,15 +126,13 @@ impl Found {
 pub(super) fn search(files: &dyn Files) -> Result<Found, Error> {
     let mut found = Found::default();
     let own_output: Arc<gitops::OwnOutput> = Arc::default();
-    let (workload, management): (Vec<PathBuf>, Vec<PathBuf>) = gitops::environments(files)?
-        .into_iter()
-        .partition(|folder| folder.starts_with(WORKLOAD.trim_end_matches("/*/")));
-    let names: BTreeSet<String> = workload.iter().map(|folder| name(folder)).collect();
-    for folder in management {
-        found.single.push((unlike(&names, name(&folder)), folder));
-    }
-    if !workload.is_empty() {
-        found.each.push(Pattern::for_folders(WORKLOAD));
+    let environments = gitops::environments(files)?;
+    let deploys_sylva = { environments.iter() }.any(|one| one.charts.contains("sylva-units"));
+    let folders: Vec<PathBuf> = environments.into_iter().map(|one| one.path).collect();
+    if !folders.is_empty() {
+        let clusters = patterns::environments(files, &folders)?;
+        (found.single, found.each) = (clusters.single, clusters.patterns);
+        found.top = clusters.top;
     }
     let has_environments = !found.is_nothing();
     if found.is_nothing() {
@@ -173,13 +173,14 @@ pub(super) fn search(files: &dyn Files) -> Result<Found, Error> {
     (found.manifests, found.templates) = manifests(files)?;
     if !found.is_nothing() {
         found.keep_manifests_beside_values(files);
-        found.sylva = files.is_folder(Path::new(CHART)).then_some({
-            if has_environments {
-                Sylva::Environments
-            } else {
-                Sylva::ValuesFiles
-            }
-        });
+        let has_chart = files.is_folder(Path::new(CHART));
+        found.sylva = match has_environments {
+            true => (has_chart || deploys_sylva).then_some(Sylva::Environments),
+            false => has_chart.then_some(Sylva::ValuesFiles),
+        };
+        if found.sylva == Some(Sylva::Environments) && !has_chart {
+            found.chart = chart_elsewhere(files);
+        }
     }
     if found.is_nothing() {
         for (version, image) in PAIRS {
@@ -189,6 +190,14 @@ pub(super) fn search(files: &dyn Files) -> Result<Found, Error> {
         }
     }
     Ok(found)
+}
+
+/// The folder of Sylva's chart, if exactly one is below another folder.
+fn chart_elsewhere(files: &dyn Files) -> Option<PathBuf> {
+    let all = files.paths_named(&["Chart.yaml"]).into_iter();
+    let folders = all.filter_map(|file| Some(file.parent()?.to_owned()));
+    let mut charts = folders.filter(|folder| folder.ends_with(CHART));
+    charts.next().filter(|_| charts.next().is_none())
 }
 
 /// The name of a management cluster, unlike those of the others.

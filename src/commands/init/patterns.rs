@@ -36,6 +36,93 @@ pub(super) struct Clusters {
     pub(super) single: Vec<(String, PathBuf)>,
     /// The patterns of the others.
     pub(super) patterns: Vec<Pattern>,
+    /// The folder that all are below, for what is rendered beside them.
+    pub(super) top: PathBuf,
+}
+
+/// Sylva's folder of clusters, beside those that manage them.
+const WORKLOAD: &str = "workload-clusters";
+
+/// The folders of environments: those directly below the folder of all are named, so that what else is put there is none; the others are
+/// found by patterns, for they come and go.
+pub(super) fn environments(files: &dyn Files, folders: &[PathBuf]) -> Result<Clusters, Error> {
+    let mut top = folders.first().and_then(|folder| folder.parent());
+    while let Some(above) = top.filter(|top| !folders.iter().all(|folder| folder.starts_with(top))) {
+        top = above.parent();
+    }
+    let top = top.unwrap_or(Path::new(""));
+    let is_direct = |folder: &&PathBuf| folder.parent() == Some(top);
+    let (mut single, mut groups) = (Vec::new(), BTreeMap::<PathBuf, Vec<&Path>>::new());
+    let has_direct = folders.iter().any(|folder| is_direct(&folder));
+    for folder in folders {
+        let below = folder.strip_prefix(top).unwrap_or(folder);
+        let root = match has_direct && !top.ends_with(WORKLOAD) {
+            true if is_direct(&folder) => {
+                single.push(folder.as_path());
+                continue;
+            }
+            true => top.join(below.iter().next().unwrap_or_default()),
+            false => top.to_owned(),
+        };
+        groups.entry(root).or_default().push(folder);
+    }
+    let (mut patterns, mut names) = (Vec::new(), BTreeSet::new());
+    for (root, found) in groups {
+        let is_alone = found.len() == 1 && !root.ends_with(WORKLOAD);
+        match folder_pattern(files, &root, &found)?.filter(|_| !is_alone) {
+            Some(pattern) => {
+                names.extend(found.iter().filter_map(|folder| Some(part(folder, folder.iter().count() - 1))));
+                patterns.push(pattern);
+            }
+            None => single.extend(found),
+        }
+    }
+    let top = if top.ends_with(WORKLOAD) { top.parent().unwrap_or(top) } else { top };
+    Ok(Clusters {
+        single: name_folders(&single, names),
+        patterns,
+        top: top.to_owned(),
+    })
+}
+
+/// The pattern of some folders below one; none where it matches others too, or where their names are not enough.
+fn folder_pattern(files: &dyn Files, root: &Path, found: &[&Path]) -> Result<Option<Pattern>, Error> {
+    let depth = |folder: &Path| folder.iter().count() - root.iter().count();
+    let depths: BTreeSet<usize> = found.iter().map(|folder| depth(folder)).collect();
+    let mut parts: Vec<String> = (0..root.iter().count()).map(|index| part(root, index)).collect();
+    let is_literal = !parts.iter().any(|part| part.contains(['*', '?', '[', ']', '{', '}', '\\', '"']));
+    match depths.iter().collect::<Vec<_>>()[..] {
+        [depth] => parts.extend(vec!["*".to_owned(); *depth]),
+        _ => parts.push("**".to_owned()),
+    }
+    let each = format!("{}/", parts.join("/"));
+    let names: BTreeSet<_> = found.iter().map(|folder| folder.file_name()).collect();
+    let name = match (names.len() == found.len(), &depths.iter().collect::<Vec<_>>()[..]) {
+        (true, _) => None,
+        (false, [_]) => {
+            let segments = root.iter().count()..parts.len();
+            let segments = segments.map(|index| format!("{{{{ path.segments[{index}] }}}}"));
+            Some(segments.collect::<Vec<_>>().join("-"))
+        }
+        (false, _) => return Ok(None),
+    };
+    let mut matched = gitops::clusters_in(files, &each)?;
+    matched.sort();
+    let is_all = matched.iter().map(PathBuf::as_path).eq(found.iter().copied());
+    Ok((is_literal && is_all).then_some(Pattern { each, name }))
+}
+
+/// Names for single folders: their own, else as of those that manage others, else the whole path, whichever is free.
+fn name_folders(found: &[&Path], mut taken: BTreeSet<String>) -> Vec<(String, PathBuf)> {
+    let mut all = Vec::new();
+    for folder in found {
+        let own = part(folder, folder.iter().count() - 1);
+        let whole: Vec<String> = folder.iter().map(|part| part.to_string_lossy().into_owned()).collect();
+        let names = [own.clone(), format!("management-{own}"), whole.join("-")];
+        let free = names.into_iter().find(|name| taken.insert(name.clone()));
+        all.push((free.unwrap_or(own), folder.to_path_buf()));
+    }
+    all
 }
 
 /// The YAML files of a repository, but for those in hidden folders.
@@ -58,7 +145,12 @@ pub(super) fn anywhere(
     is_cluster: &dyn Fn(&dyn Files, &Path) -> bool,
 ) -> Result<Clusters, Error> {
     let all = yaml_files(files)?.into_iter().take(LOOKED_INTO);
-    let clusters: Vec<PathBuf> = all.filter(|file| is_cluster(files, file)).collect();
+    let mut clusters: Vec<PathBuf> = all.filter(|file| is_cluster(files, file)).collect();
+    // What a chart starts from is no cluster beside those that it deploys.
+    let is_own = |file: &PathBuf| files.is_file(&file.with_file_name("Chart.yaml"));
+    if !clusters.iter().all(is_own) {
+        clusters.retain(|file| !is_own(file));
+    }
     let mut in_folder: BTreeMap<Option<&Path>, usize> = BTreeMap::new();
     for file in &clusters {
         *in_folder.entry(file.parent()).or_default() += 1;
@@ -80,6 +172,7 @@ pub(super) fn anywhere(
     Ok(Clusters {
         single: name_files(&single),
         patterns,
+        top: PathBuf::new(),
     })
 }
 

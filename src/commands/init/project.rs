@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use crate::read::gitops::CHART;
+
 use super::found::{Found, Sylva};
 use super::patterns::Pattern;
 use super::records::{self, Described};
@@ -139,6 +141,12 @@ pub(super) fn text(found: &Found) -> String {
         let folders = manifest_folders(found);
         text.push_str(&format!("manifests: [{folders}]\n"));
     }
+    if let Some(chart) = &found.chart {
+        let chart = word(&display_path(chart));
+        text.push_str(&format!(
+            "# Where the chart is that the releases name.\nstate: {{HelmChart/{CHART}: {chart}}}\n"
+        ));
+    }
     text.push_str("images:\n");
     match found.facts.as_slice() {
         [] => text.push_str(
@@ -151,13 +159,15 @@ pub(super) fn text(found: &Found) -> String {
             text.push_str(&format!("  facts: [{}]\n", facts.join(", ")));
         }
     }
+    let images = word(&display_path(&found.top.join("images")));
+    let environments = format!(
+        "# What `metalmark render` writes: a component for each environment, which pins its images. List it in `components:` of\n\
+         # the environment's kustomization.yaml, once.\n\
+         outputs:\n  \
+         - {{target: flux, path: {images}, patch: sylva-units, chart: {CHART}}}\n"
+    );
     text.push_str(match found.sylva {
-        Some(Sylva::Environments) => {
-            "# What `metalmark render` writes: a component for each environment, which pins its images. List it in `components:` of\n\
-             # the environment's kustomization.yaml, once.\n\
-             outputs:\n  \
-             - {target: flux, path: environment-values/images, patch: sylva-units, chart: charts/sylva-units}\n"
-        }
+        Some(Sylva::Environments) => &environments,
         Some(Sylva::ValuesFiles) => {
             "# What `metalmark render` writes: a values file for each cluster, which pins its images. It is the last `-f` of helm.\n\
              outputs:\n  \

@@ -66,11 +66,6 @@ fn is_set(object: &Object) -> bool {
     Deploying::from_object(object) == Some(Deploying::ApplicationSet)
 }
 
-/// Whether a folder without a kustomization, or a file, contains a deployment.
-pub(super) fn has_deployment(reader: &mut LayerReader<'_>, path: &Path) -> Result<bool, ReadError> {
-    Ok(build(reader, path)?.is_some_and(|built| built.objects.iter().any(is_deploying)))
-}
-
 /// Composes everything that a path deploys, in the order of its objects.
 pub(super) fn compose_path(
     reader: &mut LayerReader<'_>,

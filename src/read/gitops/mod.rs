@@ -50,6 +50,8 @@ use crate::model::rule::RuleId;
 
 pub use crate::files::{Disk, Files, Found};
 
+use crate::files::KUSTOMIZATIONS;
+
 pub use super::own_output::OwnOutput;
 
 pub(in crate::read) use builds::builds;
@@ -227,38 +229,140 @@ pub fn share(
     Ok(())
 }
 
-/// The folders of Sylva's management clusters.
-const MANAGEMENT: &str = "environment-values/*/";
-/// The folders of its workload clusters.
-pub const WORKLOAD: &str = "environment-values/workload-clusters/*/";
+/// Sylva's chart, below the folder of sylva-core.
+pub const CHART: &str = "charts/sylva-units";
+/// The folders that are environments of Sylva, whatever they deploy.
+const ENVIRONMENTS: [&str; 2] = [
+    "environment-values/workload-clusters/*/",
+    "environment-values/*/",
+];
 
-/// The folders of Sylva's environments. Together, because clusters of either kind are built on the bases of the other.
+/// Sylva's environments: the folders that compose one release of its chart, wherever they are. Those of a sylva-core that is kept in a
+/// folder are its examples where there are others. All are built together, because one may be the base of another.
 ///
 /// # Errors
 /// A file or folder cannot be read.
-pub fn environments(files: &dyn Files) -> Result<Vec<PathBuf>, Error> {
-    discover(files, &[WORKLOAD, MANAGEMENT], &Arc::default())
+pub fn environments(files: &dyn Files) -> Result<Vec<Discovered>, Error> {
+    let (mut usual, mut folders) = (Vec::new(), kustomizations(files));
+    for pattern in ENVIRONMENTS {
+        usual.extend(matches(files, pattern)?);
+    }
+    let chart = CHART.rsplit('/').next().unwrap_or(CHART);
+    if !folders.iter().any(|folder| mentions(files, folder, chart)) {
+        folders.clear();
+    }
+    folders.extend(usual.iter().cloned());
+    folders.sort();
+    folders.dedup();
+    let mut found = discover(files, folders, &Arc::default())?.deploying;
+    found.retain(|one| match usual.contains(&one.path) {
+        true => true,
+        false => one.releases == 1 && one.charts.contains(chart),
+    });
+    drop_parts(&mut found);
+    let is_example = |one: &Discovered| {
+        let mut above = one.path.ancestors().skip(1);
+        above.any(|above| above != Path::new("") && files.is_folder(&above.join(CHART)))
+    };
+    if !found.iter().all(is_example) {
+        found.retain(|one| !is_example(one));
+    }
+    Ok(found)
 }
 
-/// The folders and files that match patterns and are clusters: they deploy something, and no other one of them builds on them. A
-/// folder that fails to build is kept, so that composing it reports the error.
+/// Whether a manifest in a folder has a word in its text.
+fn mentions(files: &dyn Files, folder: &Path, word: &str) -> bool {
+    let names = files.folder(folder).ok().flatten().unwrap_or_default();
+    let inside = names.iter().map(|name| folder.join(name));
+    let mut manifests = inside.filter(|file| deployments::is_manifest(file));
+    manifests.any(|file| {
+        let bytes = files.read_file(&file).unwrap_or_default();
+        String::from_utf8_lossy(&bytes).contains(word)
+    })
+}
+
+/// The folders with a kustomization, sorted, but for hidden ones.
+pub(in crate::read) fn kustomizations(files: &dyn Files) -> Vec<PathBuf> {
+    let all = files.paths_named(KUSTOMIZATIONS).into_iter();
+    let plain = all.filter(|file| !is_hidden(file));
+    let folders = plain.filter_map(|file| Some(file.parent()?.to_owned()));
+    let folders: BTreeSet<PathBuf> = folders.collect();
+    folders.into_iter().collect()
+}
+
+/// Whether a part of a path is hidden.
+pub(in crate::read) fn is_hidden(path: &Path) -> bool {
+    let mut parts = path.iter().map(|part| part.to_string_lossy());
+    parts.any(|part| part.starts_with('.') && part != ".")
+}
+
+/// A folder or file that deploys something.
+#[derive(Clone, Debug)]
+pub struct Discovered {
+    /// Where it is.
+    pub path: PathBuf,
+    /// How many objects it has that deploy charts.
+    pub(in crate::read) releases: usize,
+    /// The names of these charts; none of a folder that fails to build.
+    pub charts: BTreeSet<String>,
+    /// The folders that it builds on.
+    pub(in crate::read) parts: Vec<PathBuf>,
+}
+
+/// What is discovered among folders and files.
+#[derive(Clone, Debug, Default)]
+pub(in crate::read) struct Discovery {
+    /// Those that deploy something, and those that fail to build, so that composing them reports the error.
+    pub(in crate::read) deploying: Vec<Discovered>,
+    /// The files that were read.
+    pub(in crate::read) files: BTreeSet<PathBuf>,
+}
+
+impl Discovery {
+    /// Adds what else was discovered.
+    pub(in crate::read) fn add(&mut self, other: Self) {
+        self.deploying.extend(other.deploying);
+        self.files.extend(other.files);
+    }
+}
+
+/// The folders and files among these that deploy something.
 ///
 /// # Errors
 /// As [`cluster`].
-pub fn discover(
+pub(in crate::read) fn discover(
     files: &dyn Files,
-    patterns: &[&str],
+    paths: Vec<PathBuf>,
     own_output: &Arc<OwnOutput>,
-) -> Result<Vec<PathBuf>, Error> {
-    let mut matched = Vec::new();
-    for pattern in patterns {
-        matched.extend(files::matches(files, pattern)?);
-    }
+) -> Result<Discovery, Error> {
     let (mut options, mut sources) = (Options::default(), Sources::default());
     options.own_output = Arc::clone(own_output);
     let mut reader = LayerReader::new(files, &options, &mut sources);
     // Discovery ends early only on an I/O error.
-    Ok(catch_finding(discover_clusters(&mut reader, matched))?.unwrap_or_default())
+    let deploying = catch_finding(deploying(&mut reader, paths))?.unwrap_or_default();
+    Ok(Discovery {
+        deploying,
+        files: reader.loads.into_keys().collect(),
+    })
+}
+
+/// The clusters that a pattern of folders matches.
+///
+/// # Errors
+/// As [`cluster`].
+pub fn clusters_in(files: &dyn Files, pattern: &str) -> Result<Vec<PathBuf>, Error> {
+    let matched = matches(files, pattern)?.into_iter();
+    let folders = matched.filter(|path| files.is_folder(path));
+    let mut found = discover(files, folders.collect(), &Arc::default())?.deploying;
+    drop_parts(&mut found);
+    Ok(found.into_iter().map(|one| one.path).collect())
+}
+
+/// Drops those that another one builds on: a base, a component.
+pub(in crate::read) fn drop_parts(found: &mut Vec<Discovered>) {
+    let parts = found.iter().flat_map(|one| one.parts.iter().cloned());
+    let parts: BTreeSet<PathBuf> = parts.collect();
+    found.retain(|one| !parts.contains(&one.path));
 }
 
 /// The objects that a folder or file builds to, as `kubectl kustomize` prints them, or the error of the build.
@@ -367,32 +471,57 @@ impl Composition {
     }
 }
 
-/// The clusters among `folders`, in their order.
-///
-/// A folder that others build on (a base, a component) is not a cluster, nor is one without a HelmRelease or an Application.
-/// A folder that fails to build is kept, so that composing it reports the error.
-fn discover_clusters(
+/// Those of these paths that deploy something, in their order.
+fn deploying(
     reader: &mut LayerReader<'_>,
-    folders: Vec<PathBuf>,
-) -> Result<Vec<PathBuf>, ReadError> {
-    let (mut found, mut parts) = (Vec::new(), BTreeSet::new());
-    for folder in folders {
-        match catch_finding(kustomization::build(reader, &folder))? {
-            Ok(Some(built)) => {
-                parts.extend(built.folders.iter().skip(1).cloned());
-                if built.objects.iter().any(deployments::is_deploying) {
-                    found.push(folder);
-                }
-            }
+    paths: Vec<PathBuf>,
+) -> Result<Vec<Discovered>, ReadError> {
+    let mut found = Vec::new();
+    for path in paths {
+        let built = match catch_finding(kustomization::build(reader, &path))? {
+            Ok(Some(built)) => built,
             Ok(None) => {
-                let is_component = kustomization::find(reader, &folder)?.is_some();
-                if !is_component && deployments::has_deployment(reader, &folder)? {
-                    found.push(folder);
+                let is_component = kustomization::find(reader, &path)?.is_some();
+                match deployments::build(reader, &path)? {
+                    Some(built) if !is_component => built,
+                    _ => continue,
                 }
             }
-            Err(_) => found.push(folder),
+            Err(_) => {
+                found.push(Discovered {
+                    path,
+                    releases: 0,
+                    charts: BTreeSet::new(),
+                    parts: Vec::new(),
+                });
+                continue;
+            }
+        };
+        let objects = built.objects.iter();
+        let objects: Vec<_> = objects
+            .filter(|object| deployments::is_deploying(object))
+            .collect();
+        if !objects.is_empty() {
+            found.push(Discovered {
+                path,
+                releases: objects.len(),
+                charts: objects.into_iter().flat_map(chart_names).collect(),
+                parts: built.folders.iter().skip(1).cloned().collect(),
+            });
         }
     }
-    found.retain(|folder| !parts.contains(folder));
     Ok(found)
+}
+
+/// The names of the charts that an object deploys, without their folders.
+fn chart_names(object: &Object) -> impl Iterator<Item = String> + use<'_> {
+    const PATHS: [&[&str]; 5] = [
+        &["spec", "chart", "spec", "chart"],
+        &["spec", "source", "path"],
+        &["spec", "source", "chart"],
+        &["spec", "template", "spec", "source", "path"],
+        &["spec", "template", "spec", "source", "chart"],
+    ];
+    let names = PATHS.iter().filter_map(|path| object.tree.text(path));
+    names.filter_map(|chart| Some(chart.trim_end_matches('/').rsplit('/').next()?.to_owned()))
 }

@@ -74,16 +74,11 @@ impl Release<'_, '_> {
         let chart = spec.text(&["chart"]).unwrap_or_default();
         let is_here = !matches!(spec.text(&["sourceRef", "kind"]), Some("HelmRepository"));
         let home = self.state.get(&format!("HelmChart/{chart}")).cloned();
-        let root = match (is_here, home) {
-            (true, None) => Some(PathBuf::new()),
-            (_, home) => home,
-        };
-        self.composition.chart = { root.as_ref() }.and_then(|root| {
-            if is_here {
-                resolve_path(root, chart.trim_start_matches('/'))
-            } else {
-                Some(root.clone())
-            }
+        let in_source = chart.trim_matches('/');
+        let is_given = home.is_some();
+        self.composition.chart = home.or_else(|| {
+            let is_path = is_here.then_some(in_source);
+            is_path.and_then(|path| resolve_path(Path::new(""), path))
         });
         let mut files: Vec<(&str, Place)> = Vec::new();
         let named = spec
@@ -106,9 +101,21 @@ impl Release<'_, '_> {
         let ignores_missing = spec.flag(&["ignoreMissingValuesFiles"]);
         let mut layers = Vec::new();
         for (file, place) in files {
-            let tree = match &root {
-                Some(root) => self.chart_file(root, file, place)?,
-                None => None,
+            // A source other than a registry names files from its own root, and only the chart's folder is given of it.
+            let below = match (is_here, is_given) {
+                (true, true) => {
+                    let file = Path::new(file.trim_start_matches('/'));
+                    file.strip_prefix(in_source).ok().and_then(Path::to_str)
+                }
+                _ => Some(file),
+            };
+            let root = match is_here && !is_given {
+                true => Some(PathBuf::new()),
+                false => self.composition.chart.clone(),
+            };
+            let tree = match (root, below) {
+                (Some(root), Some(below)) => self.chart_file(&root, below, place)?,
+                _ => None,
             };
             match tree {
                 Some(tree) => layers.push(Layer {

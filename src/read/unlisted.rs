@@ -1,0 +1,175 @@
+//! Environments and values files beside the listed ones that no cluster reads: without a word, nobody would miss them.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use yaml_tree::engine::Engine;
+use yaml_tree::place::{FileId, Spot};
+
+use crate::error::Error;
+use crate::files::Files;
+use crate::model::finding::Finding;
+use crate::model::rule::{Level, RuleId};
+use crate::read::gitops::{self, Discovered, Discovery, OwnOutput};
+
+use super::clusters::{ClusterEntry, literal_prefix};
+use super::files::display;
+use super::project::ProjectFile;
+
+/// The usual name of a values file.
+const VALUES: &str = "values.yaml";
+
+/// The folders that are searched, and what is known there.
+struct Search<'a> {
+    tree: &'a dyn Files,
+    /// The folders below which clusters are listed.
+    tops: BTreeSet<PathBuf>,
+    /// What clusters and others read.
+    read: BTreeSet<PathBuf>,
+}
+
+/// What lies beside these clusters and is none.
+pub(super) fn findings(
+    tree: &dyn Files,
+    file: &ProjectFile,
+    entries: &[ClusterEntry],
+    mut known: Discovery,
+    own_output: &Arc<OwnOutput>,
+) -> Result<Vec<Finding>, Error> {
+    let layers = entries.iter().flat_map(|entry| entry.layers.iter().cloned());
+    let shared = file.values.iter().chain(file.state.values());
+    let read = layers.chain(shared.map(PathBuf::from));
+    let mut search = Search {
+        tree,
+        tops: tops(file),
+        read: read.collect(),
+    };
+    let is_known = |path: &&PathBuf| known.deploying.iter().any(|one| one.path == **path);
+    let single = search.read.iter().filter(|path| tree.is_folder(path));
+    let single: Vec<PathBuf> = single.filter(|path| !is_known(path)).cloned().collect();
+    if !single.is_empty() {
+        known.add(gitops::discover(tree, single, own_output)?);
+    }
+    let environments = search.environments(&known, own_output)?;
+    search.read.append(&mut known.files);
+    let names = value_names(file, !known.deploying.is_empty());
+    let values = search.values(&names, own_output)?;
+    let environments = environments.iter().map(|path| {
+        let path = display(path);
+        let message = format!("no cluster reads `{path}`, which deploys the chart of the others");
+        finding(message, &path)
+    });
+    let values = values.iter().map(|path| {
+        let path = display(path);
+        finding(format!("no cluster reads `{path}`, which holds `cluster`"), &path)
+    });
+    Ok(environments.chain(values).collect())
+}
+
+fn finding(message: String, path: &str) -> Finding {
+    Finding::new(RuleId::ProjectFile, message)
+        .help("name it below `clusters`, by itself or by a pattern: `**/` matches folders of any depth")
+        .with_label(Some(Spot::from_path(path)), "")
+        .unless_set(Level::Warning)
+}
+
+/// The folders below which the project lists clusters: what its patterns leave open, and those beside folders that it names.
+fn tops(file: &ProjectFile) -> BTreeSet<PathBuf> {
+    let patterns = file.clusters.iter().filter_map(|source| source.each.as_ref());
+    let patterns = patterns.map(|pattern| literal_prefix(Path::new(pattern)));
+    let single = file.clusters.iter().filter(|source| source.each.is_none());
+    let single = single.flat_map(|source| &source.values);
+    let above = single.filter_map(|path| {
+        let path = Path::new(path);
+        let path = if path.file_name() == Some(VALUES.as_ref()) { path.parent()? } else { path };
+        path.parent().filter(|above| *above != Path::new(""))
+    });
+    patterns.chain(above.map(Path::to_owned)).collect()
+}
+
+/// How values files are called here: as the patterns say, or as usual beside folders and files that are named one by one.
+fn value_names(file: &ProjectFile, has_folders: bool) -> BTreeSet<&str> {
+    let mut single = file.clusters.iter().flat_map(|source| &source.values);
+    let is_usual = has_folders || single.any(|path| Path::new(path).ends_with(VALUES));
+    let patterns = file.clusters.iter().filter_map(|source| source.each.as_ref());
+    let names = patterns.filter_map(|pattern| pattern.rsplit('/').next());
+    let fixed = names.filter(|name| !name.is_empty() && literal_prefix(Path::new(name)) == Path::new(name));
+    fixed.chain(is_usual.then_some(VALUES)).collect()
+}
+
+impl Search<'_> {
+    fn is_inside(&self, path: &Path) -> bool {
+        self.tops.iter().any(|top| path.starts_with(top))
+    }
+
+    /// The folders that deploy a chart of the known ones, and that nothing reads.
+    fn environments(
+        &self,
+        known: &Discovery,
+        own_output: &Arc<OwnOutput>,
+    ) -> Result<Vec<PathBuf>, Error> {
+        let parts = known.deploying.iter().flat_map(|one| &one.parts);
+        let listed = known.deploying.iter().map(|one| &one.path);
+        let listed: BTreeSet<&PathBuf> = listed.chain(parts).collect();
+        let mut folders = match listed.is_empty() {
+            true => Vec::new(),
+            false => gitops::kustomizations(self.tree),
+        };
+        folders.retain(|folder| self.is_inside(folder) && !listed.contains(folder));
+        if folders.is_empty() {
+            return Ok(Vec::new());
+        }
+        let charts = known.deploying.iter().flat_map(|one| &one.charts);
+        let charts: BTreeSet<&String> = charts.collect();
+        let is_meant = |one: &Discovered| {
+            one.releases == 1 && one.charts.iter().any(|chart| charts.contains(chart))
+        };
+        let mut found = gitops::discover(self.tree, folders, own_output)?.deploying;
+        found.retain(is_meant);
+        gitops::drop_parts(&mut found);
+        Ok(found.into_iter().map(|one| one.path).collect())
+    }
+
+    /// The values files of clusters that nothing reads: those of charts and of what is built are others.
+    fn values(
+        &self,
+        names: &BTreeSet<&str>,
+        own_output: &Arc<OwnOutput>,
+    ) -> Result<Vec<PathBuf>, Error> {
+        if names.is_empty() {
+            return Ok(Vec::new());
+        }
+        let names: Vec<&str> = names.iter().copied().collect();
+        let mut found = self.tree.paths_named(&names);
+        found.retain(|path| {
+            let is_new = self.is_inside(path) && !self.read.contains(path);
+            is_new && !gitops::is_hidden(path) && !self.is_built(path) && self.has_cluster(path)
+        });
+        found.sort();
+        let mut values = Vec::new();
+        for path in found {
+            if !own_output.has(self.tree, &path)? {
+                values.push(path);
+            }
+        }
+        Ok(values)
+    }
+
+    /// Whether a chart or a kustomization is beside a file.
+    fn is_built(&self, file: &Path) -> bool {
+        let folder = file.parent().unwrap_or(Path::new(""));
+        let names = crate::files::KUSTOMIZATIONS.iter().chain(&["Chart.yaml"]);
+        let mut beside = names.map(|name| folder.join(name));
+        beside.any(|file| self.tree.is_file(&file))
+    }
+
+    /// Whether a values file has a map `cluster`.
+    fn has_cluster(&self, file: &Path) -> bool {
+        let bytes = self.tree.read_file(file).unwrap_or_default();
+        let text = yaml_tree::decode(&bytes, Engine::Helm3).unwrap_or_default();
+        let tree = yaml_tree::values(&text, FileId(0), Engine::Helm3).ok();
+        let cluster = tree.and_then(|tree| Some(tree.get_path(&["cluster"])?.value.as_map()?.is_empty()));
+        cluster == Some(false)
+    }
+}
