@@ -831,6 +831,7 @@ a release with a field that is not carried out
     1 warning
 a folder that is not there
     note: not known, because it is not read: Kustomization flux-system/apps, which is new
+    note: not known, because it is not read: `flux/apps.yaml` (there is no folder `nowhere`: nothing is deployed), which is new
     edge
       whole cluster  not known: its objects are deployed by something else, or by nothing
                        deployed by  Kustomization flux-system/apps → nothing
@@ -838,7 +839,15 @@ a folder that is not there
       whole cluster  not known: its objects are deployed by something else, or by nothing
                        deployed by  HelmRelease flux-system/made → nothing
                        deployed by  Kustomization flux-system/apps → nothing
-    not known of 2 whole clusters, not known of 1 source not read, 1 cluster as before
+    not known of 2 whole clusters, not known of 2 sources not read, 1 cluster as before
+    error[composition-failed]: there is no folder `nowhere`: nothing is deployed
+     --> flux/apps.yaml:5:28
+      |
+    5 | spec: {interval: 5m, path: nowhere, sourceRef: {kind: GitRepository, name: fleet}, prune: true}
+      |                            ^^^^^^^
+      |
+      = help: name a folder of this repository
+    1 error
 a kustomization with a field that is not carried out
     note: not known, because it is not read: `apps/kustomization.yaml` (`apps` does not build: a Kustomization has the field `novel`, which is not carried out here), which is new
     edge

@@ -890,6 +890,7 @@ spec:
     - class: worker
       template:
         infrastructure: {ref: {apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: Metal3MachineTemplate, name: w}}
+  variables: [{name: a, schema: {openAPIV3Schema: {type: integer}}}]
 ---
 apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
 kind: Metal3MachineTemplate

@@ -147,8 +147,8 @@ impl Fleet {
         read::cluster(&self.workspace, entry, shared, templates)
     }
 
-    /// The clusters that objects make once they are stamped; the objects' dangling references are findings. What else is wrong was so
-    /// before, or is reported of [`Self::resolve_shared`].
+    /// The clusters that objects make once they are stamped; the objects' dangling references are findings, and what was wrong with the
+    /// objects before. What is wrong with the catalog that they share is reported of [`Self::resolve_shared`].
     pub(crate) fn clusters_after_stamp(
         &self,
         objects: &[ManifestObject],
@@ -157,6 +157,7 @@ impl Fleet {
     ) -> Result<Vec<ClusterView>, Error> {
         let shared = read::cluster_without_nodes(&self.workspace, &self.shared_catalog);
         let clusters = read::clusters_of_objects(objects, Some(stamped), &shared, findings);
+        findings.extend(self.workspace.object_findings().cloned());
         let (settings, patterns) = (&self.workspace.settings, &self.patterns);
         let view = |cluster| {
             let view = resolve::cluster(cluster, &self.expanded, settings, patterns)?;

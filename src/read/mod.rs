@@ -59,7 +59,7 @@ use crate::model::cluster_view::ClusterRead;
 use crate::model::finding::Finding;
 use crate::model::lock::Locking;
 use crate::model::part::Part;
-use crate::model::rule::Level;
+use crate::model::rule::{Level, RuleId};
 use crate::model::selector::{Library, Matching};
 use crate::model::settings::{ChecksumStyle, Settings};
 use crate::model::stamping::StampEntry;
@@ -239,6 +239,13 @@ impl Workspace {
     pub fn digests(&self) -> impl Iterator<Item = (&PathBuf, Vec<u8>)> {
         let paths = self.unread_files.keys();
         paths.map(|path| (path, gitops::digest(&*self.files, path)))
+    }
+
+    /// What is wrong with the objects of clusters of manifests, whatever becomes of their images.
+    pub fn object_findings(&self) -> impl Iterator<Item = &Finding> {
+        let of_objects = [RuleId::ReferenceDangling, RuleId::FieldNotInVersion];
+        let found = self.of_manifests.values().flat_map(|read| &read.findings);
+        found.filter(move |finding| of_objects.contains(&finding.rule))
     }
 
     /// The cluster of a name, whether this run looks at it or not.

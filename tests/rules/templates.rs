@@ -452,22 +452,22 @@ fn a_field_of_another_type_is_found_and_its_cluster_counted() {
         str![[r#"
 version: v1.34.1 -> version: 1.20
     error[k8s-version-incomplete] edge/control-plane edge.yaml:12:12 `1.20` => 1.20.N
-    error[value-type] edge.yaml:12:12 `1.20` => "1.20"
+    error[value-type] edge edge.yaml:12:12 `1.20` => "1.20"
     error[version-skew] edge/edge-md edge.yaml:24:16 `v1.34.1` edge.yaml:12:12 `1.20` => v1.34.1
     edge/control-plane 1.20 (edge.yaml:12:12), edge/edge-md v1.34.1 (edge.yaml:24:16): unproven, u (edge.yaml:31:49)
 version: v1.34.1 -> version: true
-    error[value-type] edge.yaml:12:12 `true` => "true"
+    error[value-type] edge edge.yaml:12:12 `true` => "true"
     edge/control-plane true (edge.yaml:12:12): unknown (its Kubernetes version is not a version)
     edge/edge-md v1.34.1 (edge.yaml:24:16): unproven, u (edge.yaml:31:49)
 version: v1.34.1 -> version: [1.20]
-    error[value-type] edge.yaml:12:12 `[1.20]`
+    error[value-type] edge edge.yaml:12:12 `[1.20]`
     edge/control-plane: unknown (no Kubernetes version), u (edge.yaml:31:49)
     edge/edge-md v1.34.1 (edge.yaml:24:16): unproven, u (edge.yaml:31:49)
 version: v1.34.1 -> version: null
     edge/control-plane: unknown (no Kubernetes version), u (edge.yaml:31:49)
     edge/edge-md v1.34.1 (edge.yaml:24:16): unproven, u (edge.yaml:31:49)
 replicas: 2 -> replicas: "2"
-    error[value-type] edge.yaml:21:13 `"2"`
+    error[value-type] edge edge.yaml:21:13 `"2"`
     edge/control-plane v1.34.1 (edge.yaml:12:12), edge/edge-md v1.34.1 (edge.yaml:24:16): unproven, u (edge.yaml:31:49)
 replicas: 2 -> replicas: ${REPLICAS}
     edge/control-plane v1.34.1 (edge.yaml:12:12), edge/edge-md v1.34.1 (edge.yaml:24:16): unproven, u (edge.yaml:31:49)

@@ -103,7 +103,7 @@ impl<'r> LayerReader<'r> {
         self.is_own_object(path, place)
     }
 
-    /// Whether metalmark renders the objects at a path, whoever they are for. A file that is not rendered yet is reported, since its
+    /// Whether metalmark renders the objects at a path, for any cluster. A file that is not rendered yet is reported, since its
     /// path may be misspelled.
     pub(super) fn is_own_object(&mut self, path: &Path, place: Place) -> Result<bool, ReadError> {
         if self.owner(path)?.is_some() {
