@@ -219,6 +219,7 @@ impl Fleet {
         let mut found = self.workspace.findings.clone();
         found.extend(self.endpoint_collisions(&clusters.uses)?);
         if input.run_scope == RunScope::Fleet {
+            found.extend(self.workspace.state_findings());
             found.extend(self.compare_other_flavors(&clusters.uses)?);
         }
         self.check_servers(&clusters.uses, &mut found)?;

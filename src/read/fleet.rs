@@ -70,7 +70,13 @@ pub(super) fn entries(
     findings.extend(missing_management(&listed.entries));
     findings.extend(near_misses(&listed));
     if flags.is_empty() {
-        findings.extend(unlisted::findings(tree, file, &listed.entries, listed.discovery.clone(), own_output)?);
+        findings.extend(unlisted::findings(
+            tree,
+            file,
+            &listed.entries,
+            listed.discovery.clone(),
+            own_output,
+        )?);
     }
     Ok(listed)
 }

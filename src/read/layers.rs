@@ -129,6 +129,11 @@ impl Shared {
         &self.composing.own_output
     }
 
+    /// Whether a composition has required an object of the state.
+    pub(super) fn has_used(&self, object: &str) -> bool {
+        self.composing.state.is_used(object)
+    }
+
     /// The files of the shared layers.
     pub fn sources(&self) -> &Sources {
         &self.sources

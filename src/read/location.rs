@@ -114,6 +114,9 @@ pub fn project_file(start: &Path, steps: Option<usize>) -> Option<PathBuf> {
     None
 }
 
+/// What people call a project file that nothing reads.
+pub(super) const MISNAMED: [&str; 3] = ["metalmark.yml", ".metalmark.yaml", ".metalmark.yml"];
+
 /// The error where nothing says what to read; some environments are there that a project file could name.
 pub(super) fn no_project(request: &Request, environment: Option<&str>) -> Error {
     // Other commands do not look for manifests.
@@ -122,12 +125,20 @@ pub(super) fn no_project(request: &Request, environment: Option<&str>) -> Error 
     } else {
         ""
     };
-    let help = match environment {
-        None => format!(
+    let start = request.directory.as_deref().unwrap_or(Path::new("."));
+    let is_there = |name: &&&str| {
+        let kind = files::path_kind(&start.join(name));
+        matches!(kind, Ok(InsideKind::File { .. }))
+    };
+    let help = match (MISNAMED.iter().find(is_there), environment) {
+        (Some(name), _) => format!("rename `{name}` to `{PROJECT_FILE_NAME}`"),
+        (None, None) => format!(
             "name what to read: --values values.yaml --clusters 'clusters/*/values.yaml', or write a `{PROJECT_FILE_NAME}`: \
              `metalmark init` proposes one"
         ),
-        Some(first) => format!("`metalmark init` writes one for the environments, such as `{first}`"),
+        (None, Some(first)) => {
+            format!("`metalmark init` writes one for the environments, such as `{first}`")
+        }
     };
     Error::usage(format!(
         "there is no `{PROJECT_FILE_NAME}` here or in a folder above{manifests}\nhelp: {help}"

@@ -208,11 +208,20 @@ pub struct Workspace {
     pub checks_signers: bool,
     /// What the list of clusters is made of and git has not checked out: more clusters than these may exist.
     left_out: usize,
+    /// What is to be said of each object of `state` that no cluster needs.
+    unused_state: BTreeMap<String, Finding>,
     /// What reading found.
     pub findings: Vec<Finding>,
 }
 
 impl Workspace {
+    /// The objects of `state` that no cluster needs, once all clusters were read.
+    pub fn state_findings(&self) -> impl Iterator<Item = Finding> {
+        let unused = self.unused_state.iter();
+        let unused = unused.filter(|(object, _)| !self.shared.has_used(object));
+        unused.map(|(_, finding)| finding.clone())
+    }
+
     /// Whether any cluster is read from values.
     pub fn has_values(&self) -> bool {
         self.clusters.len() > self.of_manifests.len()

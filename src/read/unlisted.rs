@@ -37,8 +37,11 @@ pub(super) fn findings(
     mut known: Discovery,
     own_output: &Arc<OwnOutput>,
 ) -> Result<Vec<Finding>, Error> {
-    let layers = entries.iter().flat_map(|entry| entry.layers.iter().cloned());
-    let shared = file.values.iter().chain(file.state.values());
+    let layers = entries
+        .iter()
+        .flat_map(|entry| entry.layers.iter().cloned());
+    let named = file.clusters.iter().flat_map(|source| &source.values);
+    let shared = file.values.iter().chain(file.state.values()).chain(named);
     let read = layers.chain(shared.map(PathBuf::from));
     let mut search = Search {
         tree,
@@ -62,7 +65,10 @@ pub(super) fn findings(
     });
     let values = values.iter().map(|path| {
         let path = display(path);
-        finding(format!("no cluster reads `{path}`, which holds `cluster`"), &path)
+        finding(
+            format!("no cluster reads `{path}`, which holds `cluster`"),
+            &path,
+        )
     });
     Ok(environments.chain(values).collect())
 }
@@ -76,13 +82,20 @@ fn finding(message: String, path: &str) -> Finding {
 
 /// The folders below which the project lists clusters: what its patterns leave open, and those beside folders that it names.
 fn tops(file: &ProjectFile) -> BTreeSet<PathBuf> {
-    let patterns = file.clusters.iter().filter_map(|source| source.each.as_ref());
+    let patterns = file
+        .clusters
+        .iter()
+        .filter_map(|source| source.each.as_ref());
     let patterns = patterns.map(|pattern| literal_prefix(Path::new(pattern)));
     let single = file.clusters.iter().filter(|source| source.each.is_none());
     let single = single.flat_map(|source| &source.values);
     let above = single.filter_map(|path| {
         let path = Path::new(path);
-        let path = if path.file_name() == Some(VALUES.as_ref()) { path.parent()? } else { path };
+        let path = if path.file_name() == Some(VALUES.as_ref()) {
+            path.parent()?
+        } else {
+            path
+        };
         path.parent().filter(|above| *above != Path::new(""))
     });
     patterns.chain(above.map(Path::to_owned)).collect()
@@ -92,9 +105,13 @@ fn tops(file: &ProjectFile) -> BTreeSet<PathBuf> {
 fn value_names(file: &ProjectFile, has_folders: bool) -> BTreeSet<&str> {
     let mut single = file.clusters.iter().flat_map(|source| &source.values);
     let is_usual = has_folders || single.any(|path| Path::new(path).ends_with(VALUES));
-    let patterns = file.clusters.iter().filter_map(|source| source.each.as_ref());
+    let patterns = file
+        .clusters
+        .iter()
+        .filter_map(|source| source.each.as_ref());
     let names = patterns.filter_map(|pattern| pattern.rsplit('/').next());
-    let fixed = names.filter(|name| !name.is_empty() && literal_prefix(Path::new(name)) == Path::new(name));
+    let fixed =
+        names.filter(|name| !name.is_empty() && literal_prefix(Path::new(name)) == Path::new(name));
     fixed.chain(is_usual.then_some(VALUES)).collect()
 }
 
@@ -169,7 +186,8 @@ impl Search<'_> {
         let bytes = self.tree.read_file(file).unwrap_or_default();
         let text = yaml_tree::decode(&bytes, Engine::Helm3).unwrap_or_default();
         let tree = yaml_tree::values(&text, FileId(0), Engine::Helm3).ok();
-        let cluster = tree.and_then(|tree| Some(tree.get_path(&["cluster"])?.value.as_map()?.is_empty()));
+        let cluster =
+            tree.and_then(|tree| Some(tree.get_path(&["cluster"])?.value.as_map()?.is_empty()));
         cluster == Some(false)
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use capi::schema::Schemas;
 use oci_artifacts::registries::RegistrySettings;
 use yaml_tree::engine::Engine;
-use yaml_tree::place::{Source, Sources};
+use yaml_tree::place::{Source, Sources, Spot};
 use yaml_tree::suggest::did_you_mean;
 
 use crate::budget;
@@ -23,6 +23,7 @@ use crate::model::settings::PROJECT_FILE_NAME;
 use crate::model::stamping::StampEntry;
 use crate::model::written::WrittenImage;
 
+use super::location::MISNAMED;
 use super::management::Management;
 use super::manifests::path_from_root;
 use super::places::Places;
@@ -73,6 +74,15 @@ fn is_without_project(request: &Request, location: &Location) -> bool {
 fn is_blank(workspace: &Workspace) -> bool {
     let is_read = workspace.unread_files.is_empty() && workspace.unused_template.is_none();
     workspace.clusters.is_empty() && workspace.findings.is_empty() && is_read
+}
+
+/// That a file is called nearly as a project file is, so that nothing reads it.
+fn name_finding(name: &str) -> Finding {
+    let message = format!("nothing reads `{name}`: a project file is called `{PROJECT_FILE_NAME}`");
+    Finding::new(RuleId::ProjectFile, message)
+        .with_label(Some(Spot::from_path(name)), "")
+        .help("rename it, or remove it")
+        .unless_set(Level::Warning)
 }
 
 /// Manifests need no project file, and values do: that there are some, so that what was checked is not taken for all.
@@ -126,6 +136,12 @@ pub fn workspace_in(
     tree: Arc<dyn Files>,
 ) -> Result<Workspace, Error> {
     let mut workspace = read_by(open_valid, request, location, tree)?;
+    if request.project.is_none() {
+        let names = MISNAMED.iter();
+        let there = names.filter(|name| workspace.files.is_file(Path::new(name)));
+        let found: Vec<Finding> = there.map(|name| name_finding(name)).collect();
+        workspace.findings.extend(found);
+    }
     if is_without_project(request, location) && !is_blank(&workspace) {
         let environments = gitops::environments(&*workspace.files)?;
         workspace
@@ -242,8 +258,13 @@ fn read_by(
             part = Part::Named(known.collect());
         }
     }
+    let state = project.file.state.keys();
+    let unused_state = state
+        .map(|object| (object.clone(), state_finding(object, &places)))
+        .collect();
     Ok(Workspace {
         engine,
+        unused_state,
         evaluation: project.file.evaluation,
         library: project.file.sylva_library.as_deref().map(chart::library_of),
         shared,
@@ -269,6 +290,15 @@ fn read_by(
         left_out: missed.len(),
         findings: project.findings,
     })
+}
+
+/// That no composition requires an object of `state`.
+fn state_finding(object: &str, places: &Places<'_>) -> Finding {
+    let message = format!("no cluster needs `{object}`");
+    places
+        .finding(message, &["state", object])
+        .help("write the kind and name of an object that a release names and the repository does not build, or `HelmChart/` and the chart as a release names it")
+        .unless_set(Level::Warning)
 }
 
 /// What the project file and the flags say, as they are written.
@@ -478,9 +508,11 @@ fn composing(file: &ProjectFile, engine: Engine, own_output: Arc<OwnOutput>) -> 
     gitops::Options {
         engine,
         own_output,
-        state: state
-            .map(|(object, file)| (object.clone(), PathBuf::from(file)))
-            .collect(),
+        state: gitops::State::new(
+            state
+                .map(|(object, file)| (object.clone(), PathBuf::from(file)))
+                .collect(),
+        ),
         ..gitops::Options::default()
     }
 }

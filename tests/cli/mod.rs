@@ -491,8 +491,16 @@ error: cannot read `nowhere`: No such file or directory
 
 "#]]);
     let fleet = fleet_with("[shared.yaml]", "[nope.yaml]");
-    fleet.run("check").exit(2).screen(str![[r#"
-error: cannot read `nope.yaml`: No such file or directory
+    fleet.run("check").exit(1).screen(str![[r#"
+error[project-file]: there is no `nope.yaml`
+ --> metalmark.yaml:2:10
+  |
+2 | values: [nope.yaml]
+  |          ^^^^^^^^^
+  |
+  = help: paths start at the folder of the project file
+
+1 error
 
 "#]]);
     let fleet = fleet_with("path: rendered", "path: shared.yaml");

@@ -253,7 +253,7 @@ fn environments_beside_manifests_are_said_to_be_unread_without_a_project_file() 
     stage.remove("metalmark.yaml");
     stage.run("check").exit(2).screen(str![[r#"
 error: there is no `metalmark.yaml` here or in a folder above, and no cluster in the manifests below
-help: `metalmark init` writes one for the environments in `environment-values`
+help: `metalmark init` writes one for the environments, such as `environment-values/lyon`
 
 "#]]);
     stage.write("edge.yaml", cluster("v1.33.5", "kindest/node:v1.33.5"));

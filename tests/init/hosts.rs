@@ -117,6 +117,7 @@ fn settings_of_a_project_in_a_folder_are_written_at_the_top_as_hosts_read_them()
 .gitattributes
     deploy/rendered/clusters/** text eol=lf
 .pre-commit-config.yaml
+    - id: metalmark-render-deploy
     args: [-C, deploy]
 renovate.json
     "workingDirTemplate": "deploy",

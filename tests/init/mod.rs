@@ -1,5 +1,6 @@
 //! `init` in repositories of every kind: what it writes is read without a finding of the project file, and nothing is lost.
 
+mod environments;
 mod hosts;
 mod records;
 

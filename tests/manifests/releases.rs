@@ -103,10 +103,9 @@ sylva-units in `WORKLOAD_NAMESPACE`
   sources.core.url = "https://git.example.org/core.git" (charts/sylva-units/values.yaml:17:15)
 "#]]);
     let mut options = Options::default();
-    options.state.insert(
-        "ConfigMap/mgmt-cluster-state-values".to_owned(),
-        "charts/sylva-units/from-registry.values.yaml".into(),
-    );
+    let given = "charts/sylva-units/from-registry.values.yaml".into();
+    options.state =
+        gitops::State::new([("ConfigMap/mgmt-cluster-state-values".to_owned(), given)].into());
     composed(path, &options).is(str![[r#"
 sylva-units in `WORKLOAD_NAMESPACE`
   cluster.bmc.username = "﷐environment-values/workload-clusters/base/kustomization.yaml#secretGenerator.0.literals.0.secrets.cluster.bmc.username﷑" (environment-values/workload-clusters/base/kustomization.yaml:18:16)
@@ -174,7 +173,7 @@ fn shared_files_are_read_once_and_give_the_same_values() {
 #[test]
 fn only_folders_that_deploy_and_that_no_other_builds_on_are_clusters() {
     let found = |pattern: &str| {
-        let found = gitops::discover(&disk(), &[pattern], &Default::default()).expect("readable");
+        let found = gitops::clusters_in(&disk(), pattern).expect("readable");
         found
             .iter()
             .map(|path| format!("{}\n", path.display()))

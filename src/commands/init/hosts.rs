@@ -24,8 +24,81 @@ pub(super) struct Snippet {
     /// What to add to one that is there, and where.
     pub(super) part: String,
     pub(super) place: &'static str,
-    /// What an existing file has where nothing is to be added.
-    pub(super) mark: &'static str,
+    /// The project's folder, where a file that names others has nothing of it; none for what is the same for all projects.
+    pub(super) project: Option<String>,
+}
+
+impl Snippet {
+    /// What an existing file lacks of these settings; none if it has them.
+    fn lacking(&self, text: &str) -> Option<String> {
+        let Some(project) = &self.project else {
+            let lines = self.part.lines().filter(|line| !line.starts_with('#'));
+            let lines = lines.filter(|line| !text.contains(line));
+            let lines: String = lines.map(|line| format!("{line}\n")).collect();
+            return (!lines.is_empty()).then_some(lines);
+        };
+        let is_there = text.contains("metalmark") && has_project(text, project);
+        (!is_there).then(|| self.part.clone())
+    }
+}
+
+/// Whether settings run metalmark for the project in a folder, which an option or a key before it names; for the one at the top of the
+/// repository, by a command without a folder.
+fn has_project(text: &str, folder: &str) -> bool {
+    const COMMANDS: [&str; 6] = ["check", "plan", "render", "stamp", "update", "-C"];
+    const KEYS: [&str; 5] = [
+        "-C",
+        "--directory",
+        "cd",
+        "working-directory",
+        "workingDirTemplate",
+    ];
+    let is_apart = |letter: char| letter.is_whitespace() || "[],:\"'`".contains(letter);
+    let words: Vec<&str> = text
+        .split(is_apart)
+        .filter(|word| !word.is_empty())
+        .collect();
+    let is_named = |two: &[&str]| {
+        let named = two[1].trim_end_matches('/').trim_start_matches("./");
+        KEYS.contains(&two[0]) && named == folder
+    };
+    if !folder.is_empty() {
+        return words.windows(2).any(is_named) || names_in_quotes(text, folder);
+    }
+    let folders = words.iter().filter(|word| KEYS.contains(word)).count();
+    let is_command = |three: &&[&str]| {
+        three[0] != "name" && three[1] == "metalmark" && COMMANDS.contains(&three[2])
+    };
+    folders == 0 || words.windows(3).filter(is_command).count() > folders
+}
+
+/// Whether a text has a name in one of the ways in which settings quote it, if its letters need that.
+fn names_in_quotes(text: &str, name: &str) -> bool {
+    if word(name) == name {
+        return false;
+    }
+    let quoted = [
+        word(name),
+        to_json(&Value::from(name), Html::Plain),
+        report::shell_quote(name).to_string(),
+    ];
+    quoted.iter().any(|quoted| text.contains(quoted))
+}
+
+/// What a project in a folder adds to the names of its jobs and hooks: each is the only one of its name.
+pub(super) fn name_end(project: &str) -> String {
+    let folder = project.trim_end_matches('/');
+    let plain = |letter: char| {
+        if letter.is_ascii_alphanumeric() {
+            letter
+        } else {
+            '-'
+        }
+    };
+    match folder {
+        "" => String::new(),
+        folder => format!("-{}", folder.chars().map(plain).collect::<String>()),
+    }
 }
 
 /// Attributes of the files that metalmark writes below a project's folder, which ends with a slash if it is not the top.
@@ -52,7 +125,7 @@ pub(super) fn git(project: &str, rendered: &BTreeSet<String>) -> Snippet {
         part: lines.clone(),
         whole: lines,
         place: "at the end",
-        mark: "metalmark.lock",
+        project: None,
     }
 }
 
@@ -70,13 +143,18 @@ pub(super) fn pre_commit(project: &str, is_rendered: bool) -> Snippet {
         let check = HOOK.replace(" --fail-on-change --tracked", "");
         check.replace("render", "check")
     };
-    let hook = format!("{hook}{arguments}");
+    let id = hook.replacen(
+        "\n        name:",
+        &format!("{}\n        name:", name_end(project)),
+        1,
+    );
+    let hook = format!("{id}{arguments}");
     Snippet {
         files: &[".pre-commit-config.yaml", ".pre-commit-config.yml"],
         whole: format!("{TYPES}repos:\n{hook}"),
         part: hook,
         place: "under `repos:`",
-        mark: "metalmark",
+        project: Some(folder.to_owned()),
     }
 }
 
@@ -117,7 +195,7 @@ pub(super) fn renovate(project: &str) -> Snippet {
         whole: format!("{head}  \"extends\": [\"config:recommended\"],\n{lists}"),
         part: lists[..end].to_owned(),
         place: "to the lists of these names",
-        mark: "metalmark",
+        project: Some(project.trim_end_matches('/').to_owned()),
     }
 }
 
@@ -166,10 +244,9 @@ pub(super) fn give(
         existing = text(package)?.contains("\"renovate\"").then_some(package);
     }
     if let Some(name) = existing {
-        if text(name)?.contains(snippet.mark) {
-            report::init::has_metalmark(name, out)?
-        } else {
-            report::init::to_add(name, snippet.place, &snippet.part, out)?
+        match snippet.lacking(&text(name)?) {
+            None => report::init::has_metalmark(name, out)?,
+            Some(part) => report::init::to_add(name, snippet.place, &part, out)?,
         }
         return Ok(());
     }

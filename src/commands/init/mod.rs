@@ -367,12 +367,19 @@ fn ci_job(host: CodeHost, project: &str, is_rendered: bool) -> Snippet {
         CodeHost::Gitlab => (GITLAB_JOB, &[GITLAB]),
         CodeHost::Github => (GITHUB_JOB, &[".github/workflows/metalmark.yml"]),
     };
+    let name = format!("metalmark{}", hosts::name_end(project));
     let job = template.replace(COMMAND, &command);
+    let job = job.replacen("\nmetalmark:", &format!("\n{name}:"), 1);
+    let job = job.replace("name: metalmark\n", &format!("name: {name}\n"));
+    let job = job.replace("category: metalmark\n", &format!("category: {name}\n"));
     Snippet {
         files,
         part: job.clone(),
         whole: job,
-        place: "as a job of its own",
-        mark: "metalmark",
+        place: match host {
+            CodeHost::Gitlab => "as a job of its own",
+            CodeHost::Github => "as a job of its own, or write a workflow of its own beside it,",
+        },
+        project: Some(project.trim_end_matches('/').to_owned()),
     }
 }

@@ -47,7 +47,8 @@ const WORKLOAD: &str = "workload-clusters";
 /// found by patterns, for they come and go.
 pub(super) fn environments(files: &dyn Files, folders: &[PathBuf]) -> Result<Clusters, Error> {
     let mut top = folders.first().and_then(|folder| folder.parent());
-    while let Some(above) = top.filter(|top| !folders.iter().all(|folder| folder.starts_with(top))) {
+    while let Some(above) = top.filter(|top| !folders.iter().all(|folder| folder.starts_with(top)))
+    {
         top = above.parent();
     }
     let top = top.unwrap_or(Path::new(""));
@@ -71,13 +72,21 @@ pub(super) fn environments(files: &dyn Files, folders: &[PathBuf]) -> Result<Clu
         let is_alone = found.len() == 1 && !root.ends_with(WORKLOAD);
         match folder_pattern(files, &root, &found)?.filter(|_| !is_alone) {
             Some(pattern) => {
-                names.extend(found.iter().filter_map(|folder| Some(part(folder, folder.iter().count() - 1))));
+                names.extend(
+                    found
+                        .iter()
+                        .filter_map(|folder| Some(part(folder, folder.iter().count() - 1))),
+                );
                 patterns.push(pattern);
             }
             None => single.extend(found),
         }
     }
-    let top = if top.ends_with(WORKLOAD) { top.parent().unwrap_or(top) } else { top };
+    let top = if top.ends_with(WORKLOAD) {
+        top.parent().unwrap_or(top)
+    } else {
+        top
+    };
     Ok(Clusters {
         single: name_folders(&single, names),
         patterns,
@@ -86,18 +95,29 @@ pub(super) fn environments(files: &dyn Files, folders: &[PathBuf]) -> Result<Clu
 }
 
 /// The pattern of some folders below one; none where it matches others too, or where their names are not enough.
-fn folder_pattern(files: &dyn Files, root: &Path, found: &[&Path]) -> Result<Option<Pattern>, Error> {
+fn folder_pattern(
+    files: &dyn Files,
+    root: &Path,
+    found: &[&Path],
+) -> Result<Option<Pattern>, Error> {
     let depth = |folder: &Path| folder.iter().count() - root.iter().count();
     let depths: BTreeSet<usize> = found.iter().map(|folder| depth(folder)).collect();
-    let mut parts: Vec<String> = (0..root.iter().count()).map(|index| part(root, index)).collect();
-    let is_literal = !parts.iter().any(|part| part.contains(['*', '?', '[', ']', '{', '}', '\\', '"']));
+    let mut parts: Vec<String> = (0..root.iter().count())
+        .map(|index| part(root, index))
+        .collect();
+    let is_literal = !parts
+        .iter()
+        .any(|part| part.contains(['*', '?', '[', ']', '{', '}', '\\', '"']));
     match depths.iter().collect::<Vec<_>>()[..] {
         [depth] => parts.extend(vec!["*".to_owned(); *depth]),
         _ => parts.push("**".to_owned()),
     }
     let each = format!("{}/", parts.join("/"));
     let names: BTreeSet<_> = found.iter().map(|folder| folder.file_name()).collect();
-    let name = match (names.len() == found.len(), &depths.iter().collect::<Vec<_>>()[..]) {
+    let name = match (
+        names.len() == found.len(),
+        &depths.iter().collect::<Vec<_>>()[..],
+    ) {
         (true, _) => None,
         (false, [_]) => {
             let segments = root.iter().count()..parts.len();
@@ -108,7 +128,10 @@ fn folder_pattern(files: &dyn Files, root: &Path, found: &[&Path]) -> Result<Opt
     };
     let mut matched = gitops::clusters_in(files, &each)?;
     matched.sort();
-    let is_all = matched.iter().map(PathBuf::as_path).eq(found.iter().copied());
+    let is_all = matched
+        .iter()
+        .map(PathBuf::as_path)
+        .eq(found.iter().copied());
     Ok((is_literal && is_all).then_some(Pattern { each, name }))
 }
 
@@ -117,7 +140,10 @@ fn name_folders(found: &[&Path], mut taken: BTreeSet<String>) -> Vec<(String, Pa
     let mut all = Vec::new();
     for folder in found {
         let own = part(folder, folder.iter().count() - 1);
-        let whole: Vec<String> = folder.iter().map(|part| part.to_string_lossy().into_owned()).collect();
+        let whole: Vec<String> = folder
+            .iter()
+            .map(|part| part.to_string_lossy().into_owned())
+            .collect();
         let names = [own.clone(), format!("management-{own}"), whole.join("-")];
         let free = names.into_iter().find(|name| taken.insert(name.clone()));
         all.push((free.unwrap_or(own), folder.to_path_buf()));

@@ -39,6 +39,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use parking_lot::Mutex;
 use yaml_tree::engine::Engine;
 use yaml_tree::merge::Layer;
 use yaml_tree::place::{Place, Sources};
@@ -82,8 +83,34 @@ const FAILED: RuleId = RuleId::CompositionFailed;
 const UNSUPPORTED: RuleId = RuleId::CompositionUnsupported;
 
 /// Objects that exist only at run time, given as files below the root: `ConfigMap/NAME` and `Secret/NAME` map to the object's
-/// manifest or to a file of its values, `HelmChart/NAME` to the folder of a chart from a registry.
-pub type State = BTreeMap<String, PathBuf>;
+/// manifest or to a file of its values, `HelmChart/NAME` to the folder of a chart. Its clones know together which of them are used.
+#[derive(Clone, Debug, Default)]
+pub struct State {
+    files: BTreeMap<String, PathBuf>,
+    used: Arc<Mutex<BTreeSet<String>>>,
+}
+
+impl State {
+    /// The objects with these files.
+    pub fn new(files: BTreeMap<String, PathBuf>) -> Self {
+        Self {
+            files,
+            used: Arc::default(),
+        }
+    }
+
+    /// The file of an object, which is used now.
+    fn get(&self, object: &str) -> Option<&PathBuf> {
+        let file = self.files.get(object)?;
+        self.used.lock().insert(object.to_owned());
+        Some(file)
+    }
+
+    /// Whether a composition has required an object.
+    pub(in crate::read) fn is_used(&self, object: &str) -> bool {
+        self.used.lock().contains(object)
+    }
+}
 
 /// The options for composing clusters.
 #[derive(Clone, Debug, Default)]
@@ -339,10 +366,18 @@ pub(in crate::read) fn discover(
     options.own_output = Arc::clone(own_output);
     let mut reader = LayerReader::new(files, &options, &mut sources);
     // Discovery ends early only on an I/O error.
-    let deploying = catch_finding(deploying(&mut reader, paths))?.unwrap_or_default();
+    let deploying = catch_finding(deploying(&mut reader, &paths))?.unwrap_or_default();
+    // Where a folder has no kustomization, each file was looked at, and none is read.
+    let is_looked_at = |file: &PathBuf| {
+        let folder = file.parent().map(Path::to_owned);
+        let is_here = |path: &PathBuf| folder.as_ref() == Some(path);
+        let is_deploying = |one: &Discovered| is_here(&one.path) || one.parts.iter().any(is_here);
+        paths.iter().any(is_here) && !deploying.iter().any(is_deploying)
+    };
+    let files = reader.loads.into_keys();
     Ok(Discovery {
+        files: files.filter(|file| !is_looked_at(file)).collect(),
         deploying,
-        files: reader.loads.into_keys().collect(),
     })
 }
 
@@ -474,10 +509,10 @@ impl Composition {
 /// Those of these paths that deploy something, in their order.
 fn deploying(
     reader: &mut LayerReader<'_>,
-    paths: Vec<PathBuf>,
+    paths: &[PathBuf],
 ) -> Result<Vec<Discovered>, ReadError> {
     let mut found = Vec::new();
-    for path in paths {
+    for path in paths.iter().cloned() {
         let built = match catch_finding(kustomization::build(reader, &path))? {
             Ok(Some(built)) => built,
             Ok(None) => {
