@@ -258,7 +258,7 @@ help: `metalmark init` writes one for the environments, such as `environment-val
 "#]]);
     stage.write("edge.yaml", cluster("v1.33.5", "kindest/node:v1.33.5"));
     stage.run("check").exit(0).screen(str![[r#"
-warning[project-file]: without a project file, the values in `environment-values/workload-clusters/edge-1` and 4 more are not read
+warning[project-file]: without a project file, the values in `environment-values/lyon` and 4 more are not read
  |
  = help: `metalmark init` writes one for them and the manifests
 
