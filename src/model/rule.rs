@@ -61,6 +61,7 @@ macro_rules! rules {
             ChecksumMissing "checksum-missing" Error (checksum_missing: cluster);
             ChecksumOtherFile "checksum-other-file" Error (checksum_other_file: cluster);
             ChoiceConflict "choice-conflict" Error Values["a machine template names its image in one way"] (choice_conflict: cluster);
+            ClusterUnlisted "cluster-unlisted" Warning Values["manifests need no list of clusters"];
             ComponentContract "component-contract" Error Manifests;
             ComponentMismatch "component-mismatch" Error (component_mismatch: cluster);
             CompositionFailed "composition-failed" Error;

@@ -10,12 +10,15 @@ use yaml_tree::place::{FileId, Spot};
 use crate::error::Error;
 use crate::files::Files;
 use crate::model::finding::Finding;
-use crate::model::rule::{Level, RuleId};
+use crate::model::rule::RuleId;
 use crate::read::gitops::{self, Discovered, Discovery, OwnOutput};
 
 use super::clusters::{ClusterEntry, literal_prefix};
 use super::files::display;
 use super::project::ProjectFile;
+
+/// How many others are named.
+const SHOWN: usize = 3;
 
 /// The usual name of a values file.
 const VALUES: &str = "values.yaml";
@@ -48,9 +51,12 @@ pub(super) fn findings(
         tops: tops(file),
         read: read.collect(),
     };
-    let is_known = |path: &&PathBuf| known.deploying.iter().any(|one| one.path == **path);
-    let single = search.read.iter().filter(|path| tree.is_folder(path));
-    let single: Vec<PathBuf> = single.filter(|path| !is_known(path)).cloned().collect();
+    let deploying: BTreeSet<&PathBuf> = known.deploying.iter().map(|one| &one.path).collect();
+    let single = search.read.iter().filter(|path| !deploying.contains(path));
+    let single: Vec<PathBuf> = single
+        .filter(|path| tree.is_folder(path))
+        .cloned()
+        .collect();
     if !single.is_empty() {
         known.add(gitops::discover(tree, single, own_output)?);
     }
@@ -58,26 +64,34 @@ pub(super) fn findings(
     search.read.append(&mut known.files);
     let names = value_names(file, !known.deploying.is_empty());
     let values = search.values(&names, own_output)?;
-    let environments = environments.iter().map(|path| {
-        let path = display(path);
-        let message = format!("no cluster reads `{path}`, which deploys the chart of the others");
-        finding(message, &path)
-    });
-    let values = values.iter().map(|path| {
-        let path = display(path);
-        finding(
-            format!("no cluster reads `{path}`, which holds `cluster`"),
-            &path,
-        )
-    });
-    Ok(environments.chain(values).collect())
+    let environments = finding(&environments, "deploys the chart of the listed clusters");
+    let values = finding(&values, "has the key `cluster`");
+    Ok(environments.into_iter().chain(values).collect())
 }
 
-fn finding(message: String, path: &str) -> Finding {
-    Finding::new(RuleId::ProjectFile, message)
-        .help("name it below `clusters`, by itself or by a pattern: `**/` matches folders of any depth")
-        .with_label(Some(Spot::from_path(path)), "")
-        .unless_set(Level::Warning)
+/// One finding, however many there are: who leaves clusters out on purpose leaves out many.
+fn finding(paths: &[PathBuf], does: &str) -> Option<Finding> {
+    let [first, others @ ..] = paths else {
+        return None;
+    };
+    let first = display(first);
+    let message = match others.len() {
+        0 => format!("no cluster reads `{first}`, which {does}"),
+        more => format!("no cluster reads `{first}`, which {does}, and {more} more"),
+    };
+    let next = others
+        .iter()
+        .take(SHOWN)
+        .map(|path| format!("`{}`", display(path)));
+    let next = next.collect::<Vec<_>>().join(", ");
+    let finding = Finding::new(RuleId::ClusterUnlisted, message)
+        .with_label(Some(Spot::from_path(&first)), "")
+        .help("name it below `clusters`, by itself or by a pattern: `**/` matches folders of any depth");
+    Some(match others.len() {
+        0 => finding,
+        1..=SHOWN => finding.help(format!("so is {next}")),
+        _ => finding.help(format!("so are {next}, …")),
+    })
 }
 
 /// The folders below which the project lists clusters: what its patterns leave open, and those beside folders that it names.

@@ -41,7 +41,7 @@ outputs:
 
 /// A pattern may miss a folder, and a folder may lack its kustomization.
 #[test]
-fn check_warns_of_each_environment_and_values_file_that_no_cluster_reads() {
+fn check_warns_of_environments_and_values_files_that_no_cluster_reads() {
     let stage = tutorial(NORTH);
     let values = stage.read("environment-values/workload-clusters/edge-paris/values.yaml");
     let stage = stage

@@ -368,12 +368,12 @@ pub(in crate::read) fn discover(
     // Discovery ends early only on an I/O error.
     let deploying = catch_finding(deploying(&mut reader, &paths))?.unwrap_or_default();
     // Where a folder has no kustomization, each file was looked at, and none is read.
-    let is_looked_at = |file: &PathBuf| {
-        let folder = file.parent().map(Path::to_owned);
-        let is_here = |path: &PathBuf| folder.as_ref() == Some(path);
-        let is_deploying = |one: &Discovered| is_here(&one.path) || one.parts.iter().any(is_here);
-        paths.iter().any(is_here) && !deploying.iter().any(is_deploying)
-    };
+    let built = { deploying.iter() }.flat_map(|one| one.parts.iter().chain([&one.path]));
+    let built: BTreeSet<&Path> = built.map(PathBuf::as_path).collect();
+    let plain: BTreeSet<&Path> = { paths.iter().map(PathBuf::as_path) }
+        .filter(|path| !built.contains(path))
+        .collect();
+    let is_looked_at = |file: &PathBuf| file.parent().is_some_and(|folder| plain.contains(folder));
     let files = reader.loads.into_keys();
     Ok(Discovery {
         files: files.filter(|file| !is_looked_at(file)).collect(),
