@@ -429,7 +429,7 @@ elemental-cluster  elemental-cluster-md-0  elemental  v1.31.8+rke2r1  –      u
     );
     other.edit("elemental.yaml", "componentsBundle", "componentBundle");
     other.check().is(str![[r#"
-error[key-misspelled] elemental.yaml:26:7 `componentBundle` => componentsBundle
+error[key-misspelled] elemental-cluster elemental.yaml:26:7 `componentBundle` => componentsBundle
 elemental-cluster/elemental-cluster-md-0 v1.31.8+rke2r1 (elemental.yaml:15:16): by_name, sle-rke2-v1.31.8-rke2r1@sha256:1111111111111111111111111111111111111111111111111111111111111111 (elemental.yaml:27:51) holds 1.31.8+rke2r1 (elemental.yaml:27:51)
 
 "#]]);

@@ -238,8 +238,8 @@ fn what_is_certain_is_fixed_and_the_rest_is_left_alone() {
     let stage = one(&[NEW, OLD], &pools);
     stage.check().findings(str![[r#"
 error[unknown-image] edge/md0 edge.yaml:5:30 `"ubuntu-nobel-plain-rke2-1-31-8"` fix ubuntu-noble-plain-rke2-1-31-8 => cluster.machine_deployments.md0.capm3.image_key: ubuntu-noble-plain-rke2-1-31-8
-error[checksum-missing] edge/md1 edge.yaml:6:30 `ubuntu-noble-plain-rke2-1-30-12` catalog.yaml:5:3 `ubuntu-noble-plain-rke2-1-30-12` => metalmark lock | images: {facts: [os-images-info.yaml]} | images: {checksum: url}
-error[format-missing] edge/md1 edge.yaml:6:30 `ubuntu-noble-plain-rke2-1-30-12` catalog.yaml:5:3 `ubuntu-noble-plain-rke2-1-30-12` => metalmark lock | images: {facts: [os-images-info.yaml]}
+error[checksum-missing] edge/md1 edge.yaml:6:30 `ubuntu-noble-plain-rke2-1-30-12` catalog.yaml:5:3 `ubuntu-noble-plain-rke2-1-30-12` => metalmark lock | kubectl get configmap os-images-info -o yaml | images: {facts: [os-images-info.yaml]} | images: {checksum: url}
+error[format-missing] edge/md1 edge.yaml:6:30 `ubuntu-noble-plain-rke2-1-30-12` catalog.yaml:5:3 `ubuntu-noble-plain-rke2-1-30-12` => metalmark lock | kubectl get configmap os-images-info -o yaml | images: {facts: [os-images-info.yaml]}
 error[k8s-version-mismatch] edge/md1 edge.yaml:6:30 `ubuntu-noble-plain-rke2-1-30-12` edge.yaml:2:16 `v1.31.8+rke2r1` catalog.yaml:5:3 `ubuntu-noble-plain-rke2-1-30-12` fix ubuntu-noble-plain-rke2-1-31-8 => cluster.machine_deployments.md1.capm3.image_key: ubuntu-noble-plain-rke2-1-31-8
 error[value-type] edge/md2 edge.yaml:7:63 `15.6` fix 15.6 => os-release: "15.6"
 error[value-missing] edge/md3 edge.yaml:8:34 `.Values.nothing.at`

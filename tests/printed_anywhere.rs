@@ -250,11 +250,14 @@ fn key(index: usize) -> String {
 fn place(stage: &Stage, spots: &[(usize, Spot)], secret: &str) {
     for (index, spot) in spots {
         let encoded = BASE64.encode(secret.as_bytes());
+        let key = key(*index);
         let text = spot
             .text
             .replace("SEKRET", secret)
-            .replace("BASE64", &encoded);
-        stage.write(spot.file, text.replace("KEY", &key(*index)));
+            .replace("BASE64", &encoded)
+            .replace("KEY:", &format!("{key}:"))
+            .replace(".KEY ", &format!(".{key} "));
+        stage.write(spot.file, text);
     }
 }
 

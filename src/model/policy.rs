@@ -240,8 +240,10 @@ mod tests {
 
     #[test]
     fn a_level_is_only_that_of_the_policy_where_it_is_written() {
-        let mut policy = Policy::default();
-        policy.scoped = PatternList::from_iter([scoped("lab-*", Level::Warning)]);
+        let policy = Policy {
+            scoped: PatternList::from_iter([scoped("lab-*", Level::Warning)]),
+            ..Policy::default()
+        };
         assert!(policy.has_level(&finding("lab-1", "md0")));
         assert!(!policy.has_level(&finding("prod", "md0")));
     }

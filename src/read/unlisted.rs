@@ -143,10 +143,10 @@ impl Search<'_> {
         let parts = known.deploying.iter().flat_map(|one| &one.parts);
         let listed = known.deploying.iter().map(|one| &one.path);
         let listed: BTreeSet<&PathBuf> = listed.chain(parts).collect();
-        let mut folders = match listed.is_empty() {
-            true => Vec::new(),
-            false => gitops::kustomizations(self.tree),
-        };
+        if listed.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut folders = gitops::kustomizations(self.tree);
         folders.retain(|folder| self.is_inside(folder) && !listed.contains(folder));
         if folders.is_empty() {
             return Ok(Vec::new());

@@ -34,7 +34,11 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
         let format = image.facts.get(fact::IMAGE_FORMAT);
         // What a scheme reads from the file's name is a fact, which `fact-conflict` compares.
         let format = format.filter(|it| !it.origin.is_name());
-        let url = image.facts.get("locations.https");
+        let is_of_file = image
+            .facts
+            .location()
+            .is_none_or(|location| location == "https");
+        let url = image.facts.get("locations.https").filter(|_| is_of_file);
         if let (Some(format), Some(url)) = (format, url) {
             let url = Located::new(Arc::clone(&url.value), url.place);
             findings.extend(difference(input, pool, (&format.value, format.place), &url));

@@ -54,11 +54,11 @@ fn check_warns_of_environments_and_values_files_that_no_cluster_reads() {
             "version: 1\nclusters: [{each: 'environment-values/workload-clusters/*/'}]\nimages: {facts: [os-images-info.yaml]}\n",
         );
     stage.run("check").exit(0).screen(str![[r#"
-warning[project-file]: no cluster reads `environment-values/workload-clusters/edge-oslo/values.yaml`, which holds `cluster`
+warning[cluster-unlisted]: no cluster reads `environment-values/workload-clusters/edge-oslo/values.yaml`, which has the key `cluster`
 --> environment-values/workload-clusters/edge-oslo/values.yaml
  = help: name it below `clusters`, by itself or by a pattern: `**/` matches folders of any depth
 
-warning[project-file]: no cluster reads `environment-values/workload-clusters/north/edge-lyon`, which deploys the chart of the others
+warning[cluster-unlisted]: no cluster reads `environment-values/workload-clusters/north/edge-lyon`, which deploys the chart of the listed clusters
 --> environment-values/workload-clusters/north/edge-lyon
 
 2 warnings; 2 node pools checked: 2 proven
@@ -75,9 +75,9 @@ warning[project-file]: no cluster reads `environment-values/workload-clusters/no
             "version: 1\nclusters: [{each: 'clusters/*/values.yaml'}]\n",
         ),
     ]);
-    let warned = files.check().of_rule("project-file").join("\n");
+    let warned = files.check().of_rule("cluster-unlisted").join("\n");
     warned.is(str![
-        "warning[project-file] clusters/north/lyon/values.yaml:1:1 `` => clusters | **/"
+        "warning[cluster-unlisted] clusters/north/lyon/values.yaml:1:1 `` => clusters | **/"
     ]);
 }
 
@@ -207,15 +207,15 @@ fn a_layer_of_the_project_file_that_is_missing_has_its_place_and_the_near_name()
         ("common.yaml", "a: 1\n"),
         (
             "metalmark.yaml",
-            "version: 1\nvalues: [comon.yaml]\nclusters: [{name: a, values: [common.yaml]}]\n",
+            "version: 1\nvalues: [commonn.yaml]\nclusters: [{name: a, values: [common.yaml]}]\n",
         ),
     ]);
     stage.run("check").exit(1).screen(str![[r#"
-error[project-file]: there is no `comon.yaml`
+error[project-file]: there is no `commonn.yaml`
  --> metalmark.yaml:2:10
   |
-2 | values: [comon.yaml]
-  |          ^^^^^^^^^^
+2 | values: [commonn.yaml]
+  |          ^^^^^^^^^^^^
   |
   = help: did you mean `common.yaml`?
 

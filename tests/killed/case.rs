@@ -21,6 +21,8 @@ pub(crate) struct Case {
     pub(crate) workspace: fn() -> TempDir,
     /// A file that the command writes over, below the folder where it is typed.
     pub(crate) edits: &'static str,
+    /// What the command writes into that file in a second step, once the first one is known to fit, and what is there before.
+    pub(crate) second: Option<(&'static str, &'static str)>,
 }
 
 pub(crate) const CASES: &[Case] = &[
@@ -30,6 +32,7 @@ pub(crate) const CASES: &[Case] = &[
         within: "",
         workspace: rendered_otherwise,
         edits: "rendered/shared/os-images-info.yaml",
+        second: None,
     },
     Case {
         name: "lock",
@@ -37,6 +40,7 @@ pub(crate) const CASES: &[Case] = &[
         within: "",
         workspace: locked_in_part,
         edits: "metalmark.lock",
+        second: None,
     },
     Case {
         name: "update",
@@ -44,6 +48,7 @@ pub(crate) const CASES: &[Case] = &[
         within: "before",
         workspace: || copy_of(&repository().join("fixtures/update/locked")),
         edits: "values.yaml",
+        second: Some(("\"1.31\": v1.31.9+rke2r1", "\"1.31\": v1.31.8+rke2r1")),
     },
     Case {
         name: "stamp",
@@ -51,6 +56,7 @@ pub(crate) const CASES: &[Case] = &[
         within: "",
         workspace: || copy_of(&repository().join("fixtures/stamp/shapes")),
         edits: "01-plain.yaml",
+        second: None,
     },
     Case {
         name: "stamp --rotate",
@@ -58,6 +64,7 @@ pub(crate) const CASES: &[Case] = &[
         within: "",
         workspace: || copy_of(&repository().join("fixtures/stamp/rotate/before")),
         edits: "clusters/rke2.yaml",
+        second: None,
     },
     Case {
         name: "check --fix",
@@ -65,6 +72,7 @@ pub(crate) const CASES: &[Case] = &[
         within: "",
         workspace: with_slips,
         edits: "edge-3.yaml",
+        second: None,
     },
     Case {
         name: "bundle unpack",
@@ -72,6 +80,7 @@ pub(crate) const CASES: &[Case] = &[
         within: "",
         workspace: unpacked_before,
         edits: "apps/web/manifests/one.yaml",
+        second: None,
     },
 ];
 

@@ -10,7 +10,7 @@ mod streams;
 mod system_calls;
 mod together;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use metalmark::model::manifest::STAGED;
 
@@ -23,6 +23,8 @@ use case::{Case, Tree, tree};
 pub(crate) struct Undisturbed {
     pristine: TempDir,
     before: Tree,
+    /// The file that is edited in two steps, after the first one.
+    between: Option<(PathBuf, Vec<u8>)>,
     after: Tree,
     status: Option<i32>,
 }
@@ -41,9 +43,17 @@ pub(crate) fn undisturbed(case: &Case) -> Undisturbed {
     assert_ne!(before, after, "{}: there is something to do", case.name);
     let edited = |tree: &Tree| tree.get(&Path::new(case.within).join(case.edits)).cloned();
     assert_ne!(edited(&before), edited(&after), "{}", case.name);
+    let between = case.second.map(|(new, old)| {
+        let text = edited(&after).expect("it is edited").0;
+        let text = String::from_utf8(text).expect("UTF-8");
+        assert!(text.contains(new), "{}: {text}", case.name);
+        let path = Path::new(case.within).join(case.edits);
+        (path, text.replace(new, old).into_bytes())
+    });
     Undisturbed {
         pristine,
         before,
+        between,
         after,
         status,
     }
@@ -64,9 +74,12 @@ impl Undisturbed {
     /// Every file is whole; none is missing that should stay.
     pub(crate) fn assert_whole(&self, left: &Tree, reported: &str) {
         for (path, standing) in left.iter().filter(|(path, _)| !is_litter(path)) {
+            let is_between =
+                |(edited, text): &(PathBuf, Vec<u8>)| edited == path && *text == standing.0;
             let is_whole = [&self.before, &self.after]
                 .iter()
-                .any(|tree| tree.get(path) == Some(standing));
+                .any(|tree| tree.get(path) == Some(standing))
+                || self.between.as_ref().is_some_and(is_between);
             let text = String::from_utf8_lossy(&standing.0);
             assert!(is_whole, "{reported}: {}:\n{text}", path.display());
         }

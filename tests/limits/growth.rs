@@ -483,7 +483,7 @@ const GROWERS: &[Grower] = &[
                 )
                 .file(
                     "chart/values.yaml",
-                    each(count, |index| format!("propery-{index}: 1\n")),
+                    each(count, |index| format!("propertyy-{index}: 1\n")),
                 )
         },
         more: &[],
@@ -496,7 +496,7 @@ const GROWERS: &[Grower] = &[
                 format!("  registry-{index}: {{url: 'oci://r.example/{index}', tag: '1'}}\n")
             };
             let image =
-                |index| format!("  img-{index}: {{os_images_oci_registry: regisry-{index}}}\n");
+                |index| format!("  img-{index}: {{os_images_oci_registry: registryy-{index}}}\n");
             values(
                 &format!(
                     "os_images_oci_registries:\n{}sylva_diskimagebuilder_images:\n{}",

@@ -226,7 +226,7 @@ spec: {source: {repoURL: 'https://h/fleet.git', path: template}}
         "spec: {url: 'https://h/fleet.git'}",
     );
     let cases = [
-        ("misspelled", of("./templat", "GitRepository", "fleet")),
+        ("misspelled", of("./templatea", "GitRepository", "fleet")),
         ("nothing near", of("./sites", "GitRepository", "fleet")),
         (
             "with its source",
@@ -235,15 +235,18 @@ spec: {source: {repoURL: 'https://h/fleet.git', path: template}}
         ("of another source", of("./sites", "GitRepository", "else")),
         (
             "of another repository",
-            of("./templat", "GitRepository", "other") + &own + &other,
+            of("./templatea", "GitRepository", "other") + &own + &other,
         ),
-        ("of an artifact", of("./templat", "OCIRepository", "fleet")),
+        (
+            "of an artifact",
+            of("./templatea", "OCIRepository", "fleet"),
+        ),
         ("a variable", of("./${name}", "GitRepository", "fleet")),
         (
             "Argo CD",
             format!(
                 "{application}---\n{}",
-                application.replace("path: template", "path: templat")
+                application.replace("path: template", "path: templatea")
             ),
         ),
     ];
@@ -256,7 +259,7 @@ spec: {source: {repoURL: 'https://h/fleet.git', path: template}}
     });
     checked(cases).is(str![[r#"
 misspelled
-    error[composition-failed] flux/prod.yaml:6:9 `./templat` => template
+    error[composition-failed] flux/prod.yaml:6:9 `./templatea` => template
     edge/control-plane v1.31.8 (template/cluster.yaml:12:12), edge/edge-md v1.31.8 (template/cluster.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (template/cluster.yaml:29:49) holds 1.31.8
 nothing near
 with its source
@@ -268,7 +271,7 @@ of an artifact
 a variable
     edge/control-plane v1.31.8 (template/cluster.yaml:12:12), edge/edge-md v1.31.8 (template/cluster.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (template/cluster.yaml:29:49) holds 1.31.8
 Argo CD
-    error[composition-failed] flux/prod.yaml:9:55 `templat` => template
+    error[composition-failed] flux/prod.yaml:9:55 `templatea` => template
     edge/control-plane v1.31.8 (template/cluster.yaml:12:12), edge/edge-md v1.31.8 (template/cluster.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (template/cluster.yaml:29:49) holds 1.31.8
 
 "#]]);

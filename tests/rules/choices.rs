@@ -305,6 +305,27 @@ error[image-not-enabled]: image `noble-31` is not served
 }
 
 #[test]
+fn cluster_unlisted() {
+    let values = "cluster: {k8s_version: v1.31.8+rke2r1, capm3: {image_key: noble-31}}";
+    let mut project = project()
+        .catalog(&["noble-31 rke2 1.31.8+rke2r1"])
+        .settings("clusters: [{each: 'sites/*/values.yaml'}]");
+    for site in ["paris", "north/lyon", "north/lille"] {
+        project = project.file(&format!("sites/{site}/values.yaml"), values);
+    }
+    warns("cluster-unlisted", &project, "check").brief(str![[r#"
+warning[cluster-unlisted]: no cluster reads `sites/north/lille/values.yaml`, which has the key `cluster`, and 1 more
+  sites/north/lille/values.yaml
+  help: name it below `clusters`, by itself or by a pattern: `**/` matches folders of any depth
+  help: so is `sites/north/lyon/values.yaml`
+1 warning; 1 node pool checked: 1 proven
+
+"#]]);
+    project.edit("metalmark.yaml", "sites/*/", "sites/**/");
+    passes("cluster-unlisted", &project, "check");
+}
+
+#[test]
 fn image_unused() {
     let project = project()
         .catalog(&[

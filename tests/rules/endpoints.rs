@@ -858,7 +858,7 @@ fn manifests_with_an_endpoint_that_nobody_reaches_warn() {
     cluster("0.0.0.0").brief(str![[r#"
 warning[value-type]: Cluster `edge` has the control plane endpoint `0.0.0.0`, which no other machine can reach
   edge.yaml:4:37 `'0.0.0.0'`
-1 warning; 0 node pools checked; 1 skipped: neither its control plane nor a node pool is among the manifests
+1 warning in 1 cluster; 0 node pools checked; 1 skipped: neither its control plane nor a node pool is among the manifests
 
 "#]]);
     for host in ["192.0.2.10", "api.example.org", "${HOST}"] {

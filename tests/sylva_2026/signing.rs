@@ -235,7 +235,7 @@ fn a_misspelled_key_of_an_entry_is_an_error() {
         [
             "cosign_public_key: k.pub",
             "cosign-publickey: k.pub",
-            "os_images_oci_registery: lab",
+            "os_images_oci_registryy: lab",
             "k8s_version: 1.31.8+rke2r1",
             "imageformat: raw",
             "team-note: ours",
@@ -252,8 +252,8 @@ cosign_public_key: k.pub
     error[key-misspelled] edge edge.yaml:1:64 `cosign_public_key` => cosign_publickey
 cosign-publickey: k.pub
     error[key-misspelled] edge edge.yaml:1:64 `cosign-publickey` => cosign_publickey
-os_images_oci_registery: lab
-    error[key-misspelled] edge edge.yaml:1:64 `os_images_oci_registery` => os_images_oci_registry
+os_images_oci_registryy: lab
+    error[key-misspelled] edge edge.yaml:1:64 `os_images_oci_registryy` => os_images_oci_registry
 k8s_version: 1.31.8+rke2r1
     error[key-misspelled] edge edge.yaml:1:64 `k8s_version` => k8s-version
 imageformat: raw

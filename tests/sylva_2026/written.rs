@@ -129,11 +129,10 @@ fn an_image_of_the_user_says_itself_what_its_selector_wants() {
                     .cluster("edge", &values)
                     .settings(&format!("outputs: [{{target: {target}, path: out}}]"));
                 let stderr = stage.run("render --output concise").outcome;
-                let lines = (stderr.stdout + &stderr.stderr)
+                (stderr.stdout + &stderr.stderr)
                     .lines()
                     .map(|line| format!("{target}: {line}"))
-                    .collect::<Vec<_>>();
-                lines
+                    .collect::<Vec<_>>()
             });
             of_chart
                 .into_iter()

@@ -174,9 +174,10 @@ pub(super) fn search(files: &dyn Files) -> Result<Found, Error> {
     if !found.is_nothing() {
         found.keep_manifests_beside_values(files);
         let has_chart = files.is_folder(Path::new(CHART));
-        found.sylva = match has_environments {
-            true => (has_chart || deploys_sylva).then_some(Sylva::Environments),
-            false => has_chart.then_some(Sylva::ValuesFiles),
+        found.sylva = if has_environments {
+            (has_chart || deploys_sylva).then_some(Sylva::Environments)
+        } else {
+            has_chart.then_some(Sylva::ValuesFiles)
         };
         if found.sylva == Some(Sylva::Environments) && !has_chart {
             found.chart = chart_elsewhere(files);

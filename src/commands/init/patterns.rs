@@ -72,11 +72,8 @@ pub(super) fn environments(files: &dyn Files, folders: &[PathBuf]) -> Result<Clu
         let is_alone = found.len() == 1 && !root.ends_with(WORKLOAD);
         match folder_pattern(files, &root, &found)?.filter(|_| !is_alone) {
             Some(pattern) => {
-                names.extend(
-                    found
-                        .iter()
-                        .filter_map(|folder| Some(part(folder, folder.iter().count() - 1))),
-                );
+                let last = |folder: &&Path| part(folder, folder.iter().count() - 1);
+                names.extend(found.iter().map(last));
                 patterns.push(pattern);
             }
             None => single.extend(found),

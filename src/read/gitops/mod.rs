@@ -282,10 +282,8 @@ pub fn environments(files: &dyn Files) -> Result<Vec<Discovered>, Error> {
     folders.sort();
     folders.dedup();
     let mut found = discover(files, folders, &Arc::default())?.deploying;
-    found.retain(|one| match usual.contains(&one.path) {
-        true => true,
-        false => one.releases == 1 && one.charts.contains(chart),
-    });
+    found
+        .retain(|one| usual.contains(&one.path) || one.releases == 1 && one.charts.contains(chart));
     drop_parts(&mut found);
     let is_example = |one: &Discovered| {
         let mut above = one.path.ancestors().skip(1);

@@ -109,9 +109,10 @@ impl Release<'_, '_> {
                 }
                 _ => Some(file),
             };
-            let root = match is_here && !is_given {
-                true => Some(PathBuf::new()),
-                false => self.composition.chart.clone(),
+            let root = if is_here && !is_given {
+                Some(PathBuf::new())
+            } else {
+                self.composition.chart.clone()
             };
             let tree = match (root, below) {
                 (Some(root), Some(below)) => self.chart_file(&root, below, place)?,
