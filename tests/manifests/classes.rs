@@ -1117,6 +1117,14 @@ fn what_a_topology_names_and_its_class_lacks_is_an_error_at_the_cluster() {
         ("missing", with(&of_class, VERSION)),
         ("unknown", with(&of_class, &set(&["imageName", "region"]))),
         (
+            "of a class whose name is filled in",
+            manifest(
+                with(&of_class, &set(&["imageName", "region"]))
+                    .read("edge.yaml")
+                    .replace("quick", "${CLASS}"),
+            ),
+        ),
+        (
             "of workers",
             manifest(right.replace("name: md-0}", overridden)),
         ),
@@ -1146,6 +1154,8 @@ unknown
     error[composition-failed] edge edge.yaml:10:14 `region` => imageName | flavor
     edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:39:39) holds 1.30.2
     edge/md-0 v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2404-kube-v1.30.2.qcow2 (edge.yaml:9:32) holds 1.30.2
+of a class whose name is filled in
+    error[nothing-checked] => metalmark clusters | --allow-empty
 of workers
     error[composition-failed] edge edge.yaml:10:95 `flavour` => flavor
     edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:38:39) holds 1.30.2

@@ -14,7 +14,7 @@ use crate::model::version::Version;
 
 use super::class_patches::Patches;
 use super::machines::{Machines, Topology};
-use super::pools::{Boots, PoolReader, pool};
+use super::pools::{Boots, PoolReader, is_variable_text, pool};
 use super::{CLUSTER_API, Template};
 use crate::read::tables::cluster_api::CLASS;
 
@@ -35,7 +35,9 @@ impl<'a> PoolReader<'_, 'a> {
         }
         let mut patches = class.map(|class| Patches::new(self, class, &topology));
         let mut unknown = class.and_then(|class| self.graph.objects[class].unknown);
-        if let Some(class) = class.filter(|_| unknown.is_none())
+        // Several classes may have a name that a program fills in.
+        let is_certain = unknown.is_none() && !is_variable_text(topology.class_name);
+        if let Some(class) = class.filter(|_| is_certain)
             && self.compare_with_class(&topology, class)
         {
             unknown = Some(Unknown::TopologyRefused);
