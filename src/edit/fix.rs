@@ -145,21 +145,15 @@ fn apply_fixes(source: &Source, fixes: &[&Fix], engine: Engine) -> (String, Vec<
     let mut edits: Vec<Edit> = Vec::new();
     let mut text = source.text.clone();
     let mut outcomes = Vec::new();
-    let mut last: Option<&Fix> = None;
     for fix in fixes {
-        let is_rival = |other: &&&Fix| other.spot == fix.spot && other.value != fix.value;
+        let is_rival = |other: &&&Fix| {
+            let overlaps = other.spot.start < fix.spot.end && fix.spot.start < other.spot.end;
+            !std::ptr::eq(**other, *fix) && (overlaps || other.spot == fix.spot)
+        };
         if let Some(rival) = fixes.iter().find(is_rival) {
             let why = format!(
                 "`{}` is wanted for this place too, so neither edit is made",
                 rival.text
-            );
-            outcomes.push(((*fix).clone(), Err(why)));
-            continue;
-        }
-        if let Some(first) = last.filter(|last| last.spot.end > fix.spot.start) {
-            let why = format!(
-                "`{}` has changed this place, so `{}` cannot",
-                first.text, fix.text
             );
             outcomes.push(((*fix).clone(), Err(why)));
             continue;
@@ -184,7 +178,6 @@ fn apply_fixes(source: &Source, fixes: &[&Fix], engine: Engine) -> (String, Vec<
         match apply_edits(&source.text, engine, &edits) {
             Ok(new) => {
                 text = new;
-                last = Some(fix);
                 outcomes.push(((*fix).clone(), Ok(())));
             }
             Err(why) => {

@@ -74,7 +74,7 @@ impl Pattern {
     }
 
     /// What everything that matches begins with.
-    fn start(&self) -> &str {
+    pub fn start(&self) -> &str {
         start(literal(&self.text))
     }
 }

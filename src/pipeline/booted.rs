@@ -212,6 +212,18 @@ mod tests {
             stamped("a:1", "u", None),
             stamped("a:1", "u", None)
         ));
+        // What a provider stores is booted, whatever the artifact beside it is.
+        let stored = |image: &str, is_stored| {
+            let mut machine = stamped(image, "u", None);
+            machine.booted = machine.booted.map(|booted| Booted {
+                is_stored,
+                ..booted
+            });
+            machine
+        };
+        assert!(!is_change(stored("a:1", true), stored("a:2", true)));
+        assert!(is_change(stored("a:1", true), stored("a:2", false)));
+        assert!(is_change(stored("a:1", false), stored("a:2", true)));
     }
 
     #[test]

@@ -98,8 +98,9 @@ fn spanning_selectors(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
 
 /// Whether a term names each of these registries: who writes `sylva|sylva-n-1` means both.
 fn is_naming(term: &Term, registries: &BTreeSet<&str>) -> bool {
-    let Wanted::Pattern(pattern) = &term.wanted else {
-        return false;
+    let pattern = match &term.wanted {
+        Wanted::Pattern(pattern) => pattern,
+        _ => "",
     };
     let names = pattern.trim_matches(['(', ')']).split('|');
     let names: Vec<String> = names.map(remove_escapes).collect();

@@ -303,3 +303,23 @@ metalmark-teams-blue:
         "{said}"
     );
 }
+
+#[test]
+fn one_workload_cluster_is_found_by_the_pattern_of_those_that_follow() {
+    let stage = tutorial("rm -r environment-values/workload-clusters/edge-lyon");
+    init(&stage, "");
+    let file = project_file(&stage);
+    assert!(
+        file.contains("each: 'environment-values/workload-clusters/*/'"),
+        "{file}"
+    );
+}
+
+#[test]
+fn a_pattern_that_is_longer_than_any_is_refused() {
+    let pattern = "a".repeat(5_000);
+    let stage = project().file("values.yaml", "a: 1\n");
+    let outcome = stage.run(&format!("check --clusters {pattern}*")).exit(2);
+    let said = outcome.outcome.stderr;
+    assert!(said.contains("is not a glob"), "{said}");
+}

@@ -261,3 +261,18 @@ pub(super) fn give(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::names_in_quotes;
+
+    #[test]
+    fn a_folder_is_named_in_whatever_quotes_a_setting_has() {
+        let folder = "teams/red one";
+        for text in ["- -C 'teams/red one'", "args: [-C, \"teams/red one\"]"] {
+            assert!(names_in_quotes(text, folder), "{text}");
+        }
+        assert!(!names_in_quotes("args: [-C, teams/blue]", folder));
+        assert!(!names_in_quotes("args: [-C, 'teams/red']", "teams/red"));
+    }
+}

@@ -8,10 +8,9 @@ use crate::model::stamping::StampEntry;
 /// The entries. An object is compared only with those that may be about it.
 pub(super) struct Entries<'e> {
     all: &'e [StampEntry],
-    /// By what says most of an entry: its name, else a label, its namespace or its kind; names have all others.
+    /// By what says most of an entry: its name, else a label, else its kind.
     by_name: Starts,
     by_label: Starts,
-    by_namespace: Starts,
     by_kind: Starts,
 }
 
@@ -21,7 +20,6 @@ impl<'e> Entries<'e> {
             all,
             by_name: Starts::default(),
             by_label: Starts::default(),
-            by_namespace: Starts::default(),
             by_kind: Starts::default(),
         };
         for (number, entry) in all.iter().enumerate() {
@@ -29,12 +27,10 @@ impl<'e> Entries<'e> {
                 entries.by_name.add(name, number);
             } else if let Some((name, value)) = entry.labels.first_key_value() {
                 entries.by_label.add_text(&label(name, value), number);
-            } else if let Some(namespace) = has_start(&entry.namespace) {
-                entries.by_namespace.add(namespace, number);
-            } else if let Some(kind) = has_start(&entry.kind) {
-                entries.by_kind.add(kind, number);
             } else {
-                entries.by_name.add_text("", number);
+                // Of any kind, if it says none.
+                let kind = entry.kind.as_ref().map_or("", Pattern::start);
+                entries.by_kind.add_text(kind, number);
             }
         }
         entries
@@ -52,7 +48,6 @@ impl<'e> Entries<'e> {
         let labels = labels.iter().flat_map(|label| self.by_label.find(label));
         let near = { self.by_name.find(&object.name) }
             .chain(labels)
-            .chain(self.by_namespace.find(&object.namespace))
             .chain(self.by_kind.find(&object.kind));
         let mut near: Vec<usize> = near.collect();
         near.sort_unstable();
