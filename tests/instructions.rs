@@ -66,7 +66,7 @@ struct Input {
     commands: &'static [&'static str],
 }
 
-const INPUTS: [Input; 13] = [
+const INPUTS: [Input; 9] = [
     Input {
         name: "values files",
         write: |folder, clusters| write_fleet(folder, clusters, 0),
@@ -106,39 +106,6 @@ const INPUTS: [Input; 13] = [
         name: "findings",
         write: |folder, clusters| write_fleet(folder, clusters, 100),
         commands: &["check", "page --to page.html"],
-    },
-    Input {
-        name: "stamps",
-        write: |folder, clusters| {
-            let stamp = |index| format!("- {{name: c{index}-*, image: none}}\n");
-            write_settings(folder, clusters, "stamps:\n", stamp);
-        },
-        commands: &["check", "stamp --check"],
-    },
-    Input {
-        name: "patterns of clusters",
-        write: |folder, clusters| {
-            let pattern = |index| format!("    c{index}-*: {{k8s-version-unproven: off}}\n");
-            write_settings(folder, clusters, "policy:\n  clusters:\n", pattern);
-        },
-        commands: &["check"],
-    },
-    Input {
-        name: "records",
-        write: |folder, clusters| {
-            let record = |index| {
-                format!(
-                    "    r{index}: {{k8s: {{version: v1.34.1}}, locations: {{https: 'https://a.example/{index}.qcow2'}}}}\n"
-                )
-            };
-            write_settings(folder, clusters, "images:\n  records:\n", record);
-        },
-        commands: &["check"],
-    },
-    Input {
-        name: "clusters with a misspelled image each",
-        write: write_misspelled,
-        commands: &["check"],
     },
     Input {
         name: "layers",
@@ -218,35 +185,6 @@ fn write_file(folder: &Path, clusters: usize) {
     write_folders(folders.path(), clusters);
     let texts: Vec<String> = folders.texts().into_values().collect();
     fs::write(folder.join("fleet.yaml"), texts.join("---\n")).expect("written");
-}
-
-/// Writes the manifests of all clusters, and a project file with fifty items a cluster.
-fn write_settings(folder: &Path, clusters: usize, key: &str, item: impl Fn(usize) -> String) {
-    write_file(folder, clusters);
-    let items: String = (0..50 * clusters).map(item).collect();
-    let text = format!("version: 1\nmanifests: [fleet.yaml]\n{key}{items}");
-    fs::write(folder.join("metalmark.yaml"), text).expect("written");
-}
-
-/// Writes clusters that name images which are not there, and fifty images a cluster.
-fn write_misspelled(folder: &Path, clusters: usize) {
-    let image = |index: usize| {
-        format!(
-            "  img-{index}: {{uri: 'https://a.example/{index}.raw', image-format: raw, os: ubuntu, k8s-version: '1.31.8+rke2r1'}}\n"
-        )
-    };
-    let images: String = (0..50 * clusters).map(image).collect();
-    let mut names = String::new();
-    for index in 0..clusters {
-        let text = format!(
-            "cluster:\n  k8s_version: v1.31.8+rke2r1\n  capi_providers: {{infra_provider: capm3, bootstrap_provider: cabpr}}\n  capm3: {{image_key: imgg-{index}}}\n"
-        );
-        fs::write(folder.join(format!("c{index}.yaml")), text).expect("written");
-        names.push_str(&format!("- {{name: c{index}, values: [c{index}.yaml]}}\n"));
-    }
-    fs::write(folder.join("images.yaml"), format!("os_images:\n{images}")).expect("written");
-    let text = format!("version: 1\nvalues: [images.yaml]\nclusters:\n{names}");
-    fs::write(folder.join("metalmark.yaml"), text).expect("written");
 }
 
 /// Writes one cluster, and this many images beside those of the benchmark.
