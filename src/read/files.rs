@@ -103,7 +103,7 @@ pub(super) fn display(file: &Path) -> String {
 }
 
 /// What a path that leads to nothing may mean: the first part of it that is not there may be misspelled.
-pub(super) fn near_path(tree: &dyn Files, path: &Path) -> Option<PathBuf> {
+pub(super) fn nearest_path(tree: &dyn Files, path: &Path) -> Option<PathBuf> {
     let missing = path.ancestors().take_while(|above| !tree.is_there(above));
     let missing = missing.last().unwrap_or(path);
     let folder = missing.parent().unwrap_or(Path::new(""));

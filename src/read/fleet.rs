@@ -144,7 +144,7 @@ pub(super) fn require_path(tree: &dyn Files, path: &Path) -> Result<(), Box<Find
     if tree.is_there(path) || !tree.content(path).err().is_some_and(is_missing) {
         return Ok(());
     }
-    let help = files::near_path(tree, path).map_or_else(
+    let help = files::nearest_path(tree, path).map_or_else(
         || "paths start at the folder of the project file".to_owned(),
         |near| format!("did you mean `{}`?", files::display(&near)),
     );

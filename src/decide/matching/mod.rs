@@ -75,13 +75,10 @@ pub fn server_images(
 ) -> Result<Vec<ImageKey>, String> {
     validate(selector, library)?;
     let found = find(&Compiled::new(selector, cache), images);
-    let mut keys = found.exact?;
-    if mode == Matching::Normalized {
-        keys.extend(found.possible);
-        keys.sort();
-        keys.dedup();
-    }
-    Ok(keys)
+    Ok(match mode {
+        Matching::Exact => found.exact?,
+        Matching::Normalized => union(found.exact?, found.possible),
+    })
 }
 
 /// The images that a selector matches as written, not finalized.
@@ -96,13 +93,16 @@ pub fn matching(
     let found = find(&Compiled::new(selector, cache), images);
     Ok(match mode {
         Matching::Exact => found.exact?,
-        Matching::Normalized => {
-            let mut keys = found.proven;
-            keys.extend(found.possible);
-            keys.sort();
-            keys
-        }
+        Matching::Normalized => union(found.proven, found.possible),
     })
+}
+
+/// The images of both lists, each once, sorted by key.
+fn union(mut keys: Vec<ImageKey>, others: Vec<ImageKey>) -> Vec<ImageKey> {
+    keys.extend(others);
+    keys.sort();
+    keys.dedup();
+    keys
 }
 
 /// Every image with the facts that keep it from matching, sorted by key.

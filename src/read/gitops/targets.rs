@@ -12,7 +12,7 @@ use yaml_tree::value::{Node, Value};
 use crate::error::Error;
 use crate::model::finding::Finding;
 
-use super::super::files::{display, near_path};
+use super::super::files::{display, nearest_path};
 use super::application::Environment;
 use super::deployments::{self, Applied};
 use super::envsubst::Variables;
@@ -136,7 +136,7 @@ pub(super) fn check_folder(
         display(folder)
     );
     let finding = reader.finding(FAILED, message, named.place);
-    Ok(match near_path(reader.files, folder) {
+    Ok(match nearest_path(reader.files, folder) {
         Some(near) => Some(finding.help(format!("did you mean `{}`?", display(&near)))),
         None => is_own.then(|| finding.help("name a folder of this repository")),
     })
