@@ -79,12 +79,10 @@ pub(super) fn plan_render<T: Send>(
         let holders = files.iter().filter(holds_endpoint);
         let holders: Vec<String> = holders.map(|file| file.path.clone()).collect();
         let mut part = tree.compare(files)?;
-        for path in holders
-            .iter()
-            .filter(|path| part.is_replaced(path))
-            .collect::<Vec<_>>()
-        {
-            part.add(rules::endpoint_replacement(view, &tree.text(path)?));
+        for path in holders {
+            if part.is_replaced(&path) {
+                part.add(rules::endpoint_replacement(view, &tree.text(&path)?));
+            }
         }
         Ok((part, keep(view)))
     })?;
