@@ -145,12 +145,19 @@ fn apply_fixes(source: &Source, fixes: &[&Fix], engine: Engine) -> (String, Vec<
     let mut edits: Vec<Edit> = Vec::new();
     let mut text = source.text.clone();
     let mut outcomes = Vec::new();
-    for fix in fixes {
-        let is_rival = |other: &&&Fix| {
+    // They are sorted by their starts: of those before, only the one that ends last may reach a place.
+    let mut last: Option<&Fix> = None;
+    for (index, fix) in fixes.iter().enumerate() {
+        let is_rival = |other: &&Fix| {
             let overlaps = other.spot.start < fix.spot.end && fix.spot.start < other.spot.end;
-            !std::ptr::eq(**other, *fix) && (overlaps || other.spot == fix.spot)
+            overlaps || other.spot == fix.spot
         };
-        if let Some(rival) = fixes.iter().find(is_rival) {
+        let near = last.into_iter().chain(fixes.get(index + 1).copied());
+        let rival = near.into_iter().find(is_rival);
+        if last.is_none_or(|last| last.spot.end <= fix.spot.end) {
+            last = Some(fix);
+        }
+        if let Some(rival) = rival {
             let why = format!(
                 "`{}` is wanted for this place too, so neither edit is made",
                 rival.text

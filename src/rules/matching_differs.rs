@@ -1,5 +1,7 @@
 //! Sylva's library would select another image, or none.
 
+use std::sync::Arc;
+
 use capi::image::{Image, ImageKey, Origin, fact};
 
 use crate::decide::matching::{PatternCache, candidates};
@@ -65,9 +67,9 @@ fn unsaid_facts(input: &ClusterInput<'_>, selection: &Selection, image: &Image) 
         return Vec::new();
     }
     let (selector, patterns) = (&selection.finalized, PatternCache::default());
-    let all = candidates(selector, &input.view.images, Matching::Exact, &patterns);
-    let differs = all.into_iter().filter(|it| it.key == image.key);
-    let differs = differs.flat_map(|it| it.differs).map(|it| it.fact);
+    let only = [(Arc::clone(&image.key), image.clone())].into();
+    let found = candidates(selector, &only, Matching::Exact, &patterns).into_iter();
+    let differs = found.flat_map(|it| it.differs).map(|it| it.fact);
     let is_unsaid = |fact: &String| {
         let known = image.facts.get(fact);
         known.is_none_or(|known| known.origin == Origin::Name)

@@ -230,7 +230,8 @@ impl Gathered {
     pub(super) fn find_empty_folders(&self) -> Option<String> {
         let is_empty = |folder: &&String| {
             let below = format!("{folder}/");
-            !self.files.keys().any(|path| path.starts_with(&below))
+            let first = self.files.range(below.clone()..).next();
+            !first.is_some_and(|(path, _)| path.starts_with(&below))
         };
         let mut empty = self.folders.iter().filter(is_empty);
         let first = empty.next()?;
