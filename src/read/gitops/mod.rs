@@ -46,12 +46,11 @@ use yaml_tree::place::{Place, Sources};
 use yaml_tree::value::{Entry, Node, Value};
 
 use crate::error::Error;
+use crate::files::KUSTOMIZATIONS;
 use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
 
 pub use crate::files::{Disk, Files, Found};
-
-use crate::files::KUSTOMIZATIONS;
 
 pub use super::own_output::OwnOutput;
 
