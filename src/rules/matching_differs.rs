@@ -26,7 +26,7 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
         let image = selection.image().catalog_key();
         let image = image.and_then(|key| input.view.images.get(key));
         if let Some(image) = image {
-            let unsaid = unsaid_facts(input, selection, image);
+            let unsaid = unsaid_facts(selection, image);
             if !unsaid.is_empty() {
                 findings.push(unsaid_finding(input, pool, image, &unsaid));
                 continue;
@@ -62,7 +62,7 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
 
 /// The facts that a selector wants and that only the name of the user's own image says. Of one that no registry has, Sylva learns no
 /// more than its entry says.
-fn unsaid_facts(input: &ClusterInput<'_>, selection: &Selection, image: &Image) -> Vec<String> {
+fn unsaid_facts(selection: &Selection, image: &Image) -> Vec<String> {
     if image.built || is_lockable(image) {
         return Vec::new();
     }
