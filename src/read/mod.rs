@@ -79,7 +79,7 @@ pub use location::{
 };
 pub use manifests::{ManifestFiles, manifests};
 pub use registries::mirror;
-pub use typed::{project_schema, schema};
+pub use typed::project_schema;
 pub use values::{ClusterValues, values};
 pub use workspace::{
     name_schemes, no_cluster, registries, workspace, workspace_in, workspace_while_typed,

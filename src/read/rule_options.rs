@@ -3,14 +3,13 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde_json::{Map, Value as Json};
 
 use crate::model::policy::RuleSettings;
 use crate::model::rule::{Level, RuleId};
-use crate::rules::{RULES, Rule, rule};
+use crate::rules::{RULES, Rule};
 
 use super::unknown::suggestion;
 
@@ -52,17 +51,15 @@ pub(super) fn no_rule(id: &str) -> (String, String) {
     (format!("there is no rule `{id}`"), help)
 }
 
-/// Each rule with its options where the schema is published. metalmark itself reads few of them in a run and makes those alone,
-/// by [`schema_of`]: `x-names` says that the keys are rules.
+/// Each rule with its options. `x-names` says that the keys are rules.
 impl JsonSchema for RuleOptions {
     fn schema_name() -> Cow<'static, str> {
         "RuleOptions".into()
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let is_published = !generator.settings().inline_subschemas;
         let level = generator.subschema_for::<Level>();
-        let rules = RULES.iter().filter(|_| is_published);
+        let rules = RULES.iter();
         let rules = rules.map(|rule| (rule.id.to_string(), rule_schema(rule, &level)));
         json_schema!({
             "type": "object",
@@ -74,14 +71,7 @@ impl JsonSchema for RuleOptions {
     }
 }
 
-/// What may be written of the rule of that id; none where there is no such rule.
-pub(super) fn schema_of(id: &str) -> Option<Json> {
-    let id = id.parse().ok()?;
-    let settings = SchemaSettings::draft07().with(|settings| settings.inline_subschemas = true);
-    let level = settings.into_generator().subschema_for::<Level>();
-    Some(rule_schema(rule(id), &level))
-}
-
+/// What may be written of a rule.
 fn rule_schema(rule: &Rule, level: &Schema) -> Json {
     let mut known = Map::new();
     let mut own = level.clone();

@@ -7,13 +7,13 @@ use schemars::generate::SchemaSettings;
 use serde_json::Value as Json;
 use yaml_tree::place::{Place, Source, Spot};
 use yaml_tree::suggest::did_you_mean;
-use yaml_tree::value::{Node, Value};
+use yaml_tree::value::{Entry, Map, Node, Value};
 
 use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
 
 use super::project::ProjectFile;
-use super::rule_options::{no_rule, schema_of};
+use super::rule_options::no_rule;
 
 /// The project file that a tree holds. What is wrong in it is reported; the rest is used.
 pub(super) fn project(
@@ -21,8 +21,9 @@ pub(super) fn project(
     source: &Arc<Source>,
     findings: &mut Vec<Finding>,
 ) -> ProjectFile {
-    let schema = schema();
+    let schema = project_schema();
     let mut walk = Walk {
+        definitions: &schema["$defs"],
         source,
         findings,
         path: Vec::new(),
@@ -53,15 +54,6 @@ pub fn project_schema() -> Json {
     schema
 }
 
-/// The JSON Schema of the project file, without references.
-pub fn schema() -> Json {
-    let settings = SchemaSettings::draft07().with(|settings| settings.inline_subschemas = true);
-    settings
-        .into_generator()
-        .into_root_schema_for::<ProjectFile>()
-        .to_value()
-}
-
 /// A property by its name or its older spelling, `x-older-spelling`.
 fn property<'s>(
     known: &'s serde_json::Map<String, Json>,
@@ -76,22 +68,25 @@ fn property<'s>(
 
 /// Holds a tree against a schema that was derived from types: maps, lists, scalars and options are all there is.
 struct Walk<'a> {
+    /// What the schema's references name.
+    definitions: &'a Json,
     source: &'a Arc<Source>,
     findings: &'a mut Vec<Finding>,
     /// As people write it: `clusters`, `[0]`, `name`.
     path: Vec<String>,
 }
 
-impl Walk<'_> {
+impl<'a> Walk<'a> {
     /// The data that the types take; none where it is wrong, which is reported.
-    fn node(&mut self, node: &Node, schema: &Json) -> Option<Json> {
-        let schema = present(schema, &node.value);
+    fn node(&mut self, node: &Node, schema: &'a Json) -> Option<Json> {
+        let words = &schema["propertyNames"];
+        let schema = self.present(schema, &node.value);
         match &node.value {
             Value::Map(map)
                 if schema["properties"].is_object()
                     || schema["additionalProperties"].is_object() =>
             {
-                self.map(map, node.place, schema)
+                self.map(map, node.place, schema, words)
             }
             Value::List(items) if schema["items"].is_object() => {
                 let mut read = Vec::with_capacity(items.len());
@@ -115,7 +110,32 @@ impl Walk<'_> {
         }
     }
 
-    fn map(&mut self, map: &yaml_tree::value::Map, place: Place, schema: &Json) -> Option<Json> {
+    /// The schema of a value that is there: of a reference, what it names; of an option, the part that is not null; of a word, a
+    /// number or a map, the part of its kind.
+    fn present(&self, schema: &'a Json, value: &Value) -> &'a Json {
+        let schema = self.definition(schema);
+        let parts = schema["anyOf"].as_array().into_iter().flatten();
+        let parts = parts.map(|part| self.definition(part));
+        let parts: Vec<&Json> = parts.filter(|part| part["type"] != "null").collect();
+        let is_map = matches!(value, Value::Map(_));
+        let is_number = matches!(value, Value::Number(_));
+        let is_of_kind = |part: &&&Json| (part["type"] == "object") == is_map;
+        let is_exact = |part: &&&Json| (part["type"] == "integer") == is_number;
+        let mut of_kind = parts.iter().filter(is_of_kind);
+        let exact = of_kind.clone().find(is_exact);
+        let best = exact.or(of_kind.next()).or(parts.first());
+        // Of an option of several kinds, the part is several again.
+        best.map_or(schema, |part| self.present(part, value))
+    }
+
+    /// What a reference to a definition names; any other schema is itself.
+    fn definition(&self, schema: &'a Json) -> &'a Json {
+        let name = schema["$ref"].as_str();
+        let name = name.and_then(|name| name.strip_prefix("#/$defs/"));
+        name.map_or(schema, |name| self.definition(&self.definitions[name]))
+    }
+
+    fn map(&mut self, map: &Map, place: Place, schema: &'a Json, words: &Json) -> Option<Json> {
         let known = schema["properties"].as_object();
         let open = matches!(
             schema.get("additionalProperties"),
@@ -124,19 +144,14 @@ impl Walk<'_> {
         let other = schema
             .get("additionalProperties")
             .filter(|other| other.is_object());
-        let is_rules = schema["x-names"] == "rule";
-        let names = names(schema);
-        let is_closed = schema["propertyNames"]["enum"].is_array();
+        let names = names(schema, words);
+        let is_closed = words["enum"].is_array();
         let is_word = |key: &str| {
             names.contains(key) || !is_closed && did_you_mean(key, names.iter().copied()).is_none()
         };
         let mut read = serde_json::Map::new();
         for entry in map {
-            let rule = is_rules.then(|| schema_of(&entry.key)).flatten();
-            let property = match &rule {
-                Some(rule) => Some((&*entry.key, rule)),
-                None => known.and_then(|known| property(known, &entry.key)),
-            };
+            let property = known.and_then(|known| property(known, &entry.key));
             let name = property.map_or(&*entry.key, |(name, _)| name);
             let property = property.map(|(_, property)| property);
             self.path.push(entry.key.to_string());
@@ -145,7 +160,7 @@ impl Walk<'_> {
                 Some(property) => self.node(&entry.node, property),
                 None if open => Some(Json::from(&entry.node.value)),
                 None => {
-                    self.report_unknown_key(&entry.key, entry.key_place, schema);
+                    self.report_unknown_key(entry, schema, &names);
                     None
                 }
             };
@@ -168,18 +183,18 @@ impl Walk<'_> {
         whole.then_some(Json::Object(read))
     }
 
-    fn report_unknown_key(&mut self, key: &str, place: Place, schema: &Json) {
+    fn report_unknown_key(&mut self, entry: &Entry, schema: &Json, names: &BTreeSet<&str>) {
+        let (key, place) = (&*entry.key, entry.key_place);
         if schema["x-names"] == "rule" {
             let (message, help) = no_rule(key);
             return self.report(message, place, help);
         }
-        let names = names(schema);
         let help = match did_you_mean(key, names.iter().copied()) {
             Some(name) => format!("did you mean `{name}`?"),
             None => format!(
                 "known here: {}",
                 names
-                    .into_iter()
+                    .iter()
                     .map(|name| format!("`{name}`"))
                     .collect::<Vec<_>>()
                     .join(", ")
@@ -284,29 +299,13 @@ impl Walk<'_> {
     }
 }
 
-/// The keys that a map is known to have, by its properties and by what `propertyNames` lists.
-fn names(schema: &Json) -> BTreeSet<&str> {
+/// The keys that a map is known to have, by its properties and by the words that `propertyNames` lists.
+fn names<'s>(schema: &'s Json, words: &'s Json) -> BTreeSet<&'s str> {
     let known = schema["properties"].as_object().into_iter().flatten();
-    let words = &schema["propertyNames"];
     let listed = [&words["enum"], &words["anyOf"][0]["enum"]];
     let listed = listed.into_iter().filter_map(Json::as_array).flatten();
     let listed = listed.filter_map(Json::as_str);
     known.map(|(name, _)| name.as_str()).chain(listed).collect()
-}
-
-/// The schema of a value that is there: of an option, the part that is not null; of a word, a number or a map, the part of its kind.
-fn present<'a>(schema: &'a Json, value: &Value) -> &'a Json {
-    let parts = schema["anyOf"].as_array().into_iter().flatten();
-    let parts: Vec<&Json> = parts.filter(|part| part["type"] != "null").collect();
-    let is_map = matches!(value, Value::Map(_));
-    let is_number = matches!(value, Value::Number(_));
-    let is_of_kind = |part: &&&Json| (part["type"] == "object") == is_map;
-    let is_exact = |part: &&&Json| (part["type"] == "integer") == is_number;
-    let mut of_kind = parts.iter().filter(is_of_kind);
-    let exact = of_kind.clone().find(is_exact);
-    let best = exact.or(of_kind.next()).or(parts.first());
-    // Of an option of several kinds, the part is several again.
-    best.map_or(schema, |part| present(part, value))
 }
 
 /// The type that a schema requires, null aside.

@@ -20,6 +20,7 @@ use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use flate2::read::GzDecoder;
+use memchr::memmem;
 use yaml_tree::engine::Engine;
 use yaml_tree::place::{FileId, Place, Source};
 use yaml_tree::value::Node;
@@ -225,7 +226,7 @@ fn documents(text: &str) -> Vec<Range<usize>> {
     let mut documents = Vec::new();
     let mut start = 0;
     let mut from = 0;
-    while let Some(found) = text[from..].find("\n---") {
+    while let Some(found) = memmem::find(&text.as_bytes()[from..], b"\n---") {
         let end = from + found + 1;
         documents.push(start..end);
         start = text[end..]
