@@ -37,7 +37,7 @@ fn deployment(version: &str) -> String {
 fn a_machine_template_alone_says_what_makes_machines_of_it() {
     let stage = project().file("template.yaml", COMPONENTS);
     stage.run("check").exit(1).screen(str![[r#"
-error[nothing-checked]: ElementalMachineTemplate `elemental-cluster-md-0` is no node pool yet: nothing makes machines of it
+error[nothing-checked]: ElementalMachineTemplate `elemental-cluster-md-0` is not used by a node pool yet: nothing makes machines from it
  --> template.yaml:4:9
   |
 4 |   name: elemental-cluster-md-0

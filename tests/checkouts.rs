@@ -189,7 +189,7 @@ fn an_index_in_two_files_is_read_where_it_leaves_nothing_out() {
     git(stage.path(), &["update-index", "--skip-worktree", left_out]);
     stage.remove(left_out);
     stage.run("render").exit(2).stderr(str![[r#"
-error: cannot read `[FOLDER]/.git/index`: it is in two files, so that what is not checked out is not known
+error: cannot read `[FOLDER]/.git/index`: git keeps its index in two files, so metalmark does not know which files are not checked out
 help: `git update-index --no-split-index`, and remove `.git/sharedindex.*`
 
 "#]]);

@@ -160,8 +160,8 @@ shared.yaml:5
     // Of two fixes of one place neither is made.
     let own = catalogs.map(|catalog| catalog + &cluster(""));
     fix(&two(&shared, &own[0], &own[1])).join("\n").is(str![[r#"
-not fixed shared.yaml:1:30: `cluster.capm3.image_key: ubuntu-novel-plain-rke2-1-31-8` is wanted for this place too, so neither edit is made
-not fixed shared.yaml:1:30: `cluster.capm3.image_key: ubuntu-noble-plain-rke2-1-31-8` is wanted for this place too, so neither edit is made
+not fixed shared.yaml:1:30: `cluster.capm3.image_key: ubuntu-novel-plain-rke2-1-31-8` is proposed for the same place, so metalmark made neither edit: choose one
+not fixed shared.yaml:1:30: `cluster.capm3.image_key: ubuntu-noble-plain-rke2-1-31-8` is proposed for the same place, so metalmark made neither edit: choose one
 error[unknown-image]: image `ubuntu-nobel-plain-rke2-1-31-8` is not in the catalog
 "#]]);
 }

@@ -68,7 +68,7 @@ error[file-not-owned]: `rendered/b.values.yaml` would be overwritten, and its fi
 updated  rendered/a.values.yaml  (adopted)
 deleted  rendered/new/a.values.yaml
 1 file rendered: 1 updated, 1 deleted
-warning[file-not-owned]: `rendered/b.values.yaml` says that `metalmark.yaml` rendered it, and there is no such project file
+warning[file-not-owned]: `rendered/b.values.yaml` says that `metalmark.yaml` rendered it, but that project file does not exist
 --> rendered/b.values.yaml
  = help: find out what deploys it first; `metalmark render --adopt` takes over what is rendered at its path
 
@@ -216,7 +216,7 @@ fn a_project_file_among_rendered_files_is_named() {
     stage.write("rendered/metalmark.yaml", "version: 1\n");
     stage.edit("metalmark.yaml", ", {name: b, values: [b.yaml]}", "");
     stage.run("render").exit(0).stderr(str![[r#"
-warning[file-not-owned]: `rendered/metalmark.yaml` is a project file in a folder that this project renders into: what is no longer rendered there stays
+warning[file-not-owned]: `rendered/metalmark.yaml` is a project file in a folder that this project renders into, so metalmark would not delete old files there
 --> rendered/metalmark.yaml
  = help: move it away, or give the outputs of each project a folder of its own
 

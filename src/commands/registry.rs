@@ -26,7 +26,7 @@ pub enum RegistryCommand {
     Ls(RegistryListOptions),
     /// Prints the facts of one image, from its manifest's annotations.
     ///
-    /// Of an index, the manifest for the project file's architecture counts, else for amd64. Where the project file names a
+    /// If the artifact is an index, the manifest for the project file's architecture counts, by default for amd64. Where the project file names a
     /// mirror for the image, the mirror is queried, and never the registry itself.
     Facts(RegistryFactsOptions),
 }

@@ -159,7 +159,7 @@ fn apply_fixes(source: &Source, fixes: &[&Fix], engine: Engine) -> (String, Vec<
         }
         if let Some(rival) = rival {
             let why = format!(
-                "`{}` is wanted for this place too, so neither edit is made",
+                "`{}` is proposed for the same place, so metalmark made neither edit: choose one",
                 rival.text
             );
             outcomes.push(((*fix).clone(), Err(why)));

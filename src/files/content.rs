@@ -96,7 +96,7 @@ impl Content {
 }
 
 /// Why a file is not read, and what to do.
-pub const SECRET: &str = "it is a link to a file of secrets, or a Secret is made of it: put what is read here into a file of its own";
+pub const SECRET: &str = "it is a link to a file of secrets, or a Secret is made of it: move the values that metalmark needs into another file";
 
 impl From<Vec<u8>> for Content {
     fn from(bytes: Vec<u8>) -> Self {

@@ -203,7 +203,7 @@ const UNFINISHED: &str = "there is a commit and no index, as in a clone that was
 /// The most links on the way to a file, as for the system.
 const MOST_LINKS: usize = 40;
 
-const SPLIT: &str = "it is in two files, so that what is not checked out is not known\n\
+const SPLIT: &str = "git keeps its index in two files, so metalmark does not know which files are not checked out\n\
      help: `git update-index --no-split-index`, and remove `.git/sharedindex.*`";
 
 /// The bytes before the first entry: a mark, the version, and the number of entries.

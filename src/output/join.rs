@@ -361,8 +361,9 @@ impl Found {
             let is_there = walk.inspect(&other).map_err(plan.unreadable(&other))?;
             // What another project in this folder rendered is its own.
             if is_there == PathState::Nothing {
-                let what =
-                    format!("says that `{other}` rendered it, and there is no such project file");
+                let what = format!(
+                    "says that `{other}` rendered it, but that project file does not exist"
+                );
                 findings.extend(refusal::stale(&files, &what));
             }
         }

@@ -53,7 +53,7 @@ mod unread {
     pub(super) const NO_TEXT: &str = "not text";
     pub(super) const NAME: &str = "a name that ends in none of .yaml, .yml and .json";
     pub(super) const SECRET: &str = "named after secrets";
-    pub(super) const LINK: &str = "a link to what is not read";
+    pub(super) const LINK: &str = "a link to a file that metalmark does not read";
 }
 
 /// The ends of the names of templates for programs that are not run here, where nothing else in the name says what they make.

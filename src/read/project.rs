@@ -142,7 +142,7 @@ pub(super) struct ImageOptions {
     pub facts: Vec<String>,
     /// Images described here, by key: one record for every provider.
     pub records: BTreeMap<String, ImageRecord>,
-    /// The URL that machines fetch an image from; a template that knows `image` and `cluster`.
+    /// The URL that machines fetch an image from: a template with the variables `image` and `cluster`.
     pub url: Option<String>,
     /// The checksum itself, or the URL of a file that holds it.
     pub checksum: ChecksumStyle,
@@ -200,16 +200,16 @@ pub(super) struct OutputOptions {
 pub(super) struct RegistryOptions {
     /// Mirrors to fetch artifacts from, for sites that cannot reach their registries: prefix to prefix, such as
     /// `registry.gitlab.com/sylva-projects: mirror.site.example:5000/sylva`, the longest wins; or to `oci-layout:DIR`, a folder
-    /// with an OCI image layout. If a mirror lacks an artifact, it is missing: the registry itself is never queried.
+    /// with an OCI image layout. If the mirror lacks an artifact, metalmark does not query the registry instead.
     pub mirrors: BTreeMap<String, String>,
     /// Where copied artifacts were signed: maps their prefix to the prefix at that time, such as `registry.site.example/os:
     /// stage.site.example/os`; the longest match wins. Without it, a signature must name the requested artifact itself.
     pub signed_as: BTreeMap<String, String>,
     /// Settings of registries, by host and port.
     pub hosts: BTreeMap<String, HostOptions>,
-    /// Of an index, the manifest for this architecture is used. Default: `amd64`.
+    /// If the artifact is an index, the manifest for this architecture is used. Default: `amd64`.
     pub architecture: Option<String>,
-    /// Of an index, the manifest for this operating system is used. Default: `linux`.
+    /// If the artifact is an index, the manifest for this operating system is used. Default: `linux`.
     pub os: Option<String>,
     /// If an index has several forms of one image, the manifest with this annotation `disktype` is used: `raw`, `qcow2`.
     pub disktype: Option<String>,

@@ -131,7 +131,7 @@ pub(super) struct DigestRecord {
     pub md5: Option<String>,
 }
 
-/// Who built an image, from what.
+/// Who built an image, and from which source.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
 pub(super) struct ProvenanceRecord {

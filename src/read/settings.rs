@@ -81,7 +81,7 @@ pub(super) fn schemes(
         match OwnScheme::new(pattern) {
             Ok(scheme) => own.push(scheme),
             Err(fault) => {
-                let message = format!("`{pattern}` is no scheme of names: {fault}");
+                let message = format!("`{pattern}` is not a valid naming scheme: {fault}");
                 let finding = places.item_finding(message, &["names"], index);
                 findings.push(finding.help(
                     r"write a form such as `golden-{os}{release}-{k8s}`, or a regular expression whose named groups do not hold what follows them: `golden-(?P<os>[a-z]+)-(?P<k8s>1\.\d+\.\d+)`",

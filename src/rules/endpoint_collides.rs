@@ -1,4 +1,4 @@
-//! A control plane endpoint is an address that is taken.
+//! A control plane endpoint has the address of something else.
 
 use std::net::IpAddr;
 

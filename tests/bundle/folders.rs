@@ -319,7 +319,7 @@ $ bundle pack --kind components - --to j.tgz => 2
 error: a stream holds manifests: name files or folders, or leave out `--kind`
 $ bundle pack --components linked --to k.tgz => 1
 error[component-contract]: `install.sh` is not executable --> linked/install.sh
-error[bundle-layout]: `linked/out` is a symbolic link to what is not a file of the bundle --> linked/out
+error[bundle-layout]: `linked/out` is a symbolic link to something outside the bundle --> linked/out
 
 "#]]);
 }

@@ -355,7 +355,7 @@ templates: folder
 values: [folder]
     error: cannot read `folder`: it is not a regular file
 manifests: [folder]
-    error[nothing-checked]: 0 node pools checked; 1 skipped: no image selected; 1 file not read: a link to what is not read
+    error[nothing-checked]: 0 node pools checked; 1 skipped: no image selected; 1 file not read: a link to a file that metalmark does not read
 
 "#]]);
 }

@@ -398,9 +398,9 @@ a helmfile names it too
     edge/edge: unknown (the values of its chart are not known)
     r/control-plane v1.30.2 (charts/edge/values.yaml:1:10): by_name, ubuntu-2204-kube-v1.30.2 (charts/edge/values.yaml:2:15) holds 1.30.2
 without hooks
-    error[nothing-checked]: OpenStackMachineTemplate `r` is no node pool yet: nothing makes machines of it
+    error[nothing-checked]: OpenStackMachineTemplate `r` is not used by a node pool yet: nothing makes machines from it
 without tests
-    error[nothing-checked]: OpenStackMachineTemplate `r` is no node pool yet: nothing makes machines of it
+    error[nothing-checked]: OpenStackMachineTemplate `r` is not used by a node pool yet: nothing makes machines from it
 of which it is none
     r/control-plane v1.30.2 (charts/edge/values.yaml:1:10): by_name, ubuntu-2204-kube-v1.30.2 (charts/edge/values.yaml:2:15) holds 1.30.2
 with all hooks

@@ -112,7 +112,7 @@ wrote metalmark.yaml
 found 0 clusters with 0 node pools: Cluster API manifests
 1 error
 1 error must be fixed first: nothing-checked 1
-  such as: template.yaml:3:18: Metal3MachineTemplate `a` is no node pool yet: nothing makes machines of it
+  such as: template.yaml:3:18: Metal3MachineTemplate `a` is not used by a node pool yet: nothing makes machines from it
 next: describe the images under `images.records`, and who boots them under `stamps`; then `metalmark stamp --check`
 
 "#]]);

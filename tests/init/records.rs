@@ -150,7 +150,7 @@ found 0 clusters with 0 node pools: Cluster API manifests
 described 1 image under `images.records`; `stamps` says who boots which; left out 3 machine templates, whose image is a variable, differs under one name or cannot be described
 1 error
 1 error must be fixed first: nothing-checked 1
-  such as: clusters/a/t.yaml:3:18: OpenStackMachineTemplate `twice` is no node pool yet: nothing makes machines of it
+  such as: clusters/a/t.yaml:3:18: OpenStackMachineTemplate `twice` is not used by a node pool yet: nothing makes machines from it
 next: describe the images under `images.records`, and who boots them under `stamps`; then `metalmark stamp --check`
 
 "#]]);

@@ -131,7 +131,7 @@ fn an_artifact_of_several_releases_is_locked_with_a_warning() {
 $ lock => 0
 added   JAMMY sha256:433d32059244… oci://registry.example.org/os/JAMMY:0.4.12
 added   NOBLE sha256:b3b3e998d26a… oci://registry.example.org/os/NOBLE:0.4.12
-accepted NOBLE: artifact-other-image, it is no error unless the policy makes it one
+accepted NOBLE: artifact-other-image, it is a warning unless the policy makes it an error
 metalmark.lock: 0 kept, 2 added, 0 updated, 0 dropped; written
 warning[artifact-other-image]: `oci://registry.example.org/os/NOBLE:0.4.12` is another image than it is called: `commit-tag` is `0.4.11` by its facts, `0.4.12` by the tag --> values.yaml:2:3
 
@@ -167,7 +167,7 @@ fn a_signed_image_of_another_version_is_refused_where_signatures_are_required() 
     story.is(str![[r#"
 $ lock => 0
 added   NOBLE sha256:59b95283ecca… oci://registry.example.org/os/NOBLE:0.4.12
-accepted NOBLE: artifact-other-image, it is no error unless the policy makes it one
+accepted NOBLE: artifact-other-image, it is a warning unless the policy makes it an error
 metalmark.lock: 0 kept, 1 added, 0 updated, 0 dropped; written
 warning[artifact-other-image]: `oci://registry.example.org/os/NOBLE:0.4.12` is another image than it is called: `commit-tag` is `0.4.12-rc.1` by its facts, `0.4.12` by the tag --> values.yaml:2:3
 # {signatures: {elsewhere.example: required}}

@@ -847,15 +847,15 @@ golden
     assert_text(
         &messages.map(|line| format!("{line}\n")).collect::<String>(),
         str![[r#"
-error[project-file]: `a(` is no scheme of names: unclosed group
-error[project-file]: `(?P<kubernetes>1)` is no scheme of names: a name has no part `kubernetes`, only `arch`, `builder`, `channel`, `commit`, `compression`, `firmware`, `flavor`, `format`, `k8s`, `k8s_flavor`, `os`, `platform`, `release`, `schematic`, `sysext`, `timestamp`, `variant`, `version`
-error[project-file]: `golden` is no scheme of names: it has no part such as `{k8s}`
-error[project-file]: `(?P<os>.+)-(?P<k8s>.+)` is no scheme of names: its parts are ambiguous: `os` of `a--a` may be `a-` or `a`
-error[project-file]: `{os}{variant}-{k8s}` is no scheme of names: its parts are ambiguous: `os` of `Aaa-1-00` may be `Aa` or `A`
-error[project-file]: `{os}-{kubernetes}` is no scheme of names: a name has no part `kubernetes`, only `arch`, `builder`, `channel`, `commit`, `compression`, `firmware`, `flavor`, `format`, `k8s`, `k8s_flavor`, `os`, `platform`, `release`, `schematic`, `sysext`, `timestamp`, `variant`, `version`
-error[project-file]: `{os}[-{k8s}` is no scheme of names: a `[` is not closed
-error[project-file]: `{os}]-{k8s}` is no scheme of names: a `]` closes nothing
-error[project-file]: `(?P<os>[a-z]+)-{k8s}` is no scheme of names: it is half a form and half a regular expression
+error[project-file]: `a(` is not a valid naming scheme: unclosed group
+error[project-file]: `(?P<kubernetes>1)` is not a valid naming scheme: a name has no part `kubernetes`, only `arch`, `builder`, `channel`, `commit`, `compression`, `firmware`, `flavor`, `format`, `k8s`, `k8s_flavor`, `os`, `platform`, `release`, `schematic`, `sysext`, `timestamp`, `variant`, `version`
+error[project-file]: `golden` is not a valid naming scheme: it has no part such as `{k8s}`
+error[project-file]: `(?P<os>.+)-(?P<k8s>.+)` is not a valid naming scheme: its parts are ambiguous: `os` of `a--a` may be `a-` or `a`
+error[project-file]: `{os}{variant}-{k8s}` is not a valid naming scheme: its parts are ambiguous: `os` of `Aaa-1-00` may be `Aa` or `A`
+error[project-file]: `{os}-{kubernetes}` is not a valid naming scheme: a name has no part `kubernetes`, only `arch`, `builder`, `channel`, `commit`, `compression`, `firmware`, `flavor`, `format`, `k8s`, `k8s_flavor`, `os`, `platform`, `release`, `schematic`, `sysext`, `timestamp`, `variant`, `version`
+error[project-file]: `{os}[-{k8s}` is not a valid naming scheme: a `[` is not closed
+error[project-file]: `{os}]-{k8s}` is not a valid naming scheme: a `]` closes nothing
+error[project-file]: `(?P<os>[a-z]+)-{k8s}` is not a valid naming scheme: it is half a form and half a regular expression
 
 "#]],
     );
@@ -877,7 +877,7 @@ error[k8s-version-mismatch]: image `golden-ubuntu2404-1.30.2` holds Kubernetes `
         "version: 1\nmanifests: [edge.yaml]\nnames: ['(?P<kubernetes>1)']\n",
     );
     project.run("check").exit(1).brief(str![[r#"
-error[project-file]: `(?P<kubernetes>1)` is no scheme of names: a name has no part `kubernetes`, only `arch`, `builder`, `channel`, `commit`, `compression`, `firmware`, `flavor`, `format`, `k8s`, `k8s_flavor`, `os`, `platform`, `release`, `schematic`, `sysext`, `timestamp`, `variant`, `version`
+error[project-file]: `(?P<kubernetes>1)` is not a valid naming scheme: a name has no part `kubernetes`, only `arch`, `builder`, `channel`, `commit`, `compression`, `firmware`, `flavor`, `format`, `k8s`, `k8s_flavor`, `os`, `platform`, `release`, `schematic`, `sysext`, `timestamp`, `variant`, `version`
   metalmark.yaml:3:9 `'(?P<kubernetes>1)'`
   help: write a form such as `golden-{os}{release}-{k8s}`, or a regular expression whose named groups do not hold what follows them: `golden-(?P<os>[a-z]+)-(?P<k8s>1\.\d+\.\d+)`
 warning[k8s-version-suspected]: `golden-ubuntu2404-1.30.2` seems to name Kubernetes `1.30.2`, not `v1.31.8`

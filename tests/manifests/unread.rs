@@ -173,15 +173,15 @@ fn a_link_is_counted_where_nothing_reads_what_it_leads_to() {
         format!("{name}: {}\n", shown.lines().last().unwrap_or_default())
     });
     lines.concat().is(str![[r#"
-to another name: no findings in 1 cluster; 2 node pools checked: 2 by name only; 1 file not read: a link to what is not read
-to a hidden folder: no findings in 1 cluster; 2 node pools checked: 2 by name only; 1 file not read: a link to what is not read
-of a template: no findings in 1 cluster; 2 node pools checked: 2 by name only; 1 file not read: a link to what is not read
-to nothing: no findings in 1 cluster; 2 node pools checked: 2 by name only; 1 file not read: a link to what is not read
-of a kustomization, to nothing: no findings in 1 cluster; 2 node pools checked: 2 by name only; 1 file not read: a link to what is not read
-of a kustomization, to itself: no findings in 1 cluster; 2 node pools checked: 2 by name only; 1 file not read: a link to what is not read
+to another name: no findings in 1 cluster; 2 node pools checked: 2 by name only; 1 file not read: a link to a file that metalmark does not read
+to a hidden folder: no findings in 1 cluster; 2 node pools checked: 2 by name only; 1 file not read: a link to a file that metalmark does not read
+of a template: no findings in 1 cluster; 2 node pools checked: 2 by name only; 1 file not read: a link to a file that metalmark does not read
+to nothing: no findings in 1 cluster; 2 node pools checked: 2 by name only; 1 file not read: a link to a file that metalmark does not read
+of a kustomization, to nothing: no findings in 1 cluster; 2 node pools checked: 2 by name only; 1 file not read: a link to a file that metalmark does not read
+of a kustomization, to itself: no findings in 1 cluster; 2 node pools checked: 2 by name only; 1 file not read: a link to a file that metalmark does not read
 of a kustomization, to a folder: no findings in 1 cluster; 2 node pools checked: 2 by name only
-of a chart, to nothing: no findings in 1 cluster; 2 node pools checked: 2 by name only; 1 file not read: a link to what is not read
-out of the repository: no findings in 1 cluster; 2 node pools checked: 2 by name only; 1 file not read: a link to what is not read
+of a chart, to nothing: no findings in 1 cluster; 2 node pools checked: 2 by name only; 1 file not read: a link to a file that metalmark does not read
+out of the repository: no findings in 1 cluster; 2 node pools checked: 2 by name only; 1 file not read: a link to a file that metalmark does not read
 to a file that is read: no findings in 1 cluster; 2 node pools checked: 2 by name only
 to a text of something else: no findings in 1 cluster; 2 node pools checked: 2 by name only
 to a folder: no findings in 1 cluster; 2 node pools checked: 2 by name only

@@ -470,8 +470,8 @@ fn a_branch_that_two_flavors_share_moves_only_for_both() {
     fixed values.yaml:6:132: `_internal.k8s_version_map.1.33: v1.33.7`
     _internal: {k8s_version_map: {'1.33': '{{ eq .Values.cluster.capi_providers.bootstrap_provider "cabpr" | ternary "v1.33.5+rke2r1" "v1.33.7" }}'}}
 1.33.8
-    a Kubernetes version stays: values.yaml:6:132: `_internal.k8s_version_map.1.33: v1.33.7`: `_internal.k8s_version_map.1.33: v1.33.8` is wanted for this place too, so neither edit is made
-    a Kubernetes version stays: values.yaml:6:132: `_internal.k8s_version_map.1.33: v1.33.8`: `_internal.k8s_version_map.1.33: v1.33.7` is wanted for this place too, so neither edit is made
+    a Kubernetes version stays: values.yaml:6:132: `_internal.k8s_version_map.1.33: v1.33.7`: `_internal.k8s_version_map.1.33: v1.33.8` is proposed for the same place, so metalmark made neither edit: choose one
+    a Kubernetes version stays: values.yaml:6:132: `_internal.k8s_version_map.1.33: v1.33.8`: `_internal.k8s_version_map.1.33: v1.33.7` is proposed for the same place, so metalmark made neither edit: choose one
     _internal: {k8s_version_map: {'1.33': '{{ eq .Values.cluster.capi_providers.bootstrap_provider "cabpr" | ternary "v1.33.5+rke2r1" "v1.33.5" }}'}}
 
 "#]]);
@@ -485,7 +485,7 @@ fn a_generation_that_no_list_has_is_raised_where_its_tag_is() {
     let stage = project().cluster("edge", &(listed.to_owned() + "cluster: {name: edge}\n"));
     let _ = stage.run("update sylva-n-1=0.7.15").exit(2).stderr(str![[r#"
 error: the catalog has no images of a builder `sylva-n-1`
-help: no entry of a builder's list is of this registry, so there is no list to update: write the version at edge.yaml:4:59, and in each `uri` that has the old one, then run `metalmark lock`
+help: no builder's list has an image from this registry, so there is no list to update: write the version at edge.yaml:4:59, and in each `uri` that has the old one, then run `metalmark lock`
 
 "#]]);
 }

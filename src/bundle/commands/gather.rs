@@ -307,7 +307,7 @@ fn folder_entries(shown: &Path, folder: &Path) -> Result<Vec<Entry>, Error> {
             (Some(file), _) => Found::File(file),
             (None, InsideKind::Folder) => Found::Folder,
             (None, InsideKind::Link) => {
-                Found::Unfit("is a symbolic link to what is not a file of the bundle")
+                Found::Unfit("is a symbolic link to something outside the bundle")
             }
             (None, _) => Found::Unfit("is not a file, or has a name that is not UTF-8"),
         };

@@ -67,7 +67,7 @@ pub(super) struct WorkspaceArguments {
     /// A file with image facts, such as an os-images-info ConfigMap.
     #[arg(long, hide_short_help = true, value_name = "FILE")]
     info: Vec<String>,
-    /// The URL that machines fetch an image from; a template that knows `image` and `cluster`.
+    /// The URL that machines fetch an image from: a template with the variables `image` and `cluster`.
     #[arg(long, hide_short_help = true, value_name = "TEMPLATE")]
     image_url: Option<String>,
     /// Stamp checksums as literals or as the URL of a checksum file.

@@ -185,9 +185,9 @@ fn acceptance(finding: &Finding, workspace: &Workspace, today: Date) -> Option<S
     let policy = &workspace.settings.policy;
     if policy.level(finding) != Level::Error {
         let reason = if policy.has_level(finding) {
-            "the policy makes it no error"
+            "the policy makes it a warning at most"
         } else {
-            "it is no error unless the policy makes it one"
+            "it is a warning unless the policy makes it an error"
         };
         return Some(reason.to_owned());
     }

@@ -145,7 +145,7 @@ fn builder_error(name: &str, builders: &[Builder], catalogs: &[ReadCatalog]) -> 
     let help = match tag {
         // An older generation, of which the chart knows the images elsewhere.
         Some(tag) => format!(
-            "no entry of a builder's list is of this registry, so there is no list to update: write the version at {tag}, and in each \
+            "no builder's list has an image from this registry, so there is no list to update: write the version at {tag}, and in each \
              `uri` that has the old one, then run `metalmark lock`"
         ),
         None if names.is_empty() => {

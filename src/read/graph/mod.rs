@@ -178,7 +178,7 @@ fn find_unused_template(objects: &[ManifestObject], paths: Option<&[PathBuf]>) -
         is_meant && object.is_template() && object.machine_kind().is_some() && !is_known()
     })?;
     let message = format!(
-        "{} is no node pool yet: nothing makes machines of it",
+        "{} is not used by a node pool yet: nothing makes machines from it",
         template.title()
     );
     let (kind, name) = (&template.kind, &template.name);

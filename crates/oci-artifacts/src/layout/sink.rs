@@ -174,7 +174,7 @@ impl Sink for LayoutSink {
             .as_ref()
             .filter(|it| **it != artifact.descriptor.digest)
         {
-            let message = format!("what is written there does not have the digest `{digest}`");
+            let message = format!("the written artifact does not have the digest `{digest}`");
             return Err(Failure::new(to, FailureKind::Corrupt, message));
         }
         let name = to.tag.as_ref().map(|tag| format!("{}:{tag}", to.name()));

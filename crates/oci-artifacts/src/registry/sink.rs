@@ -56,7 +56,7 @@ fn digest_mismatch(to: &Reference, artifact: &Artifact) -> Option<Failure> {
     let own = &artifact.descriptor.digest;
     match to.target() {
         Target::Digest(digest) if digest != own => {
-            let message = format!("what is pushed there has the digest `{own}`");
+            let message = format!("the pushed artifact has the digest `{own}`");
             Some(Failure::new(to, FailureKind::Corrupt, message))
         }
         _ if !own.is_of(&artifact.manifest) => {

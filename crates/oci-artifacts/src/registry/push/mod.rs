@@ -198,6 +198,6 @@ fn check_digest(answer: &Answer, digest: &Digest) -> Result<(), RegistryError> {
     let host = authority(&answer.url);
     let message = format!("`{host}` was sent `{digest}` and reports `{shown}`");
     Err(RegistryError::new(FailureKind::Corrupt, message).help(
-        "something between here and the registry, or the registry itself, changes what is pushed; do not use it",
+        "something between here and the registry, or the registry itself, changes the pushed bytes; do not use it",
     ))
 }
