@@ -102,15 +102,24 @@ pub(super) fn display(file: &Path) -> String {
     text.strip_prefix("./").map_or(text.clone(), str::to_owned)
 }
 
-/// What a path that leads to nothing may mean: the first part of it that is not there may be misspelled.
+/// What a path that leads to nothing may mean, with any of its parts misspelled.
 pub(super) fn nearest_path(tree: &dyn Files, path: &Path) -> Option<PathBuf> {
     let missing = path.ancestors().take_while(|above| !tree.is_there(above));
-    let missing = missing.last().unwrap_or(path);
+    let Some(missing) = missing.last() else {
+        return Some(path.to_owned());
+    };
     let folder = missing.parent().unwrap_or(Path::new(""));
     let names = tree.folder(folder).ok().flatten().unwrap_or_default();
     let name = missing.file_name().unwrap_or_default().to_string_lossy();
-    let near = did_you_mean(&name, names.iter().map(String::as_str))?;
-    Some(folder.join(near))
+    let others = names
+        .iter()
+        .map(String::as_str)
+        .filter(|other| *other != name);
+    let near = did_you_mean(&name, others)?;
+    let rest = path.strip_prefix(missing).ok()?.components();
+    let mut whole = folder.join(near);
+    whole.extend(rest);
+    nearest_path(tree, &whole)
 }
 
 /// What breaks a file.

@@ -251,7 +251,11 @@ impl Shared {
         };
         own.findings.extend(composed.findings);
         own.missing.extend(composed.missing);
-        own.release = Some((composed.name, composed.namespace));
+        own.release = Some(ComposedRelease {
+            name: composed.name,
+            namespace: composed.namespace,
+            helm_release: composed.helm_release,
+        });
         Ok(composed.layers)
     }
 }
@@ -308,10 +312,18 @@ pub(super) struct Own {
     pub(super) chart: Option<Arc<Chart>>,
     pub(super) sources: Sources,
     pub(super) findings: Vec<Finding>,
-    /// Name and namespace of the release that composes it.
-    pub(super) release: Option<(String, String)>,
+    /// The release that composes it.
+    pub(super) release: Option<ComposedRelease>,
     /// What its composition needs and exists only at run time.
     pub(super) missing: Vec<MissingSource>,
+}
+
+/// The release that composes a cluster's values.
+pub(super) struct ComposedRelease {
+    pub(super) name: String,
+    pub(super) namespace: String,
+    /// The name of its HelmRelease; none where Argo CD deploys it.
+    pub(super) helm_release: Option<String>,
 }
 
 fn clash(conflict: &merge::Conflict, sources: &Sources) -> Finding {

@@ -10,10 +10,8 @@ use super::{ClusterEntry, Workspace};
 
 /// The options of a cluster's evaluation.
 pub(super) fn for_cluster(workspace: &Workspace, entry: &ClusterEntry, own: &Own) -> Options {
-    let (release, composed) = match &own.release {
-        Some((release, namespace)) => (Some(&**release), Some(&**namespace)),
-        None => (None, None),
-    };
+    let release = own.release.as_ref().map(|release| &*release.name);
+    let composed = own.release.as_ref().map(|release| &*release.namespace);
     let namespace = match (
         &entry.namespace,
         composed.filter(|name| !is_placeholder(name)),

@@ -39,6 +39,70 @@ outputs:
     assert_eq!(stage.check().of_rule("k8s-version-mismatch").len(), 1);
 }
 
+/// A component for another release, and a chart whose folder has another name, would pin nothing.
+#[test]
+fn a_component_patches_the_release_and_fits_the_chart_that_the_environment_has() {
+    let stage = tutorial("true");
+    init(&stage, "");
+    stage.edit(
+        "environment-values/base/release.yaml",
+        "chart: charts/sylva-units",
+        "chart: charts/units",
+    );
+    stage.edit(
+        "environment-values/base/release.yaml",
+        "valuesFiles: [charts/sylva-units/",
+        "valuesFiles: [charts/units/",
+    );
+    stage.shell("mv charts/sylva-units charts/units").exit(0);
+    stage.edit(
+        "metalmark.yaml",
+        "chart: charts/sylva-units",
+        "chart: charts/units",
+    );
+    stage.edit(
+        "environment-values/workload-clusters/edge-lyon/values.yaml",
+        "1-30-12",
+        "1-31-8",
+    );
+    stage.run("render").exit(0);
+    stage
+        .shell("cd environment-values/images/edge-paris; cat *; ls")
+        .screen(str![[r##"
+# Rendered by metalmark for cluster edge-paris; edit the values, not this file.
+apiVersion: kustomize.config.k8s.io/v1alpha1
+kind: Component
+patches:
+  - target:
+      kind: HelmRelease
+      name: sylva-units
+    patch: |
+      apiVersion: helm.toolkit.fluxcd.io/v2
+      kind: HelmRelease
+      metadata:
+        name: sylva-units
+      spec:
+        values:
+          cluster:
+            capm3:
+              os_image_selector:
+                _os_images_key_: "(sylva--)?ubuntu-noble-hardened-rke2-1-31-8"
+kustomization.yaml
+
+"##]]);
+    stage.edit("metalmark.yaml", "patch: sylva-units", "patch: sylva-unit");
+    stage.run("render").exit(1).screen(str![[r#"
+error[project-file]: `patch: sylva-unit`: the HelmRelease of this cluster is `sylva-units`, so its component would change nothing
+--> metalmark.yaml:13:5
+ = cluster: edge-lyon
+ = also in clusters: edge-paris, mgmt
+ = help: write `patch: sylva-units`
+
+1 error in 3 clusters; 5 node pools checked: 5 proven
+
+"#]]);
+}
+
 /// A pattern may miss a folder, and a folder may lack its kustomization.
 #[test]
 fn check_warns_of_environments_and_values_files_that_no_cluster_reads() {

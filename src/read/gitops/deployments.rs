@@ -427,6 +427,7 @@ fn compose_release(
     };
     let mut composition = Composition {
         namespace: target.unwrap_or(release.namespace()).to_owned(),
+        helm_release: Some(release.name().to_owned()),
         post_renderers: release.tree.items(&["spec", "postRenderers"]).to_vec(),
         ..Composition::empty(shorten(name), release.tree.place)
     };

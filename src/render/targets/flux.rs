@@ -14,6 +14,7 @@ use yaml_tree::value::{Entry, Map, Node, Value};
 
 use super::flux_apply::{apply, kustomization, objects_folder, values_from};
 use super::{Content, Target, TargetFile, TargetInput, flag_option, text_option};
+use crate::model::cluster::Cluster;
 use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
 use crate::model::settings::Output;
@@ -109,9 +110,19 @@ const OPTIONS: &[(&str, &str)] = options! {
     "project-path": "the project's folder in that source (default: its root)"
 };
 
+/// Where the values go. A release that is patched has its chart already: the one that the cluster's values are for, as far as that
+/// is known. Sylva's release is called as its chart is.
 fn chart_root(input: &TargetInput<'_>, findings: &mut Vec<Finding>) -> Root {
-    // A release that is patched has its chart already; Sylva's is called as its chart is.
     let patched = text_option(input.output, "patch", "", findings);
+    if let Some(chart) = input
+        .view
+        .cluster
+        .chart
+        .as_ref()
+        .filter(|_| !patched.is_empty())
+    {
+        return Root::from_chart(chart);
+    }
     let chart = text_option(input.output, "chart", patched, findings);
     let name = chart.trim_end_matches('/').rsplit('/').next();
     // Where the values go depends on the name.
@@ -212,6 +223,20 @@ fn helm_release(
     ])
 }
 
+/// That a component patches a HelmRelease that the cluster does not have, so that nothing changes. A kustomization may put something
+/// before and after the name of the release after the component patched it.
+fn other_release(cluster: &Cluster, patched: &str) -> Option<Finding> {
+    let own = cluster.helm_release.as_deref()?;
+    let is_near = || did_you_mean(patched, [own]).is_some();
+    let is_other = own != patched && (is_near() || !own.contains(patched));
+    is_other.then(|| {
+        let message = format!(
+            "`patch: {patched}`: the HelmRelease of this cluster is `{own}`, so its component would change nothing"
+        );
+        Finding::new(RuleId::ProjectFile, message).help(format!("write `patch: {own}`"))
+    })
+}
+
 /// The component that adds the ConfigMap and the selected images to an existing release.
 fn component(
     input: &TargetInput<'_>,
@@ -219,6 +244,7 @@ fn component(
     config_map: Option<&str>,
     findings: &mut Vec<Finding>,
 ) -> TargetFile {
+    findings.extend(other_release(&input.view.cluster, release));
     let append = config_map.map(|name| {
         let append = Map::from_iter([
             Entry::from_value("op", "add"),
