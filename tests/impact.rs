@@ -1147,3 +1147,71 @@ fn images_are_newly_served_or_no_longer_served_to_any_cluster() {
     stage.remove("clusters/gone/values.yaml");
     assert_eq!(served(&stage), ["c", "ab"], "with a cluster that is gone");
 }
+
+/// What composed is not compared with what did not, and the cause is the one finding.
+#[test]
+fn nothing_is_known_of_a_cluster_whose_values_do_not_compose() {
+    let stage = project().folder("fixtures/tutorials/sylva");
+    stage.shell("mv exported.yaml os-images-info.yaml").exit(0);
+    stage.run("init").exit(0);
+    let Some(stage) = stage.commit("before") else {
+        return;
+    };
+    let harms = [
+        "rm workload-clusters/edge-paris/values.yaml",
+        "echo 'cluster: [' > workload-clusters/edge-paris/values.yaml",
+        "find . -name kustomization.yaml | xargs sed -i.bak /disableNameSuffixHash/d",
+    ];
+    let found = table(harms, |harm| {
+        stage
+            .shell(&format!("cd environment-values && {harm}"))
+            .exit(0);
+        let screen = stage.run("impact").exit(1).outcome.stdout;
+        let lines = screen.lines().filter(|line| !line.starts_with("Against"));
+        let mut lines: Vec<String> = lines.map(str::to_owned).collect();
+        let checked = stage.check();
+        for rule in [
+            "composition-failed",
+            "yaml-syntax",
+            "value-missing",
+            "image-not-chosen",
+        ] {
+            lines.extend(checked.of_rule(rule).into_iter().map(str::to_owned));
+        }
+        stage
+            .shell("git checkout --quiet . && git clean --quiet --force")
+            .exit(0);
+        lines
+    });
+    assert_text(&found, str![[r#"
+rm workload-clusters/edge-paris/values.yaml
+    
+    edge-paris
+      whole cluster  not known whether machines are re-provisioned
+                       files       known → not read
+    
+    not known of 1 whole cluster, 2 clusters as before
+    error[composition-failed] edge-paris environment-values/workload-clusters/edge-paris/kustomization.yaml:8:13 `values=values.yaml`
+echo 'cluster: [' > workload-clusters/edge-paris/values.yaml
+    
+    edge-paris
+      whole cluster  not known whether machines are re-provisioned
+                       files       known → not read
+    
+    not known of 1 whole cluster, 2 clusters as before
+    error[yaml-syntax] edge-paris environment-values/workload-clusters/edge-paris/values.yaml:2:1 ``
+find . -name kustomization.yaml | xargs sed -i.bak /disableNameSuffixHash/d
+    
+    mgmt, edge-lyon, edge-paris
+      whole cluster  not known whether machines are re-provisioned
+                       files       known → not read
+    
+    images no longer served
+      - ubuntu-noble-hardened-rke2-1-30-12  size unknown  oci://registry.example.org/diskimage-builder/ubuntu-noble-hardened-rke2-1-30-12:0.4.12
+      - ubuntu-noble-hardened-rke2-1-31-8  size unknown  oci://registry.example.org/diskimage-builder/ubuntu-noble-hardened-rke2-1-31-8:0.4.12
+    
+    not known of 3 whole clusters, 0 clusters as before
+    error[composition-failed] edge-lyon environment-values/base/release.yaml:13:31 `sylva-units-values` environment-values/workload-clusters/edge-lyon/kustomization.yaml:5:5 `name: sylva-units-values` => options: {disableNameSuffixHash: true}
+
+"#]]);
+}

@@ -155,6 +155,17 @@ impl Upgrades {
 }
 
 impl Cluster {
+    /// A cluster of which the values say nothing yet, or nothing that is known.
+    pub fn unread(name: &Arc<str>, namespace: Arc<str>) -> Self {
+        Self {
+            origin: ClusterOrigin::Values,
+            name: Arc::clone(name),
+            object_name: Arc::clone(name),
+            namespace,
+            ..Self::default()
+        }
+    }
+
     /// The Kubernetes version that a pool's nodes are to run: its own, else the cluster's.
     pub fn k8s_version_of<'a>(&'a self, pool: &'a Pool) -> Option<&'a Located<Arc<str>>> {
         pool.k8s_version.as_ref().or(self.k8s_version.as_ref())

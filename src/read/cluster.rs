@@ -116,7 +116,7 @@ fn with_state(state: &State<'_>, shared: &SharedCatalog) -> Result<ClusterRead, 
     let evaluator = Evaluator::new(&own.values, &options, state.templates);
     let subject = Subject::cluster(&entry.name);
     // A value may be in an object that is not in the repository.
-    let is_whole = own.missing.is_empty();
+    let is_whole = own.missing.is_empty() && own.is_known;
     let schema = chart.and_then(|chart| chart.schema.as_ref());
     let of_schema = schema.filter(|_| is_whole);
     let of_schema = of_schema.map(|schema| schema.check(&own.values, &own.sources));
@@ -129,6 +129,16 @@ fn with_state(state: &State<'_>, shared: &SharedCatalog) -> Result<ClusterRead, 
     } else {
         sylva::Scope::ImagesAlone
     };
+    if !own.is_known {
+        return Ok(ClusterRead {
+            cluster: Cluster::unread(&entry.name, namespace),
+            catalog: Arc::clone(&shared.catalog),
+            signing: SigningKeys::default(),
+            sources: own.sources,
+            folder: None,
+            findings,
+        });
+    }
     let mut cluster = sylva::cluster(
         &evaluator,
         &own.sources,

@@ -154,6 +154,7 @@ impl Shared {
             findings: Vec::new(),
             release: None,
             missing: Vec::new(),
+            is_known: true,
         };
         let (mut chart, mut user) = (self.chart.clone(), self.overrides.clone());
         let (mut changed, mut holders) = (self.changes.clone(), self.holders.clone());
@@ -247,8 +248,14 @@ impl Shared {
                 "name values files, or the folder of a Kustomization that yields a HelmRelease";
             own.findings
                 .push(Finding::new(RuleId::ProjectFile, message).help(help));
+            own.is_known = false;
             return Ok(Vec::new());
         };
+        let is_failure = |finding: &Finding| {
+            let rules = [RuleId::CompositionFailed, RuleId::YamlSyntax];
+            finding.unless_set.is_none() && rules.contains(&finding.rule)
+        };
+        own.is_known &= !composed.findings.iter().any(is_failure);
         own.findings.extend(composed.findings);
         own.missing.extend(composed.missing);
         own.release = Some(ComposedRelease {
@@ -316,6 +323,8 @@ pub(super) struct Own {
     pub(super) release: Option<ComposedRelease>,
     /// What its composition needs and exists only at run time.
     pub(super) missing: Vec<MissingSource>,
+    /// Whether all that composes it could be read. If not, a finding says so, and its values say nothing.
+    pub(super) is_known: bool,
 }
 
 /// The release that composes a cluster's values.

@@ -291,10 +291,7 @@ fn composition_failed() {
 error[composition-failed]: ConfigMap `sylva-units-values` is there already: its `behavior` must be `merge` or `replace`
   edge/kustomization.yaml:3:3 `name: sylva-units-values`
   cluster: edge
-error[value-missing]: `cluster` is not set
-  cluster: edge
-  help: describe the cluster under `cluster:`
-2 errors in 1 cluster
+1 error in 1 cluster
 
 "#]]);
     project.edit(

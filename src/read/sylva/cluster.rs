@@ -10,7 +10,7 @@ use yaml_tree::value::Value;
 use super::report::Report;
 use super::{Scope, endpoint, pools};
 use crate::evaluate::{Branch, BranchEntry, Evaluator};
-use crate::model::cluster::{Cluster, ClusterOrigin, MappedVersion, VERSION_MAPS};
+use crate::model::cluster::{Cluster, MappedVersion, VERSION_MAPS};
 use crate::model::selector::Selector;
 
 /// The provider that is meant where none is named and none selects an image.
@@ -33,14 +33,10 @@ pub(super) fn cluster(
 ) -> Cluster {
     let root = evaluator.root();
     let mut cluster = Cluster {
-        origin: ClusterOrigin::Values,
-        name: Arc::clone(name),
-        object_name: Arc::clone(name),
-        namespace: Arc::clone(namespace),
         additional_selectors: additional_selectors(&root, report),
         k8s_minor: k8s_minor(&root, report),
         default_storage: report.string(&root, "os_images_default_download_storage_space"),
-        ..Cluster::default()
+        ..Cluster::unread(name, Arc::clone(namespace))
     };
     let Some(branch) = report.answer(root.child("cluster")) else {
         let help = "describe the cluster under `cluster:`";
