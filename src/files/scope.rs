@@ -47,10 +47,7 @@ impl Scope {
     /// # Errors
     /// There is no such folder.
     pub fn folder(folder: &Path) -> Result<Self, Error> {
-        let allowed = Allowed::folder(folder).map_err(|cause| Error::Read {
-            path: folder.to_owned(),
-            cause,
-        })?;
+        let allowed = Allowed::folder(folder).map_err(Error::reading(folder))?;
         Ok(Self([allowed].into()))
     }
 

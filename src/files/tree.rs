@@ -91,10 +91,7 @@ impl Body for OnDisk {
 /// # Errors
 /// It cannot be opened.
 pub fn open(path: &Path) -> Result<Box<dyn Read + Send>, Error> {
-    let file = File::open(path).map_err(|cause| Error::Read {
-        path: path.to_owned(),
-        cause,
-    })?;
+    let file = File::open(path).map_err(Error::reading(path))?;
     Ok(Box::new(file))
 }
 
@@ -104,10 +101,7 @@ pub fn open(path: &Path) -> Result<Box<dyn Read + Send>, Error> {
 /// It cannot be read.
 pub fn read_argument(path: &Path) -> Result<Vec<u8>, Error> {
     let scope = Scope::folder(Path::new("."))?.and([path].into_iter());
-    let read = scope.read(&real(path)?).map_err(|cause| Error::Read {
-        path: path.to_owned(),
-        cause,
-    })?;
+    let read = scope.read(&real(path)?).map_err(Error::reading(path))?;
     Ok(read.bytes)
 }
 
@@ -116,10 +110,7 @@ pub fn read_argument(path: &Path) -> Result<Vec<u8>, Error> {
 /// # Errors
 /// The path does not exist.
 pub fn real(path: &Path) -> Result<PathBuf, Error> {
-    fs::canonicalize(path).map_err(|cause| Error::Read {
-        path: path.to_owned(),
-        cause,
-    })
+    fs::canonicalize(path).map_err(Error::reading(path))
 }
 
 /// The kind of a path that the command line names; links are followed.
@@ -127,10 +118,7 @@ pub fn real(path: &Path) -> Result<PathBuf, Error> {
 /// # Errors
 /// The path does not exist, or cannot be queried.
 pub fn path_kind(path: &Path) -> Result<InsideKind, Error> {
-    let metadata = fs::metadata(path).map_err(|cause| Error::Read {
-        path: path.to_owned(),
-        cause,
-    })?;
+    let metadata = fs::metadata(path).map_err(Error::reading(path))?;
     Ok(metadata_kind(&metadata))
 }
 

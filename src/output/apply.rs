@@ -8,7 +8,7 @@ use std::path::Path;
 use oci_artifacts::portable_path;
 use rayon::prelude::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
-use super::plan::{unreadable, walk};
+use super::plan::walk;
 use super::unchanged;
 use crate::budget;
 use crate::error::Error;
@@ -45,7 +45,7 @@ pub fn is_as_planned(changes: &ChangeSet) -> Result<bool, Error> {
 /// Locks the folder, and verifies that it is in the state that the plan was made for.
 fn lock_folder(changes: &ChangeSet) -> Result<Locked, Error> {
     let (root, folder) = (&changes.root, folder(changes));
-    folder.make().map_err(unwritable(root))?;
+    folder.make().map_err(Error::writing(root))?;
     let locked = lock(&folder, root)?;
     unchanged::all(changes, &folder)?;
     Ok(locked)
@@ -153,7 +153,7 @@ impl ApplyStep<'_> {
     }
 
     fn run_in(&self, walk: &mut Walk<'_>) -> Result<(), Error> {
-        let failed = |path: &str| unwritable(&self.changes.root.join(path));
+        let failed = |path: &str| Error::writing(self.changes.root.join(path));
         match &self.action {
             Action::Sweep(path) => remove(walk, path).map_err(failed(path)),
             Action::Delete(change) => {
@@ -184,7 +184,7 @@ impl ApplyStep<'_> {
 
     fn check_unchanged(&self, walk: &mut Walk<'_>, change: &FileChange) -> Result<(), Error> {
         let path = self.changes.root.join(&change.path);
-        if unchanged::one(walk, change).map_err(unreadable(&path))? {
+        if unchanged::one(walk, change).map_err(Error::reading(&path))? {
             Ok(())
         } else {
             Err(Error::Changed { path })
@@ -290,14 +290,6 @@ pub(super) fn remove(walk: &mut Walk<'_>, path: &str) -> io::Result<()> {
     match walk.remove(path) {
         Err(cause) if cause.kind() != ErrorKind::NotFound => Err(cause),
         _ => Ok(()),
-    }
-}
-
-pub(super) fn unwritable(path: &Path) -> impl Fn(io::Error) -> Error + use<> {
-    let path = path.to_owned();
-    move |cause| Error::Write {
-        path: path.clone(),
-        cause,
     }
 }
 

@@ -11,8 +11,8 @@ use oci_artifacts::Body;
 use oci_artifacts::portable_path;
 use sha2::{Digest as _, Sha256};
 
-use super::apply::{create, lock, remove, staging_path, unwritable};
-use super::plan::{Foreign, join, unreadable, walk};
+use super::apply::{create, lock, remove, staging_path};
+use super::plan::{Foreign, join, walk};
 use super::refusal::{self, Side};
 use crate::error::Error;
 use crate::files::{Folder, PathState, Walk, plain_path};
@@ -86,7 +86,7 @@ pub fn copy_plan(
     files: Vec<Incoming>,
     progress: &dyn Fn(usize),
 ) -> Result<CopyPlan, Error> {
-    let root = std::path::absolute(root).map_err(unreadable(root))?;
+    let root = std::path::absolute(root).map_err(Error::reading(root))?;
     let root = plain_path(&root);
     // The outermost one: a link in a repository may lead to another.
     let tops = root.ancestors().filter(|above| above.join(".git").exists());
@@ -147,7 +147,7 @@ impl CopyPlan {
         }
         let (path, shown) = (self.root.join(&file.path), self.display_path(&file.path));
         let subject = Subject::default();
-        let state = walk.inspect(&file.path).map_err(unreadable(&path))?;
+        let state = walk.inspect(&file.path).map_err(Error::reading(&path))?;
         let refused = match state {
             PathState::Nothing => {
                 self.writes.push(Writing { file, seen: None });
@@ -155,10 +155,10 @@ impl CopyPlan {
             }
             PathState::File(_) => {
                 let content = file.content.open().and_then(digest);
-                let new = content.map_err(unreadable(&path))?;
-                let existing = walk.file(&file.path).map_err(unreadable(&path))?;
+                let new = content.map_err(Error::reading(&path))?;
+                let existing = walk.file(&file.path).map_err(Error::reading(&path))?;
                 let may_run = is_executable(&existing);
-                let existing = digest(existing).map_err(unreadable(&path))?;
+                let existing = digest(existing).map_err(Error::reading(&path))?;
                 let is_same = existing == new;
                 if is_same && may_run == file.is_executable {
                     self.unchanged += 1;
@@ -190,7 +190,7 @@ impl CopyPlan {
     ) -> Result<Vec<String>, Error> {
         let path = self.root.join(folder);
         let mut others = Vec::new();
-        if walk.inspect(folder).map_err(unreadable(&path))? != PathState::Folder {
+        if walk.inspect(folder).map_err(Error::reading(&path))? != PathState::Folder {
             return Ok(others);
         }
         let Ok(inside) = walk.list(folder) else {
@@ -231,13 +231,13 @@ impl CopyPlan {
         if !self.drift() && self.litter.is_empty() {
             return Ok(copied);
         }
-        self.folder.make().map_err(unwritable(root))?;
+        self.folder.make().map_err(Error::writing(root))?;
         let _locked = lock(&self.folder, root)?;
         let walk = &mut walk(&self.folder, root)?;
         let mut writes = self.writes.iter();
         writes.try_for_each(|write| self.check_unchanged(walk, write))?;
         for path in &self.litter {
-            remove(walk, path).map_err(unwritable(&root.join(path)))?;
+            remove(walk, path).map_err(Error::writing(root.join(path)))?;
         }
         let placed = self.stage(walk, progress).and_then(|()| self.place(walk));
         placed.inspect_err(|_| {
@@ -254,7 +254,7 @@ impl CopyPlan {
     /// Fails if a file to overwrite has changed since the plan was made.
     fn check_unchanged(&self, walk: &mut Walk<'_>, write: &Writing) -> Result<(), Error> {
         let path = self.root.join(&write.file.path);
-        if write.is_as_seen(walk).map_err(unreadable(&path))? {
+        if write.is_as_seen(walk).map_err(Error::reading(&path))? {
             Ok(())
         } else {
             Err(Error::Changed { path })
@@ -266,7 +266,7 @@ impl CopyPlan {
             self.check_unchanged(walk, write)?;
             let path = &write.file.path;
             walk.rename(&staging_path(path, number), path)
-                .map_err(unwritable(&self.root.join(path)))?;
+                .map_err(Error::writing(self.root.join(path)))?;
         }
         Ok(())
     }
@@ -276,9 +276,9 @@ impl CopyPlan {
             let path = &write.file.path;
             let (folder, _) = path.rsplit_once('/').unwrap_or(("", path));
             walk.make_folder(folder)
-                .map_err(unwritable(&self.root.join(folder)))?;
+                .map_err(Error::writing(self.root.join(folder)))?;
             copy(walk, &write.file, &staging_path(path, number))
-                .map_err(unwritable(&self.root.join(path)))?;
+                .map_err(Error::writing(self.root.join(path)))?;
             progress(number + 1);
         }
         Ok(())

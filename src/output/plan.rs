@@ -142,8 +142,8 @@ impl Plan {
         for output in options.outputs.roots() {
             let path = join(output, OLD_LIST);
             let full = root.join(&path);
-            let text = match walk.inspect(&path).map_err(unreadable(&full))? {
-                PathState::File(_) => walk.read(&path, LONGEST).map_err(unreadable(&full))?,
+            let text = match walk.inspect(&path).map_err(Error::reading(&full))? {
+                PathState::File(_) => walk.read(&path, LONGEST).map_err(Error::reading(&full))?,
                 PathState::Link(link) if link != path => return Err(link_in_path(root, output)),
                 PathState::BelowFile(_) => return Err(unwritable_folder(root, output, BELOW_FILE)),
                 _ => None,
@@ -280,7 +280,7 @@ impl Plan {
     }
 
     pub(super) fn unreadable(&self, path: &str) -> impl Fn(std::io::Error) -> Error + use<> {
-        unreadable(&self.root.join(path))
+        Error::reading(self.root.join(path))
     }
 
     /// The old text, if changes carry it.
@@ -352,18 +352,7 @@ pub(super) fn strip_folder<'a>(path: &'a str, folder: &str) -> Option<&'a str> {
 
 /// A handle for paths below a folder.
 pub(super) fn walk<'f>(folder: &'f Folder, root: &Path) -> Result<Walk<'f>, Error> {
-    folder.walk().map_err(|cause| Error::Write {
-        path: root.to_owned(),
-        cause,
-    })
-}
-
-pub(super) fn unreadable(path: &Path) -> impl Fn(std::io::Error) -> Error + use<> {
-    let path = path.to_owned();
-    move |cause| Error::Read {
-        path: path.clone(),
-        cause,
-    }
+    folder.walk().map_err(Error::writing(root))
 }
 
 #[cfg(test)]

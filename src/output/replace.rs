@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use crate::error::Error;
 use crate::files::real;
 
-use super::apply::unwritable;
 use super::hold::Held;
 use super::staged::{Put, put};
 
@@ -97,14 +96,14 @@ pub fn write_owned_file(
 ) -> Result<(), Error> {
     if fs::symlink_metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
         let cause = std::io::Error::other("it is not a regular file");
-        return Err(unwritable(path)(cause));
+        return Err(Error::writing(path)(cause));
     }
     if !held.may_own(path)? {
         let cause = std::io::Error::other(
             "it is outside the repository, or in git's own folder\n\
              help: name a lock in the repository under `images.facts`",
         );
-        return Err(unwritable(path)(cause));
+        return Err(Error::writing(path)(cause));
     }
     held.record_edit(path, before, Some(text.as_bytes()))?;
     let is_still = || match fs::read(path) {
@@ -117,7 +116,7 @@ pub fn write_owned_file(
         keeps_mode: false,
         if_still: &is_still,
     };
-    if put(path, &new).map_err(unwritable(path))? {
+    if put(path, &new).map_err(Error::writing(path))? {
         Ok(())
     } else {
         Err(Error::Changed {

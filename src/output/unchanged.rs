@@ -4,7 +4,7 @@ use std::io;
 
 use rayon::prelude::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
-use super::plan::{LONGEST, unreadable, walk};
+use super::plan::{LONGEST, walk};
 use crate::error::Error;
 use crate::files::{Folder, PathState, Walk};
 use crate::model::manifest::{ChangeKind, ChangeSet, FileChange};
@@ -19,7 +19,7 @@ pub(super) fn all(changes: &ChangeSet, folder: &Folder) -> Result<(), Error> {
         |walk, change| {
             let path = changes.root.join(&change.path);
             let is_as_seen = match walk {
-                Ok(walk) => check_early(walk, change).map_err(unreadable(&path))?,
+                Ok(walk) => check_early(walk, change).map_err(Error::reading(&path))?,
                 Err(_) => false,
             };
             if is_as_seen {
