@@ -10,7 +10,7 @@ use yaml_tree::engine::Engine;
 use yaml_tree::place::FileId;
 use yaml_tree::value::Node;
 
-use super::{Below, Content, Files, Found, plain_path};
+use super::{Content, Files, Found, plain_path};
 use crate::budget;
 use crate::error::Error;
 
@@ -75,6 +75,10 @@ impl Guarded {
 }
 
 impl Files for Guarded {
+    fn inner(&self) -> Option<&dyn Files> {
+        Some(&*self.files)
+    }
+
     fn file(&self, path: &Path) -> Result<Found, Error> {
         Ok(match self.files.file(path)? {
             Found::File(content) => Found::File(self.mark(path, content)),
@@ -90,34 +94,6 @@ impl Files for Guarded {
         self.files.folder(path)
     }
 
-    fn is_file(&self, path: &Path) -> bool {
-        self.files.is_file(path)
-    }
-
-    fn is_there(&self, path: &Path) -> bool {
-        self.files.is_there(path)
-    }
-
-    fn is_folder(&self, path: &Path) -> bool {
-        self.files.is_folder(path)
-    }
-
-    fn list(&self, folder: &Path) -> Result<Below, Error> {
-        self.files.list(folder)
-    }
-
-    fn paths_named(&self, names: &[&str]) -> Vec<PathBuf> {
-        self.files.paths_named(names)
-    }
-
-    fn leads_to(&self, path: &Path) -> Option<PathBuf> {
-        self.files.leads_to(path)
-    }
-
-    fn absent_paths(&self) -> Vec<PathBuf> {
-        self.files.absent_paths()
-    }
-
     fn repository_files(&self, root: &Path) -> Option<Arc<dyn Files>> {
         let up = self.root.ancestors().nth(root.iter().count())?;
         Some(Arc::new(Self {
@@ -126,14 +102,6 @@ impl Files for Guarded {
             below: PathBuf::new(),
             secret: Arc::clone(&self.secret),
         }))
-    }
-
-    fn remotes(&self) -> Vec<String> {
-        self.files.remotes()
-    }
-
-    fn relative_path(&self, path: &Path) -> PathBuf {
-        self.files.relative_path(path)
     }
 
     fn secret_paths(&self) -> Option<SecretPaths> {

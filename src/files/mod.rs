@@ -82,6 +82,11 @@ pub struct Below {
 
 /// Read access to a folder of files. Paths are relative to its root.
 pub trait Files: Send + Sync {
+    /// The files that these change: they answer where these have no answer of their own.
+    fn inner(&self) -> Option<&dyn Files> {
+        None
+    }
+
     /// The bytes of a file below the root. The path contains no `..`, and a link must not lead out of the root.
     ///
     /// # Errors
@@ -118,17 +123,26 @@ pub trait Files: Send + Sync {
 
     /// Whether a path is a file. It may lead out of the root.
     fn is_file(&self, path: &Path) -> bool {
-        matches!(self.file(path), Ok(Found::File(_)))
+        match self.inner() {
+            Some(inner) => inner.is_file(path),
+            None => matches!(self.file(path), Ok(Found::File(_))),
+        }
     }
 
     /// Whether anything exists at a path, including a pipe, a broken link, and a link out of the scope.
     fn is_there(&self, path: &Path) -> bool {
-        self.is_file(path) || self.is_folder(path)
+        match self.inner() {
+            Some(inner) => inner.is_there(path),
+            None => self.is_file(path) || self.is_folder(path),
+        }
     }
 
     /// Whether a path is a folder. It may lead out of the root.
     fn is_folder(&self, path: &Path) -> bool {
-        matches!(self.folder(path), Ok(Some(_)))
+        match self.inner() {
+            Some(inner) => inner.is_folder(path),
+            None => matches!(self.folder(path), Ok(Some(_))),
+        }
     }
 
     /// The files below a folder, without the links that [`list`](Self::list) finds too.
@@ -144,6 +158,9 @@ pub trait Files: Send + Sync {
     /// # Errors
     /// There is no such folder, or one in it cannot be read.
     fn list(&self, folder: &Path) -> Result<Below, Error> {
+        if let Some(inner) = self.inner() {
+            return inner.list(folder);
+        }
         let (mut found, mut open) = (Vec::new(), vec![PathBuf::new()]);
         while let Some(inner) = open.pop() {
             let path = folder.join(&inner);
@@ -163,24 +180,25 @@ pub trait Files: Send + Sync {
     }
 
     /// The paths of all files below the root with one of these names, links among them included. What cannot be read has none.
-    fn paths_named(&self, _names: &[&str]) -> Vec<PathBuf> {
-        Vec::new()
+    fn paths_named(&self, names: &[&str]) -> Vec<PathBuf> {
+        let inner = self.inner();
+        inner.map_or_else(Vec::new, |inner| inner.paths_named(names))
     }
 
     /// Which files are secret because Secrets are made of them, if that is looked for.
     fn secret_paths(&self) -> Option<SecretPaths> {
-        None
+        self.inner()?.secret_paths()
     }
 
     /// The path with its links resolved: relative to the root or the repository, or absolute if it is outside both. None if
     /// the path contains no link.
-    fn leads_to(&self, _path: &Path) -> Option<PathBuf> {
-        None
+    fn leads_to(&self, path: &Path) -> Option<PathBuf> {
+        self.inner()?.leads_to(path)
     }
 
     /// What was looked for and is not known, for git has not checked it out.
     fn absent_paths(&self) -> Vec<PathBuf> {
-        Vec::new()
+        self.inner().map_or_else(Vec::new, Files::absent_paths)
     }
 
     /// The same files, relative to the top of the repository, in which the root is this folder; none where there is no repository.
@@ -190,12 +208,13 @@ pub trait Files: Send + Sync {
 
     /// The addresses of the remotes of the repository; none where they are not known.
     fn remotes(&self) -> Vec<String> {
-        Vec::new()
+        self.inner().map_or_else(Vec::new, Files::remotes)
     }
 
     /// A path from the command line, relative to the root if it is below it; the path may be absolute.
     fn relative_path(&self, path: &Path) -> PathBuf {
-        path.to_owned()
+        let inner = self.inner();
+        inner.map_or_else(|| path.to_owned(), |inner| inner.relative_path(path))
     }
 }
 

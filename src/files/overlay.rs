@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 
 use crate::error::Error;
 
-use super::{Below, Content, Files, Found, SecretPaths, plain_path};
+use super::{Below, Content, Files, Found, plain_path};
 
 /// Other files with some added or replaced.
 pub struct Overlay {
@@ -41,6 +41,10 @@ fn plain(path: &Path) -> PathBuf {
 }
 
 impl Files for Overlay {
+    fn inner(&self) -> Option<&dyn Files> {
+        Some(&*self.files)
+    }
+
     fn file(&self, path: &Path) -> Result<Found, Error> {
         match self.get(path) {
             Some(bytes) => Ok(Found::File(self.new_content(path, bytes))),
@@ -67,14 +71,6 @@ impl Files for Overlay {
         self.get(path).is_some() || self.files.is_there(path)
     }
 
-    fn is_folder(&self, path: &Path) -> bool {
-        self.files.is_folder(path)
-    }
-
-    fn list(&self, folder: &Path) -> Result<Below, Error> {
-        self.files.list(folder)
-    }
-
     fn paths_named(&self, names: &[&str]) -> Vec<PathBuf> {
         let added = self.added.keys().filter(|path| {
             let name = path.file_name().and_then(|name| name.to_str());
@@ -83,14 +79,6 @@ impl Files for Overlay {
         let mut found = self.files.paths_named(names);
         found.extend(added.cloned());
         found
-    }
-
-    fn secret_paths(&self) -> Option<SecretPaths> {
-        self.files.secret_paths()
-    }
-
-    fn remotes(&self) -> Vec<String> {
-        self.files.remotes()
     }
 
     fn repository_files(&self, root: &Path) -> Option<Arc<dyn Files>> {
@@ -107,14 +95,6 @@ impl Files for Overlay {
             Some(_) => None,
             None => self.files.leads_to(path),
         }
-    }
-
-    fn absent_paths(&self) -> Vec<PathBuf> {
-        self.files.absent_paths()
-    }
-
-    fn relative_path(&self, path: &Path) -> PathBuf {
-        self.files.relative_path(path)
     }
 }
 
@@ -154,6 +134,10 @@ impl Tracked {
 }
 
 impl Files for Tracked {
+    fn inner(&self) -> Option<&dyn Files> {
+        Some(&*self.files)
+    }
+
     fn file(&self, path: &Path) -> Result<Found, Error> {
         if self.is_new(path) {
             Ok(Found::Nothing)
@@ -204,31 +188,11 @@ impl Files for Tracked {
         Ok(below)
     }
 
-    fn paths_named(&self, names: &[&str]) -> Vec<PathBuf> {
-        self.files.paths_named(names)
-    }
-
-    fn remotes(&self) -> Vec<String> {
-        self.files.remotes()
-    }
-
     fn repository_files(&self, root: &Path) -> Option<Arc<dyn Files>> {
         Some(Arc::new(Self {
             files: self.files.repository_files(root)?,
             new: self.new.iter().map(|path| root.join(path)).collect(),
             missed: Arc::clone(&self.missed),
         }))
-    }
-
-    fn leads_to(&self, path: &Path) -> Option<PathBuf> {
-        self.files.leads_to(path)
-    }
-
-    fn absent_paths(&self) -> Vec<PathBuf> {
-        self.files.absent_paths()
-    }
-
-    fn relative_path(&self, path: &Path) -> PathBuf {
-        self.files.relative_path(path)
     }
 }
