@@ -15,7 +15,7 @@ use crate::pipeline::rendered::{self, EMPTY, RenderedPart};
 use crate::read::{self, Request, Workspace};
 
 use super::config::Config;
-use super::list::{List, item_target};
+use super::list::{List, item_target, set_key};
 use super::result::{self, ItemReference, Outcome};
 
 /// The file of an item and its index there, for hosts that write items to disk.
@@ -193,20 +193,7 @@ fn all_items(list: &List<'_>, items: &[Item]) -> Edit {
     let nodes = items.iter().map(|item| item.node.clone());
     let value = Value::from(nodes.collect::<Vec<Node>>());
     let text: String = items.iter().map(|item| to_list_item(&item.text)).collect();
-    let edit = if list.has_items {
-        Edit::Set {
-            at: Target::keys(&["items"]),
-            value,
-        }
-    } else {
-        Edit::Insert {
-            map: Target::keys(&[]),
-            key: "items".to_owned(),
-            value,
-            position: Position::Last,
-        }
-    };
-    edit.verbatim(text)
+    set_key("items", list.has_items, value, text)
 }
 
 /// A document as an item of a list.

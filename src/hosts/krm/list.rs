@@ -66,6 +66,22 @@ pub(super) fn item_target(index: usize, path: &[&str]) -> Target {
     Target::Path(0, steps.collect())
 }
 
+/// Sets a key of the list, which may be there, to a value as this text spells it.
+pub(super) fn set_key(key: &str, is_there: bool, value: Value, text: impl Into<String>) -> Edit {
+    let edit = if is_there {
+        let at = Target::keys(&[key]);
+        Edit::Set { at, value }
+    } else {
+        Edit::Insert {
+            map: Target::keys(&[]),
+            key: key.to_owned(),
+            value,
+            position: Position::Last,
+        }
+    };
+    edit.verbatim(text)
+}
+
 /// The list's text with the results in it, one below the other however the list is written.
 pub(super) fn with_results(outcome: &Outcome) -> Result<String, Error> {
     if outcome.results.is_empty() && !outcome.has_results {
@@ -77,20 +93,8 @@ pub(super) fn with_results(outcome: &Outcome) -> Result<String, Error> {
         .collect();
     let value = Value::from(results);
     let text = yaml_tree::emit(&value);
-    let change = if outcome.has_results {
-        Edit::Set {
-            at: Target::keys(&["results"]),
-            value,
-        }
-    } else {
-        Edit::Insert {
-            map: Target::keys(&[]),
-            key: "results".to_owned(),
-            value,
-            position: Position::Last,
-        }
-    };
-    edit(&outcome.text, Engine::Kubectl, &[change.verbatim(text)]).map_err(|error| {
+    let change = set_key("results", outcome.has_results, value, text);
+    edit(&outcome.text, Engine::Kubectl, &[change]).map_err(|error| {
         Error::usage(format!(
             "the results find no place in the ResourceList: {error}"
         ))
