@@ -43,7 +43,7 @@ pub(super) fn applications(
     let patch = spec("templatePatch").filter(|patch| !patch.value.is_null());
     let mut made = Vec::new();
     for generator in object.tree.items(&["spec", "generators"]) {
-        match catch_finding(evaluated.sets(generator, Depth::Top))? {
+        match catch_finding(evaluated.sets(generator, 0))? {
             Ok(sets) => {
                 let own = kinds(generator).find_map(|kind| kind.node.get_path(&["template"]));
                 let template = own.map_or_else(|| base.clone(), |own| fill_empty(own, base));
@@ -58,13 +58,8 @@ pub(super) fn applications(
     Ok(made)
 }
 
-/// Where a generator is: matrix and merge hold others, and these hold others once more.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Depth {
-    Top,
-    Inner,
-    Innermost,
-}
+/// How deep generators are in one another: matrix and merge hold others, and these hold others once more.
+const INNERMOST: usize = 2;
 
 struct Set<'s, 'r> {
     reader: &'s mut LayerReader<'r>,
@@ -87,7 +82,7 @@ impl Set<'_, '_> {
     }
 
     /// The sets of parameters of a generator.
-    fn sets(&mut self, generator: &Node, depth: Depth) -> Result<Vec<Node>, ReadError> {
+    fn sets(&mut self, generator: &Node, depth: usize) -> Result<Vec<Node>, ReadError> {
         let mut made = Vec::new();
         for kind in kinds(generator) {
             let node = &kind.node;
@@ -99,8 +94,8 @@ impl Set<'_, '_> {
                 "list" => self.list(node)?,
                 "git" if !node.items(&["directories"]).is_empty() => self.folders(node)?,
                 "git" => self.files(node)?,
-                "matrix" if depth != Depth::Innermost => self.matrix(node, depth)?,
-                "merge" if depth != Depth::Innermost => self.merge(node, depth)?,
+                "matrix" if depth < INNERMOST => self.matrix(node, depth)?,
+                "merge" if depth < INNERMOST => self.merge(node, depth)?,
                 other => {
                     let message =
                         format!("the generator `{other}` of an ApplicationSet is not evaluated");
@@ -112,7 +107,7 @@ impl Set<'_, '_> {
         self.reader
             .check_fields(&argo_cd::GENERATOR, title, generator)?;
         if let Some(selector) = generator.get_path(&["selector"])
-            && (depth != Depth::Innermost || self.has_nested_selectors)
+            && (depth < INNERMOST || self.has_nested_selectors)
         {
             let requirements = selector.items(&["matchExpressions"]).iter();
             let mut operators = requirements.map(|one| one.text(&["operator"]).unwrap_or_default());
@@ -174,14 +169,14 @@ impl Set<'_, '_> {
         Ok(Node::from_value(made))
     }
 
-    fn matrix(&mut self, matrix: &Node, depth: Depth) -> Result<Vec<Node>, ReadError> {
+    fn matrix(&mut self, matrix: &Node, depth: usize) -> Result<Vec<Node>, ReadError> {
         let [first, second] = matrix.items(&["generators"]) else {
             return Err(self.refusal("a matrix has two generators", matrix.place));
         };
         let mut made = Vec::new();
-        for outer in self.sets(first, inner_depth(depth))? {
+        for outer in self.sets(first, depth + 1)? {
             let filled = self.fill_generator(second, &outer)?;
-            for inner in self.sets(&filled, inner_depth(depth))? {
+            for inner in self.sets(&filled, depth + 1)? {
                 if !self.template.is_go
                     && let Some(twice) = { outer.entries(&[]) }.find(|entry| {
                         let other = inner.get_path(&[&*entry.key]);
@@ -211,7 +206,7 @@ impl Set<'_, '_> {
         Ok(Node::new(filled, generator.place))
     }
 
-    fn merge(&mut self, merge: &Node, depth: Depth) -> Result<Vec<Node>, ReadError> {
+    fn merge(&mut self, merge: &Node, depth: usize) -> Result<Vec<Node>, ReadError> {
         let keys = merge.items(&["mergeKeys"]);
         // By their JSON, as Argo CD compares them.
         let key = |parameters: &Node| -> Vec<Option<String>> {
@@ -221,7 +216,7 @@ impl Set<'_, '_> {
         };
         let mut made: Vec<Node> = Vec::new();
         for (index, generator) in merge.items(&["generators"]).iter().enumerate() {
-            let sets = self.sets(generator, inner_depth(depth))?;
+            let sets = self.sets(generator, depth + 1)?;
             let known: BTreeMap<_, &Node> = sets.iter().map(|one| (key(one), one)).collect();
             if keys.is_empty() || known.len() < sets.len() {
                 let message =
@@ -422,14 +417,6 @@ impl Set<'_, '_> {
             }),
             Err(error) => Err(self.refusal(error.message, error.place)),
         }
-    }
-}
-
-fn inner_depth(depth: Depth) -> Depth {
-    if depth == Depth::Top {
-        Depth::Inner
-    } else {
-        Depth::Innermost
     }
 }
 
