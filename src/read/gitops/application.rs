@@ -15,7 +15,7 @@ use super::overrides::{self, Override};
 use super::reader::LayerReader;
 use super::release::floating;
 use super::set::Style;
-use super::{Composition, State};
+use super::{Composition, Deployer, State};
 use crate::read::error::ReadError;
 
 /// What Argo CD takes a source for.
@@ -115,14 +115,22 @@ pub(super) fn folder(source: &Node) -> Option<PathBuf> {
     resolve_path(Path::new(""), path.trim_start_matches('/'))
 }
 
-/// Composes the values of one source of an Application.
+/// The release of one source of an Application, with its values.
 pub(super) fn compose(
     reader: &mut LayerReader<'_>,
     state: &State,
     application: &Object,
     source: &Node,
-    composition: &mut Composition,
-) -> Result<(), ReadError> {
+) -> Result<Composition, ReadError> {
+    let of_source = |field: &str| source.nonempty_text(&["helm", field]);
+    let destination = || application.tree.text(&["spec", "destination", "namespace"]);
+    let name = of_source("releaseName").unwrap_or(application.name());
+    let namespace = of_source("namespace").or_else(destination);
+    let composition = Composition {
+        namespace: namespace.unwrap_or_default().to_owned(),
+        deployer: Deployer::ArgoCd,
+        ..Composition::empty(name.to_owned(), application.tree.place)
+    };
     let mut chart = Chart {
         reader,
         state,
@@ -138,12 +146,11 @@ pub(super) fn compose(
     let mut overrides = chart.value_files()?;
     overrides.extend(chart.inline()?.map(Override::Values));
     chart.parameters(&mut overrides)?;
-    let user = overrides::layers(overrides, None)
-        .map_err(|(message, place)| chart.reader.refusal(message, place))?;
-    layers.extend(user);
+    let user = overrides::layers(overrides, None);
+    layers.extend(user.map_err(|error| chart.reader.refuse(error))?);
     chart.composition.chart = chart.home();
     chart.composition.layers = layers;
-    Ok(())
+    Ok(chart.composition)
 }
 
 /// Argo CD's build environment of a source.
@@ -216,7 +223,7 @@ struct Chart<'c, 'r> {
     source: &'c Node,
     sources: &'c [&'c Node],
     environment: Environment<'c>,
-    composition: &'c mut Composition,
+    composition: Composition,
 }
 
 impl Chart<'_, '_> {
@@ -366,9 +373,8 @@ impl Chart<'_, '_> {
                 .filter(|one| one.flag(&["forceString"]) == forced)
             {
                 let name = parameter.text(&["name"]).unwrap_or_default();
-                let value = parameter.get_path(&["value"]);
                 let written = parameter.text(&["value"]).unwrap_or_default();
-                let place = value.map_or(parameter.place, |node| node.place);
+                let place = parameter.place_at(&["value"]);
                 let filled = self.environment.fill(self.reader, written, place)?;
                 let value_text = with_commas(&filled);
                 overrides.push(Override::Set {

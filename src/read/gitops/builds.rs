@@ -123,9 +123,7 @@ pub(super) fn find_repositories<'o>(
 fn valid_objects(reader: &mut LayerReader<'_>, file: &Path) -> Vec<Object> {
     let documents = reader.objects(file).ok().flatten().unwrap_or_default();
     let mut objects = Vec::new();
-    for document in documents.iter() {
-        kustomization::add(reader, &mut objects, document);
-    }
+    kustomization::add(reader, &mut objects, &*documents);
     objects
 }
 

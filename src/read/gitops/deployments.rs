@@ -3,8 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use capi::secrets::Holders;
-use data_encoding::HEXLOWER;
-use oci_artifacts::sha256;
 use yaml_tree::place::Place;
 use yaml_tree::value::{Node, Value};
 
@@ -17,7 +15,7 @@ use super::files::{matches, print_folder};
 use super::kustomization::{self, Built};
 use super::object::Object;
 use super::reader::LayerReader;
-use super::{Composition, Deployer, State, application, application_set, release};
+use super::{Composition, State, application, application_set, release};
 use crate::read::error::{ReadError, catch_finding};
 use crate::read::tables::{argo_cd, flux};
 
@@ -88,13 +86,13 @@ pub(super) fn compose_built(
     for object in built.objects.iter().filter(|object| is_deploying(object)) {
         for one in expand(reader, object)? {
             let composed = match one {
-                Ok(one) if is_release(&one) => compose_release(reader, state, built, &one)?,
+                Ok(one) if is_release(&one) => release::compose(reader, state, built, &one)?,
                 Ok(one) => {
                     let charts = application::charts(reader, &one);
                     let with_values = |source: &&&Node| source.get_path(&["helm"]).is_some();
                     let chart = { charts.iter() }.find(with_values).or(charts.first());
                     match chart {
-                        Some(chart) => compose_application(reader, state, &one, chart)?,
+                        Some(chart) => application::compose(reader, state, &one, chart)?,
                         None => Composition::empty(one.name().to_owned(), one.tree.place),
                     }
                 }
@@ -147,14 +145,14 @@ fn compose_known(
 ) -> Result<Vec<Composition>, ReadError> {
     if is_release(object) {
         reader.check_fields(&flux::HELM_RELEASE, &object.title(), &object.tree)?;
-        let composed = compose_release(reader, state, built, object)?;
+        let composed = release::compose(reader, state, built, object)?;
         return Ok(vec![with_findings(composed, reader)]);
     }
     reader.check_fields(&argo_cd::APPLICATION, &object.title(), &object.tree)?;
     let mut all = Vec::new();
     for source in application::charts(reader, object) {
         check_source(reader, object, source)?;
-        let composed = compose_application(reader, state, object, source)?;
+        let composed = application::compose(reader, state, object, source)?;
         all.push(with_findings(composed, reader));
     }
     Ok(all)
@@ -412,70 +410,6 @@ fn with_findings(mut composition: Composition, reader: &mut LayerReader<'_>) -> 
     composition
 }
 
-fn compose_release(
-    reader: &mut LayerReader<'_>,
-    state: &State,
-    built: &Built,
-    release: &Object,
-) -> Result<Composition, ReadError> {
-    let spec = |field: &str| release.tree.nonempty_text(&["spec", field]);
-    let target = spec("targetNamespace");
-    let name = match (spec("releaseName"), target) {
-        (Some(name), _) => name.to_owned(),
-        (None, Some(namespace)) => format!("{namespace}-{}", release.name()),
-        (None, None) => release.name().to_owned(),
-    };
-    let mut composition = Composition {
-        namespace: target.unwrap_or(release.namespace()).to_owned(),
-        helm_release: Some(release.name().to_owned()),
-        post_renderers: release.tree.items(&["spec", "postRenderers"]).to_vec(),
-        ..Composition::empty(shorten(name), release.tree.place)
-    };
-    release::compose(reader, state, built, release, &mut composition)?;
-    let mut missing = composition.missing.iter();
-    if missing.any(|missing| missing.kind != "HelmChart") {
-        reader.findings.extend(built.unknown.iter().cloned());
-    }
-    Ok(composition)
-}
-
-/// A release's name as helm-controller shortens one that is longer than Helm accepts
-/// (<https://pkg.go.dev/github.com/fluxcd/helm-controller/internal/release#ShortenName>).
-fn shorten(name: String) -> String {
-    /// In bytes: of Helm's names, and of the two parts.
-    const LONGEST: usize = 53;
-    const KEPT: usize = 40;
-    const DIGITS: usize = 12;
-    match name.get(..KEPT) {
-        Some(kept) if name.len() > LONGEST => {
-            format!(
-                "{kept}-{}",
-                &HEXLOWER.encode(&sha256(name.as_bytes()))[..DIGITS]
-            )
-        }
-        _ => name,
-    }
-}
-
-fn compose_application(
-    reader: &mut LayerReader<'_>,
-    state: &State,
-    application: &Object,
-    source: &Node,
-) -> Result<Composition, ReadError> {
-    let of_source = |field: &str| source.nonempty_text(&["helm", field]);
-    let destination = || application.tree.text(&["spec", "destination", "namespace"]);
-    let name = of_source("releaseName").unwrap_or(application.name());
-    let namespace = of_source("namespace").or_else(destination);
-    let mut composition = Composition {
-        namespace: namespace.unwrap_or_default().to_owned(),
-        deployer: Deployer::ArgoCd,
-        ..Composition::empty(name.to_owned(), application.tree.place)
-    };
-    application::compose(reader, state, application, source, &mut composition)?;
-    Ok(composition)
-}
-
 /// The objects of a folder with a kustomization, of a folder of plain files, or of one file; none if there are none.
 pub(super) fn build(reader: &mut LayerReader<'_>, path: &Path) -> Result<Option<Built>, ReadError> {
     if let Some(built) = kustomization::build(reader, path)? {
@@ -506,9 +440,7 @@ pub(super) fn build(reader: &mut LayerReader<'_>, path: &Path) -> Result<Option<
         let documents = reader.objects(file)?.unwrap_or_default();
         let has = |document: &Node, key| document.get_path(&[key]).is_some();
         let is_object = |one: &&Node| has(one, "apiVersion") && has(one, "kind");
-        for document in documents.iter().filter(is_object) {
-            kustomization::add(reader, &mut objects, document);
-        }
+        kustomization::add(reader, &mut objects, documents.iter().filter(is_object));
     }
     Ok((!objects.is_empty()).then(|| Built {
         objects,
@@ -519,19 +451,4 @@ pub(super) fn build(reader: &mut LayerReader<'_>, path: &Path) -> Result<Option<
 pub(super) fn is_manifest(file: &Path) -> bool {
     file.extension()
         .is_some_and(|extension| extension == "yaml" || extension == "yml")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::shorten;
-
-    #[test]
-    fn a_name_is_as_long_as_helm_accepts() {
-        let fits = "a".repeat(53);
-        assert_eq!(shorten(fits.clone()), fits);
-        let short = shorten("a".repeat(54));
-        assert_eq!(short.len(), 53);
-        // `printf 'a%.0s' {1..54} | sha256sum`
-        assert_eq!(short, format!("{}-a3f01b693925", "a".repeat(40)));
-    }
 }

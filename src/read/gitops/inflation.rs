@@ -236,7 +236,7 @@ fn join_inline(
             return Err(reader.refusal(message, item.place));
         }
     };
-    joined.map_err(|error| reader.refusal(error.message, error.place))
+    joined.map_err(|error| reader.refuse(error))
 }
 
 /// The objects of a chart with these values.

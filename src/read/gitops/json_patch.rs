@@ -6,7 +6,7 @@ use std::sync::Arc;
 use yaml_tree::value::{Entry, Node, Value};
 
 use super::depth::check_extent;
-use super::strategic::PatchError;
+use super::reader::PlacedError;
 
 /// The most keys of a path: patches must not build a tree that is too deep to be walked.
 pub(super) const DEEPEST: usize = 100;
@@ -26,12 +26,10 @@ pub(in crate::read) fn apply(
     tree: &mut Node,
     operations: &[Node],
     dialect: Dialect,
-) -> Result<(), PatchError> {
+) -> Result<(), PlacedError> {
     for operation in operations {
-        apply_one(tree, operation, dialect).map_err(|message| PatchError {
-            place: operation
-                .get_path(&["path"])
-                .map_or(operation.place, |path| path.place),
+        apply_one(tree, operation, dialect).map_err(|message| PlacedError {
+            place: operation.place_at(&["path"]),
             message,
         })?;
     }

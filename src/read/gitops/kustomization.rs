@@ -69,7 +69,7 @@ pub(super) fn build_of(
     let (mut objects, configuration) = (made.objects, made.configuration);
     names::finish(&mut objects, &configuration.references);
     let resolved = vars::resolve(&made.vars, &mut objects, &configuration);
-    resolved.map_err(|error| reader.refusal(error.message, error.place))?;
+    resolved.map_err(|error| reader.refuse(error))?;
     let is_local = |object: &Object| {
         let mark = object.metadata("annotations", "config.kubernetes.io/local-config");
         mark.is_some_and(|mark| mark != "false")
@@ -215,9 +215,8 @@ impl<'b, 'r> Build<'b, 'r> {
         kustomization: &Node,
         objects: &mut Vec<Object>,
     ) -> Result<(), ReadError> {
-        for document in inflation::inflate_all(self.reader, folder, kustomization)? {
-            add(self.reader, objects, &document);
-        }
+        let made = inflation::inflate_all(self.reader, folder, kustomization)?;
+        add(self.reader, objects, &made);
         let own = inflation::own_inflations(self.reader, folder, kustomization);
         self.built.inflations.extend(own);
         Ok(())
@@ -264,9 +263,8 @@ impl<'b, 'r> Build<'b, 'r> {
         for item in items {
             let text = self.reader.path_text(item)?;
             if text.contains('\n') {
-                for document in self.reader.inline(text, item.place)? {
-                    add(self.reader, &mut made.objects, &document);
-                }
+                let documents = self.reader.inline(text, item.place)?;
+                add(self.reader, &mut made.objects, &documents);
             } else {
                 self.path(folder, item)?;
                 self.resource(folder, item, &mut made)?;
@@ -322,9 +320,7 @@ impl<'b, 'r> Build<'b, 'r> {
             return Ok(());
         }
         if let Some(documents) = self.reader.objects(&path)? {
-            for document in documents.iter() {
-                add(self.reader, &mut made.objects, document);
-            }
+            add(self.reader, &mut made.objects, &*documents);
             return Ok(());
         }
         let kustomization = self.kustomization(&path, resource)?;
@@ -412,15 +408,20 @@ impl<'b, 'r> Build<'b, 'r> {
     }
 }
 
-/// Adds a document: an object, or those of a list.
-pub(super) fn add(reader: &LayerReader<'_>, objects: &mut Vec<Object>, document: &Node) {
+/// Adds documents: objects, and those of lists.
+pub(super) fn add<'n>(
+    reader: &LayerReader<'_>,
+    objects: &mut Vec<Object>,
+    documents: impl IntoIterator<Item = &'n Node>,
+) {
     let object = |tree: &Node| {
         let spelled = reader.spell_object(tree);
         let mut object = Object::new(spelled.unwrap_or_else(|| tree.clone()));
         object.spell_marks(|node| reader.spelling(node));
         object
     };
-    objects.extend(unpack_lists(document).iter().map(object));
+    let all = documents.into_iter().flat_map(unpack_lists);
+    objects.extend(all.map(|tree| object(&tree)));
 }
 
 /// The text of a kustomization that looks at an annotation of `buildMetadata`.

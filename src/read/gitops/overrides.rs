@@ -10,6 +10,7 @@ use yaml_tree::merge::{self, Layer, LayerKind};
 use yaml_tree::place::Place;
 use yaml_tree::value::{Entry, Node, Value};
 
+use super::reader::PlacedError;
 use super::set::{self, Style};
 
 /// One source of the user's values.
@@ -37,7 +38,7 @@ pub(super) enum Override {
 pub(super) fn layers(
     overrides: Vec<Override>,
     inline: Option<Node>,
-) -> Result<Vec<Layer>, (String, Place)> {
+) -> Result<Vec<Layer>, PlacedError> {
     let written = inline.unwrap_or_else(|| Node::from_value(Value::empty_map()));
     let mut inline = written.clone();
     let mut result = Node::from_value(Value::empty_map());
@@ -51,13 +52,13 @@ pub(super) fn layers(
             Override::Set { text, style, place } => {
                 let before = result.clone();
                 result = merge::merge(&before, &inline);
-                for assignment in
-                    set::parse(&text, style, place).map_err(|message| (message, place))?
+                for assignment in set::parse(&text, style, place)
+                    .map_err(|message| PlacedError { place, message })?
                 {
                     let is_inline_too = holds_too(&assignment.path, &before, &inline);
                     let put = |tree: &mut Node| {
                         set::assign(tree, &assignment.path, &assignment.value)
-                            .map_err(|message| (message, place))
+                            .map_err(|message| PlacedError { place, message })
                     };
                     put(&mut result)?;
                     if is_inline_too {

@@ -6,15 +6,14 @@ use serde::de::IgnoredAny;
 
 use capi::secrets;
 use yaml_tree::json::scalar_text;
-use yaml_tree::place::Place;
 use yaml_tree::value::{Node, Value};
 
 use super::files::resolve_path;
 use super::json_patch::{self, Dialect};
 use super::object::Object;
-use super::reader::LayerReader;
+use super::reader::{LayerReader, PlacedError};
 use super::selector::Selector;
-use super::strategic::{self, PatchError};
+use super::strategic;
 use crate::read::error::ReadError;
 
 /// Merges patches, which are files or texts, each into the object that it names.
@@ -106,7 +105,7 @@ fn json_patched(
     reader: &LayerReader<'_>,
     object: &mut Object,
     operations: &[Node],
-) -> Result<(), PatchError> {
+) -> Result<(), PlacedError> {
     let path = ["metadata", "annotations"];
     let annotations = object.tree.get_path(&path);
     let has_none = annotations.is_none();
@@ -258,11 +257,9 @@ fn restore(object: &mut Object, mut merged: Node, allowed: Allowed) {
     }
 }
 
-fn refusal(reader: &LayerReader<'_>, error: PatchError, patch: &Node) -> ReadError {
-    let place: Place = if error.place.is_known() {
-        error.place
-    } else {
-        patch.place
-    };
-    reader.refusal(error.message, place)
+fn refusal(reader: &LayerReader<'_>, mut error: PlacedError, patch: &Node) -> ReadError {
+    if !error.place.is_known() {
+        error.place = patch.place;
+    }
+    reader.refuse(error)
 }

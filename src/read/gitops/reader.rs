@@ -29,6 +29,13 @@ use super::{FAILED, Options, RunTime, UNSUPPORTED};
 use crate::read::error::ReadError;
 use crate::read::tables::{Table, find_fault};
 
+/// What is wrong, and where.
+#[derive(Debug, PartialEq, Eq)]
+pub(in crate::read) struct PlacedError {
+    pub(super) place: Place,
+    pub(in crate::read) message: String,
+}
+
 /// Files that were read, by path.
 pub(super) type Loads = BTreeMap<PathBuf, Load>;
 
@@ -400,6 +407,11 @@ impl<'r> LayerReader<'r> {
     /// The error for what Flux or kustomize would refuse, at a place.
     pub(super) fn refusal(&self, message: impl Into<String>, place: Place) -> ReadError {
         self.finding(FAILED, message, place).into()
+    }
+
+    /// The same, where the place is known with what is wrong.
+    pub(super) fn refuse(&self, error: PlacedError) -> ReadError {
+        self.refusal(error.message, error.place)
     }
 
     /// The error for what is not carried out here, at a place.

@@ -3,6 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
+use data_encoding::HEXLOWER;
+use oci_artifacts::sha256;
 use yaml_tree::merge::{Layer, LayerKind};
 use yaml_tree::place::Place;
 use yaml_tree::value::{Node, Number, Value};
@@ -22,14 +24,26 @@ use crate::read::error::ReadError;
 /// The default of `valuesKey`.
 const VALUES_KEY: &str = "values.yaml";
 
-/// Composes the values of a HelmRelease and the objects of its build.
+/// The release of a HelmRelease, with its values and the objects of its build.
 pub(super) fn compose(
     reader: &mut LayerReader<'_>,
     state: &State,
     built: &Built,
     release: &Object,
-    composition: &mut Composition,
-) -> Result<(), ReadError> {
+) -> Result<Composition, ReadError> {
+    let spec = |field: &str| release.tree.nonempty_text(&["spec", field]);
+    let target = spec("targetNamespace");
+    let name = match (spec("releaseName"), target) {
+        (Some(name), _) => name.to_owned(),
+        (None, Some(namespace)) => format!("{namespace}-{}", release.name()),
+        (None, None) => release.name().to_owned(),
+    };
+    let composition = Composition {
+        namespace: target.unwrap_or(release.namespace()).to_owned(),
+        helm_release: Some(release.name().to_owned()),
+        post_renderers: release.tree.items(&["spec", "postRenderers"]).to_vec(),
+        ..Composition::empty(shorten(name), release.tree.place)
+    };
     let mut release = Release {
         reader,
         state,
@@ -43,11 +57,35 @@ pub(super) fn compose(
         overrides.extend(release.values_from(item)?);
     }
     let inline = release.inline()?;
-    let user = overrides::layers(overrides, inline)
-        .map_err(|(message, place)| release.reader.refusal(message, place))?;
-    layers.extend(user);
+    let user = overrides::layers(overrides, inline);
+    layers.extend(user.map_err(|error| release.reader.refuse(error))?);
     release.composition.layers = layers;
-    Ok(())
+    let mut missing = release.composition.missing.iter();
+    if missing.any(|missing| missing.kind != "HelmChart") {
+        release
+            .reader
+            .findings
+            .extend(built.unknown.iter().cloned());
+    }
+    Ok(release.composition)
+}
+
+/// A release's name as helm-controller shortens one that is longer than Helm accepts
+/// (<https://pkg.go.dev/github.com/fluxcd/helm-controller/internal/release#ShortenName>).
+fn shorten(name: String) -> String {
+    /// In bytes: of Helm's names, and of the two parts.
+    const LONGEST: usize = 53;
+    const KEPT: usize = 40;
+    const DIGITS: usize = 12;
+    match name.get(..KEPT) {
+        Some(kept) if name.len() > LONGEST => {
+            format!(
+                "{kept}-{}",
+                &HEXLOWER.encode(&sha256(name.as_bytes()))[..DIGITS]
+            )
+        }
+        _ => name,
+    }
 }
 
 struct Release<'c, 'r> {
@@ -55,7 +93,7 @@ struct Release<'c, 'r> {
     state: &'c State,
     built: &'c Built,
     release: &'c Object,
-    composition: &'c mut Composition,
+    composition: Composition,
 }
 
 impl Release<'_, '_> {
@@ -91,9 +129,7 @@ impl Release<'_, '_> {
         } else {
             VALUES_KEY.to_owned()
         };
-        let chart_place = spec
-            .get_path(&["chart"])
-            .map_or(spec.place, |node| node.place);
+        let chart_place = spec.place_at(&["chart"]);
         let is_default = files.is_empty();
         if is_default {
             files.push((&default, chart_place));
@@ -151,9 +187,7 @@ impl Release<'_, '_> {
         let kind = item.text(&["kind"]).unwrap_or_default();
         let name = item.text(&["name"]).unwrap_or_default();
         let key = item.nonempty_text(&["valuesKey"]).unwrap_or(VALUES_KEY);
-        let name_place = item
-            .get_path(&["name"])
-            .map_or(item.place, |node| node.place);
+        let name_place = item.place_at(&["name"]);
         if !matches!(kind, "ConfigMap" | "Secret") {
             let message =
                 format!("`valuesFrom` takes a ConfigMap or a Secret, and this is `{kind}`");
@@ -342,5 +376,20 @@ pub(super) fn floating(node: &Node) -> Node {
             Node::new(Value::Number(Number::Float(number as f64)), node.place)
         }
         _ => node.map_children(&mut floating),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shorten;
+
+    #[test]
+    fn a_name_is_as_long_as_helm_accepts() {
+        let fits = "a".repeat(53);
+        assert_eq!(shorten(fits.clone()), fits);
+        let short = shorten("a".repeat(54));
+        assert_eq!(short.len(), 53);
+        // `printf 'a%.0s' {1..54} | sha256sum`
+        assert_eq!(short, format!("{}-a3f01b693925", "a".repeat(40)));
     }
 }

@@ -3,19 +3,10 @@
 //! Lists of objects that a CustomResourceDefinition defines, and those of ConfigMaps and Secrets, do not merge by key, so no schema is needed
 //! (<https://github.com/kubernetes-sigs/kustomize/blob/master/examples/inlinePatch.md>).
 
-use yaml_tree::place::Place;
 use yaml_tree::value::{Entry, Map, Node, Value};
 
 use super::object::Object;
-use super::reader::LayerReader;
-
-/// Why a patch does not apply.
-#[derive(Debug, PartialEq, Eq)]
-pub(in crate::read) struct PatchError {
-    /// The value in the patch.
-    pub(super) place: Place,
-    pub(in crate::read) message: String,
-}
+use super::reader::{LayerReader, PlacedError};
 
 /// What is known of the quotes around an object's texts.
 #[derive(Clone, Copy)]
@@ -39,7 +30,7 @@ pub(super) fn apply(
     object: &Object,
     patch: &Node,
     reader: &LayerReader<'_>,
-) -> Result<Option<Node>, PatchError> {
+) -> Result<Option<Node>, PlacedError> {
     let quotes = Some(Quotes {
         reader,
         is_requoted: object.is_requoted,
@@ -53,7 +44,7 @@ pub(super) fn apply(
 }
 
 /// Values with others over them. Of their quotes none stays.
-pub(super) fn join(below: &Node, values: &Node) -> Result<Node, PatchError> {
+pub(super) fn join(below: &Node, values: &Node) -> Result<Node, PlacedError> {
     let joined = merge(Some(below), Some(values), None)?;
     Ok(joined.unwrap_or_else(|| Node::from_value(Value::empty_map())))
 }
@@ -62,7 +53,7 @@ fn merge(
     below: Option<&Node>,
     patch: Option<&Node>,
     quotes: Option<Quotes<'_>>,
-) -> Result<Option<Node>, PatchError> {
+) -> Result<Option<Node>, PlacedError> {
     let Some(patch) = patch else {
         return Ok(below.and_then(drop_empty_keys));
     };
@@ -93,7 +84,7 @@ fn merge(
     Ok(Some(Node::new(map, patch.place)))
 }
 
-fn maps(lower: Option<&Map>, upper: &Map, quotes: Option<Quotes<'_>>) -> Result<Map, PatchError> {
+fn maps(lower: Option<&Map>, upper: &Map, quotes: Option<Quotes<'_>>) -> Result<Map, PlacedError> {
     let empty = Map::default();
     let lower = lower.unwrap_or(&empty);
     let mut entries = Vec::with_capacity(lower.len() + upper.len());
@@ -139,7 +130,7 @@ enum Directive {
     Delete,
 }
 
-fn directive(patch: &Map) -> Result<Directive, PatchError> {
+fn directive(patch: &Map) -> Result<Directive, PlacedError> {
     let Some(node) = patch.get(DIRECTIVE) else {
         return Ok(Directive::Merge);
     };
@@ -147,14 +138,14 @@ fn directive(patch: &Map) -> Result<Directive, PatchError> {
         Some("merge") => Ok(Directive::Merge),
         Some("replace") => Ok(Directive::Replace),
         Some("delete") => Ok(Directive::Delete),
-        _ => Err(PatchError {
+        _ => Err(PlacedError {
             place: node.place,
             message: "`$patch` is `merge`, `replace` or `delete`".to_owned(),
         }),
     }
 }
 
-fn check_kinds(node: &Node, patch: &Node) -> Result<(), PatchError> {
+fn check_kinds(node: &Node, patch: &Node) -> Result<(), PlacedError> {
     let shape = |value: &Value| match value {
         Value::Map(_) => 0,
         Value::List(_) => 1,
@@ -163,7 +154,7 @@ fn check_kinds(node: &Node, patch: &Node) -> Result<(), PatchError> {
     if shape(&node.value) == shape(&patch.value) {
         return Ok(());
     }
-    Err(PatchError {
+    Err(PlacedError {
         place: patch.place,
         message: format!(
             "the patch has {} where the object has {}",

@@ -553,9 +553,7 @@ impl Left {
             }
             // What is no YAML is reported where manifests are read.
             if let Ok(Some(documents)) = catch_finding(reader.objects(&path))? {
-                for document in documents.iter() {
-                    kustomization::add(reader, &mut objects, document);
-                }
+                kustomization::add(reader, &mut objects, &*documents);
                 parts.insert(path);
             }
         }

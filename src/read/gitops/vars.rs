@@ -9,6 +9,7 @@ use yaml_tree::value::{Node, Value};
 
 use super::configuration::{Configuration, Missing};
 use super::object::Object;
+use super::reader::PlacedError;
 
 /// A variable, whose value an object has.
 pub(super) struct Var {
@@ -106,8 +107,8 @@ pub(super) fn resolve(
     vars: &[Var],
     objects: &mut [Object],
     configuration: &Configuration,
-) -> Result<(), VarError> {
-    let at = |place: Place| move |message: String| VarError { message, place };
+) -> Result<(), PlacedError> {
+    let at = |place: Place| move |message: String| PlacedError { place, message };
     let mut values = BTreeMap::new();
     for var in vars {
         let value = var.value(objects).map_err(at(var.place))?;
@@ -123,12 +124,6 @@ pub(super) fn resolve(
         }
     }
     Ok(())
-}
-
-/// Why a variable cannot be filled in.
-pub(super) struct VarError {
-    pub(super) message: String,
-    pub(super) place: Place,
 }
 
 type Values<'v> = BTreeMap<&'v str, Node>;
