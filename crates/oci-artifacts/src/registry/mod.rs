@@ -35,8 +35,10 @@ use std::future::Future;
 use std::io::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use tokio::runtime::{Builder, Runtime};
+use tokio::time::{Instant, timeout_at};
 
 use crate::{Descriptor, Digest, Failure, FailureKind, Manifest, Reference, SCHEME, Store};
 
@@ -105,13 +107,7 @@ impl Registries {
         F: Future<Output = Result<R, RegistryError>> + Send,
     {
         let Some(runtime) = self.runtime() else {
-            let none = |_| {
-                Err(RegistryError::new(
-                    FailureKind::Unreachable,
-                    "the system provides no threads",
-                ))
-            };
-            return items.into_iter().map(none).collect();
+            return items.into_iter().map(|_| Err(no_threads())).collect();
         };
         let options = BatchOptions {
             batch: self.next_batch(),
@@ -122,6 +118,26 @@ impl Registries {
         let sessions = Arc::clone(&self.sessions);
         let each = move |item, context| each(Arc::clone(&sessions), item, context);
         runtime.block_on(batch::run(items, options, each))
+    }
+
+    /// Runs one request, which has to end in time.
+    fn run_one<R>(
+        &self,
+        limit: Duration,
+        request: impl AsyncFnOnce(Context) -> Result<R, RegistryError>,
+    ) -> Result<R, RegistryError> {
+        let runtime = self.runtime().ok_or_else(no_threads)?;
+        runtime.block_on(async {
+            let context = Context {
+                batch: self.next_batch(),
+                deadline: Instant::now() + limit,
+            };
+            let answer = timeout_at(context.deadline, request(context)).await;
+            answer.unwrap_or_else(|_| {
+                let message = format!("it was not sent within {limit:?}");
+                Err(RegistryError::new(FailureKind::Unreachable, message))
+            })
+        })
     }
 
     fn runtime(&self) -> Option<&Runtime> {
@@ -272,6 +288,10 @@ impl Store for Registries {
         let answer = answer.unwrap_or_else(|| Ok(Vec::new()));
         answer.map_err(|error| error.failure(&format!("{SCHEME}{}", of.registry)))
     }
+}
+
+fn no_threads() -> RegistryError {
+    RegistryError::new(FailureKind::Unreachable, "the system provides no threads")
 }
 
 /// Adds what to do about an answer of 404.

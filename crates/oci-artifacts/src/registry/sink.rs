@@ -4,15 +4,12 @@ use std::io::Write;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::time::{Instant, timeout_at};
-
 use crate::{Artifact, Blob, Descriptor, Failure, FailureKind, Put, Reference, Sink, Target};
 
-use super::error::RegistryError;
 use super::meter::Meter;
 use super::options::Limits;
 use super::repository::Repository;
-use super::session::{Context, Sessions};
+use super::session::Sessions;
 use super::{Registries, copy, document, for_reference, push};
 
 /// The lowest transfer rate that is waited for, in bytes per second.
@@ -89,21 +86,9 @@ impl Registries {
     /// parts of the address that may be secret.
     pub fn download(&self, address: &str, into: &mut (dyn Write + Send)) -> Result<(), Failure> {
         let shown = document::display_url(address);
-        let Some(runtime) = self.runtime() else {
-            let message = "the system provides no threads";
-            return Err(Failure::new(shown, FailureKind::Unreachable, message));
-        };
-        let limit = self.options.limits.batch;
-        let downloaded = async {
-            let context = Context {
-                batch: self.next_batch(),
-                deadline: Instant::now() + limit,
-            };
-            let file = document::file(&self.sessions, address, context, into);
-            let file = timeout_at(context.deadline, file).await;
-            file.unwrap_or_else(|_| Err(too_slow(limit)))
-        };
-        let downloaded = runtime.block_on(downloaded);
+        let downloaded = self.run_one(self.options.limits.batch, async |context| {
+            document::file(&self.sessions, address, context, into).await
+        });
         downloaded.map_err(|error| error.failure(&shown))
     }
 
@@ -114,27 +99,12 @@ impl Registries {
         blob: &Descriptor,
         into: &mut (dyn Write + Send),
     ) -> Result<(), Failure> {
-        let Some(runtime) = self.runtime() else {
-            let message = "the system provides no threads";
-            return Err(Failure::new(of, FailureKind::Unreachable, message));
-        };
         let limits = with_time_to_transfer(&self.options.limits, std::iter::once(blob.size));
-        let copied = async {
-            let context = Context {
-                batch: self.next_batch(),
-                deadline: Instant::now() + limits.request,
-            };
-            let meter = Meter::new(self.options.progress.clone(), blob.size);
+        let meter = Meter::new(self.options.progress.clone(), blob.size);
+        let copied = self.run_one(limits.request, async |context| {
             let repository = Repository::for_pull(&self.sessions, of, context);
-            let copied = copy::blob(&repository, blob, into, &meter);
-            let copied = timeout_at(context.deadline, copied).await;
-            copied.unwrap_or_else(|_| Err(too_slow(limits.request)))
-        };
-        for_reference(runtime.block_on(copied), of)
+            copy::blob(&repository, blob, into, &meter).await
+        });
+        for_reference(copied, of)
     }
-}
-
-fn too_slow(limit: Duration) -> RegistryError {
-    let message = format!("it was not sent within {limit:?}");
-    RegistryError::new(FailureKind::Unreachable, message)
 }
