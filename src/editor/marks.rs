@@ -91,6 +91,7 @@ pub(super) struct Index {
 }
 
 /// Collects marks while clusters are checked in parallel.
+#[derive(Default)]
 pub(super) struct Gatherer {
     /// The places of images that are known already: clusters share catalogs.
     images: Mutex<HashSet<(Arc<str>, u32)>>,
@@ -99,14 +100,6 @@ pub(super) struct Gatherer {
 }
 
 impl Gatherer {
-    /// Nothing yet.
-    pub(super) fn new() -> Self {
-        Self {
-            images: Mutex::default(),
-            last: Mutex::default(),
-        }
-    }
-
     /// The marks of one cluster.
     pub(super) fn cluster(&self, view: &ClusterView) -> ClusterMarks {
         let mut found = ClusterMarks {

@@ -152,7 +152,7 @@ impl Checker {
             let broken = invalid_documents(&judged, texts);
             first(problems(&join_findings(judged, known, &broken)));
         }
-        let gatherer = Gatherer::new();
+        let gatherer = Gatherer::default();
         let mut found = fleet.check(|view, _, _| Ok(gatherer.cluster(view)))?;
         if location.file.is_some() {
             found.require_pools(&fleet);
