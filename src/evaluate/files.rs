@@ -119,10 +119,7 @@ impl Object for Files {
             "AsConfig" | "AsSecrets" => &[],
             _ => return None,
         };
-        Some(Signature {
-            parameters,
-            rest: None,
-        })
+        Some(Signature::new(parameters))
     }
 
     fn call(&self, name: &str, arguments: &[Value]) -> Result<Value, Error> {

@@ -55,10 +55,7 @@ const ONE_OR_MORE: Signature = Signature {
     rest: Some(Type::Any),
 };
 
-const TEXT_AND_DOT: Signature = Signature {
-    parameters: &[Type::String, Type::Any],
-    rest: None,
-};
+const TEXT_AND_DOT: Signature = Signature::new(&[Type::String, Type::Any]);
 
 /// An empty map, which is also Helm's result without a cluster.
 fn lookup(call: &mut Call<'_>) -> Result<Value, Error> {

@@ -33,10 +33,7 @@ impl Function {
     ) -> Self {
         Self {
             name,
-            signature: Signature {
-                parameters,
-                rest: None,
-            },
+            signature: Signature::new(parameters),
             body: Body::Plain(call),
             labels: Labels::Refused,
         }
@@ -49,15 +46,9 @@ impl Function {
         rest: Type,
         call: fn(&mut Call<'_>) -> Result<Value, Error>,
     ) -> Self {
-        Self {
-            name,
-            signature: Signature {
-                parameters,
-                rest: Some(rest),
-            },
-            body: Body::Plain(call),
-            labels: Labels::Refused,
-        }
+        let mut function = Self::new(name, parameters, call);
+        function.signature.rest = Some(rest);
+        function
     }
 }
 

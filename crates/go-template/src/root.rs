@@ -485,10 +485,7 @@ impl Object for KubeVersion {
     fn method(&self, name: &str) -> Option<Signature> {
         ["String", "GitVersion"]
             .contains(&name)
-            .then_some(Signature {
-                parameters: &[],
-                rest: None,
-            })
+            .then_some(Signature::new(&[]))
     }
 
     fn call(&self, _name: &str, _arguments: &[Value]) -> Result<Value, Error> {
@@ -539,10 +536,7 @@ impl Object for ApiVersions {
     }
 
     fn method(&self, name: &str) -> Option<Signature> {
-        (name == "Has").then_some(Signature {
-            parameters: &[Type::String],
-            rest: None,
-        })
+        (name == "Has").then_some(Signature::new(&[Type::String]))
     }
 
     fn call(&self, _name: &str, arguments: &[Value]) -> Result<Value, Error> {

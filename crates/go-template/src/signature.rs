@@ -10,6 +10,14 @@ pub struct Signature {
 }
 
 impl Signature {
+    /// Of a function that takes these arguments and no further ones.
+    pub const fn new(parameters: &'static [Type]) -> Self {
+        Self {
+            parameters,
+            rest: None,
+        }
+    }
+
     /// The type of the argument at this index.
     pub(super) fn parameter(&self, index: usize) -> Option<Type> {
         self.parameters.get(index).copied().or(self.rest)

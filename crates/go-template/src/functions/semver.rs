@@ -113,10 +113,7 @@ impl Object for VersionObject {
             "SetPrerelease" | "SetMetadata" => &[Type::String],
             _ => return None,
         };
-        Some(Signature {
-            parameters,
-            rest: None,
-        })
+        Some(Signature::new(parameters))
     }
 
     fn call(&self, name: &str, arguments: &[Value]) -> Result<Value, Error> {
