@@ -181,10 +181,8 @@ impl ManifestObject {
 
     /// The cluster that it belongs to, by its field or its label.
     pub fn cluster_name(&self) -> Option<&str> {
-        let field = self.node.get_path(&["spec", "clusterName"]);
-        let field = field.and_then(|node| node.value.as_str());
-        let name = field.or_else(|| self.label(CLUSTER_LABEL))?;
-        Some(name)
+        let field = self.node.text(&["spec", "clusterName"]);
+        field.or_else(|| Some(self.label(CLUSTER_LABEL)?))
     }
 
     /// Whether it is another object of Cluster API that names its cluster, and that no other object need refer to. A label alone says

@@ -108,20 +108,21 @@ impl<'a> Walk<'a, '_> {
 
     fn reference(&self, node: &'a Node) -> Option<Reference<'a>> {
         let is_of_secret = matches!(self.steps.last(), Some(Step::Key(key)) if key == SECRET);
-        let kind = text(node, "kind").or_else(|| is_of_secret.then_some("Secret"))?;
+        let text = |key| node.text(&[key]);
+        let kind = text("kind").or_else(|| is_of_secret.then_some("Secret"))?;
         let name = node.get_path(&["name"])?;
         name.value.as_str()?;
         let steps = self.steps.iter().cloned().chain([Step::from("name")]);
         // Kustomize's patch targets and Argo CD's selectors write `group`.
-        let group = text(node, "apiGroup").or_else(|| text(node, "group"));
+        let group = text("apiGroup").or_else(|| text("group"));
         let of_version = |version: &'a str| version.split_once('/').map_or("", |(group, _)| group);
         Some(Reference {
             from: self.from,
             steps: steps.collect(),
             name,
             kind,
-            group: group.or_else(|| text(node, "apiVersion").map(of_version)),
-            namespace: text(node, "namespace").unwrap_or(&self.object.namespace),
+            group: group.or_else(|| text("apiVersion").map(of_version)),
+            namespace: text("namespace").unwrap_or(&self.object.namespace),
             to: None,
         })
     }
@@ -140,9 +141,4 @@ fn patch_target(object: &ManifestObject, from: usize) -> Option<Reference<'_>> {
         namespace: &object.namespace,
         to: None,
     })
-}
-
-fn text<'n>(node: &'n Node, key: &str) -> Option<&'n str> {
-    let text = node.get_path(&[key])?.value.as_str()?;
-    Some(text)
 }

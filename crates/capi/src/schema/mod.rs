@@ -134,7 +134,7 @@ impl Schemas {
 
     /// The problems of an object; none for an undefined kind.
     pub fn check(&self, object: &Node) -> Vec<Problem> {
-        let text = |key| object.get_path(&[key]).and_then(|node| node.value.as_str());
+        let text = |key| object.text(&[key]);
         let (Some(api_version), Some(kind)) = (text("apiVersion"), text("kind")) else {
             return Vec::new();
         };
@@ -198,14 +198,12 @@ impl Definition {
             .iter()
             .filter(served)
             .map(|version| {
-                let name = version
-                    .get_path(&["name"])
-                    .and_then(|node| node.value.as_str());
+                let name = version.text(&["name"]);
                 let schema = version.get_path(&["schema", "openAPIV3Schema"]);
                 let (Some(name), Some(schema)) = (name, schema) else {
                     return Err("a version has no name or no schema".to_owned());
                 };
-                Ok((Arc::clone(name), compile::root(schema)?))
+                Ok((Arc::from(name), compile::root(schema)?))
             })
             .collect()
     }

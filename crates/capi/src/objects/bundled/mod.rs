@@ -268,9 +268,6 @@ impl Gathering<'_> {
             self.fault(node.place, message);
             return;
         }
-        let named = node
-            .get_path(&["metadata", "name"])
-            .map_or(node.place, |named| named.place);
         self.found.objects.push(Bundled {
             file: self.file,
             document: self.document.clone(),
@@ -281,7 +278,7 @@ impl Gathering<'_> {
             kind,
             namespace: text(&["metadata", "namespace"]),
             name,
-            named: self.range(named),
+            named: self.range(node.place_at(&["metadata", "name"])),
         });
     }
 
