@@ -81,33 +81,51 @@ impl<'t> Patches<'t> {
             builtin: builtin(reader, topology),
         };
         let set = topology.node.get_path(&["variables"]);
-        patches.variables = patches.read_variables(reader, set, true);
+        let variables = patches.with_reader(reader).read_variables(set, true);
+        patches.variables = variables;
         patches
     }
 
+    pub(super) fn with_reader<'p, 'g, 'a>(
+        &'p self,
+        reader: &'p mut PoolReader<'g, 'a>,
+    ) -> Patching<'p, 'g, 'a> {
+        Patching {
+            patches: self,
+            reader,
+        }
+    }
+}
+
+/// Applies patches for what reads a Cluster.
+pub(super) struct Patching<'p, 'g, 'a> {
+    patches: &'p Patches<'p>,
+    reader: &'p mut PoolReader<'g, 'a>,
+}
+
+impl Patching<'_, '_, '_> {
     /// The machine template of that index after the patches; none if they do not change it. `reference` is the class's to it.
     pub(super) fn apply(
-        &self,
-        reader: &mut PoolReader<'_, '_>,
+        &mut self,
         template: usize,
         reference: &Node,
         machines: Machines<'_>,
     ) -> Result<Option<Node>, Unknown> {
-        let object = &reader.graph.objects[template];
+        let object = &self.reader.graph.objects[template];
         let Some(fields) = image_fields(&object.kind) else {
             return Ok(None);
         };
         let mut changed: Option<(Node, Node)> = None;
         // Whether something is not as the patches make it.
         let mut is_partial = false;
-        for patch in self.class.node.items(&["spec", "patches"]) {
+        for patch in self.patches.class.node.items(&["spec", "patches"]) {
             let external = |key: &&str| patch.get_path(&["external", key]).is_some();
             if CHANGING_EXTENSIONS.iter().any(external) {
                 return Err(Unknown::Extension);
             }
             let mut operations = Vec::new();
             for definition in patch.items(&["definitions"]) {
-                if self.selects(reader, definition, reference, machines)? {
+                if self.selects(definition, reference, machines)? {
                     operations.extend(definition.items(&["jsonPatches"]));
                 }
             }
@@ -115,14 +133,14 @@ impl<'t> Patches<'t> {
                 continue;
             }
             let (node, variables) = changed.get_or_insert_with(|| {
-                let variables = self.machine_variables(reader, machines);
-                (reader.adopt(object, &object.node), variables)
+                let variables = self.machine_variables(machines);
+                (self.reader.adopt(object, &object.node), variables)
             });
             let may_change = |operation: &Node| {
                 let path = operation.text(&["path"]);
                 path.is_none_or(|path| fields.may_change(path))
             };
-            match self.is_enabled(reader, patch, variables) {
+            match self.is_enabled(patch, variables) {
                 Ok(true) => {}
                 Ok(false) => continue,
                 Err(why) => {
@@ -132,7 +150,7 @@ impl<'t> Patches<'t> {
                 }
             }
             for operation in operations {
-                let patch = match self.evaluate(reader, operation, variables) {
+                let patch = match self.evaluate(operation, variables) {
                     Ok(patch) => patch,
                     Err(why) => {
                         is_partial = true;
@@ -143,7 +161,7 @@ impl<'t> Patches<'t> {
                 match apply_json_patch(node, &[patch], Dialect::ClusterApi) {
                     Ok(()) => {}
                     Err(_) if is_partial => return Err(Unknown::ClassPatches),
-                    Err(error) => return Err(self.refuse(reader, operation, &error.message)),
+                    Err(error) => return Err(self.refuse(operation, &error.message)),
                 }
             }
         }
@@ -151,38 +169,35 @@ impl<'t> Patches<'t> {
     }
 
     /// Says that Cluster API refuses a part of the class.
-    fn refuse(&self, reader: &mut PoolReader<'_, '_>, at: &Node, why: &str) -> Unknown {
+    fn refuse(&mut self, at: &Node, why: &str) -> Unknown {
         let message = format!(
             "Cluster API refuses a patch of the ClusterClass `{}`: {why}",
-            self.class.name
+            self.patches.class.name
         );
         let finding = Finding::new(RuleId::CompositionFailed, message)
-            .with_label(self.class.spot(at.place), "")
+            .with_label(self.patches.class.spot(at.place), "")
             .help("fix the patch: as long as it is refused, no Cluster of the class changes");
-        reader.findings.push(finding.unless_set(Level::Warning));
+        self.reader
+            .findings
+            .push(finding.unless_set(Level::Warning));
         Unknown::ClassRefused
     }
 
     /// The variables that the class defines, as they are set or by default.
-    fn read_variables(
-        &self,
-        reader: &mut PoolReader<'_, '_>,
-        set: Option<&Node>,
-        with_defaults: bool,
-    ) -> Variables {
+    fn read_variables(&mut self, set: Option<&Node>, with_defaults: bool) -> Variables {
         let set = set.and_then(|set| set.value.as_list()).unwrap_or_default();
         let mut variables = Variables::new();
-        for definition in self.class.node.items(&["spec", "variables"]) {
+        for definition in self.patches.class.node.items(&["spec", "variables"]) {
             let Some(name) = definition.text(&["name"]) else {
                 continue;
             };
             let schema = definition.get_path(&["schema", "openAPIV3Schema"]);
             let own = set.iter().find(|one| one.text(&["name"]) == Some(name));
             let own = own.and_then(|one| one.get_path(&["value"]));
-            let own = own.map(|value| reader.adopt(self.topology.cluster, value));
+            let own = own.map(|value| self.reader.adopt(self.patches.topology.cluster, value));
             let value = match (own, schema) {
                 (None, _) if !with_defaults => None,
-                (own, Some(schema)) => self.with_default(reader, schema, own),
+                (own, Some(schema)) => self.with_default(schema, own),
                 (own, None) => own,
             };
             variables.extend(value.map(|value| (name.into(), value)));
@@ -191,26 +206,16 @@ impl<'t> Patches<'t> {
     }
 
     /// A value with the defaults of its schema, as the API server sets them.
-    fn with_default(
-        &self,
-        reader: &mut PoolReader<'_, '_>,
-        schema: &Node,
-        value: Option<Node>,
-    ) -> Option<Node> {
+    fn with_default(&mut self, schema: &Node, value: Option<Node>) -> Option<Node> {
         let default = || schema.get_path(&["default"]);
         let value = match value {
             Some(value) => value,
-            None => reader.adopt(self.class, default()?),
+            None => self.reader.adopt(self.patches.class, default()?),
         };
-        Some(self.with_inner_defaults(reader, schema, value))
+        Some(self.with_inner_defaults(schema, value))
     }
 
-    fn with_inner_defaults(
-        &self,
-        reader: &mut PoolReader<'_, '_>,
-        schema: &Node,
-        mut value: Node,
-    ) -> Node {
+    fn with_inner_defaults(&mut self, schema: &Node, mut value: Node) -> Node {
         match &mut value.value {
             Value::Map(map) => {
                 let map = Arc::make_mut(map);
@@ -222,14 +227,14 @@ impl<'t> Patches<'t> {
                         .collect();
                     for key in keys {
                         let value = map.get(&key).cloned();
-                        if let Some(node) = self.with_default(reader, others, value) {
+                        if let Some(node) = self.with_default(others, value) {
                             map.insert(Entry::holding(key, node));
                         }
                     }
                 }
                 for property in schema.entries(&["properties"]) {
                     let own = map.get(&property.key).cloned();
-                    if let Some(node) = self.with_default(reader, &property.node, own) {
+                    if let Some(node) = self.with_default(&property.node, own) {
                         map.insert(Entry::holding(Arc::clone(&property.key), node));
                     }
                 }
@@ -237,7 +242,7 @@ impl<'t> Patches<'t> {
             Value::List(items) => {
                 if let Some(schema) = schema.get_path(&["items"]) {
                     for item in Arc::make_mut(items) {
-                        *item = self.with_inner_defaults(reader, schema, item.clone());
+                        *item = self.with_inner_defaults(schema, item.clone());
                     }
                 }
             }
@@ -247,27 +252,27 @@ impl<'t> Patches<'t> {
     }
 
     /// The variables for one set of machines, as one map.
-    fn machine_variables(&self, reader: &mut PoolReader<'_, '_>, machines: Machines<'_>) -> Node {
-        let mut variables = self.variables.clone();
+    fn machine_variables(&mut self, machines: Machines<'_>) -> Node {
+        let mut variables = self.patches.variables.clone();
         let overrides = machines
             .node()
             .and_then(|node| node.get_path(&["variables", "overrides"]));
-        variables.extend(self.read_variables(reader, overrides, false));
-        variables.insert("builtin".into(), self.with_machines(reader, machines));
+        variables.extend(self.read_variables(overrides, false));
+        variables.insert("builtin".into(), self.with_machines(machines));
         let entries = variables.into_iter();
         let entries = entries.map(|(name, node)| Entry::holding(name, node));
         Node::from_value(entries.collect::<Map>())
     }
 
     /// Cluster API's built-in variables for one set of machines.
-    fn with_machines(&self, reader: &mut PoolReader<'_, '_>, machines: Machines<'_>) -> Node {
-        let cluster = self.topology.cluster;
-        let mut adopt = |node: Option<&Node>| node.map(|node| reader.adopt(cluster, node));
+    fn with_machines(&mut self, machines: Machines<'_>) -> Node {
+        let cluster = self.patches.topology.cluster;
+        let mut adopt = |node: Option<&Node>| node.map(|node| self.reader.adopt(cluster, node));
         let at_run_time = || Some(Node::from_value(MAYBE_RUN_TIME));
         let name = Some(Node::from_value(RUN_TIME));
         let own = |key: &str| machines.node().and_then(|node| node.get_path(&[key]));
         let of_machines = map([
-            ("version", adopt(self.topology.version)),
+            ("version", adopt(self.patches.topology.version)),
             ("replicas", adopt(own("replicas"))),
             ("class", adopt(own("class"))),
             ("topologyName", adopt(own("name"))),
@@ -282,44 +287,30 @@ impl<'t> Patches<'t> {
             Machines::Workers(list, _) => list.trim_end_matches('s'),
         };
         map([
-            ("cluster", Some(self.builtin.clone())),
+            ("cluster", Some(self.patches.builtin.clone())),
             (key, Some(of_machines)),
         ])
     }
 
-    fn is_enabled(
-        &self,
-        reader: &mut PoolReader<'_, '_>,
-        patch: &Node,
-        variables: &Node,
-    ) -> Result<bool, Unknown> {
+    fn is_enabled(&mut self, patch: &Node, variables: &Node) -> Result<bool, Unknown> {
         let Some(condition) = patch.get_path(&["enabledIf"]) else {
             return Ok(true);
         };
         if condition.value.as_str().is_some_and(|text| text.is_empty()) {
             return Ok(true);
         }
-        let output = self.output(reader, condition, variables)?;
+        let output = self.output(condition, variables)?;
         Ok(output.value == Value::Bool(true))
     }
 
     /// An operation with its value.
-    fn evaluate(
-        &self,
-        reader: &mut PoolReader<'_, '_>,
-        operation: &Node,
-        variables: &Node,
-    ) -> Result<Node, Unknown> {
+    fn evaluate(&mut self, operation: &Node, variables: &Node) -> Result<Node, Unknown> {
         let own = |key: &str| operation.get_path(&[key]);
         let value = match operation.text(&["op"]) {
             Some("remove") => None,
-            Some("add" | "replace") => Some(self.value(reader, operation, variables)?),
+            Some("add" | "replace") => Some(self.value(operation, variables)?),
             _ => {
-                return Err(self.refuse(
-                    reader,
-                    operation,
-                    "it is not `add`, `replace` or `remove`",
-                ));
+                return Err(self.refuse(operation, "it is not `add`, `replace` or `remove`"));
             }
         };
         Ok(map([
@@ -330,35 +321,24 @@ impl<'t> Patches<'t> {
     }
 
     /// The value of an operation.
-    fn value(
-        &self,
-        reader: &mut PoolReader<'_, '_>,
-        operation: &Node,
-        variables: &Node,
-    ) -> Result<Node, Unknown> {
+    fn value(&mut self, operation: &Node, variables: &Node) -> Result<Node, Unknown> {
         let sources = [
             operation.get_path(&["value"]),
             operation.get_path(&["valueFrom", "variable"]),
             operation.get_path(&["valueFrom", "template"]),
         ];
         match sources {
-            [Some(value), None, None] => Ok(reader.adopt(self.class, value)),
-            [None, Some(variable), None] => self.variable(reader, variable, variables),
-            [None, None, Some(template)] => self.output(reader, template, variables),
+            [Some(value), None, None] => Ok(self.reader.adopt(self.patches.class, value)),
+            [None, Some(variable), None] => self.variable(variable, variables),
+            [None, None, Some(template)] => self.output(template, variables),
             _ => Err(self.refuse(
-                reader,
                 operation,
                 "it needs one of `value`, `valueFrom.variable` and `valueFrom.template`",
             )),
         }
     }
 
-    fn variable(
-        &self,
-        reader: &mut PoolReader<'_, '_>,
-        variable: &Node,
-        variables: &Node,
-    ) -> Result<Node, Unknown> {
+    fn variable(&mut self, variable: &Node, variables: &Node) -> Result<Node, Unknown> {
         let path = variable.value.as_str().map_or("", |path| path);
         let steps = yaml_tree::Path::parse_fields(path).and_then(yaml_tree::Path::steps);
         let steps = steps.unwrap_or_default();
@@ -373,20 +353,15 @@ impl<'t> Patches<'t> {
             Some((_, node)) if matches!(node.value, Value::String(_)) && is_run_time(node) => {
                 Err(Unknown::RunTime)
             }
-            _ => Err(self.refuse(reader, variable, "there is no such variable")),
+            _ => Err(self.refuse(variable, "there is no such variable")),
         }
     }
 
     /// The output of a template as YAML, each value with the template's place.
-    fn output(
-        &self,
-        reader: &mut PoolReader<'_, '_>,
-        template: &Node,
-        variables: &Node,
-    ) -> Result<Node, Unknown> {
+    fn output(&mut self, template: &Node, variables: &Node) -> Result<Node, Unknown> {
         let text = template.value.as_str().ok_or(Unknown::ClassPatches)?;
-        let parsed = reader.graph.templates.parse(text);
-        let parsed = parsed.map_err(|why| self.refuse(reader, template, &why))?;
+        let parsed = self.reader.graph.templates.parse(text);
+        let parsed = parsed.map_err(|why| self.refuse(template, &why))?;
         let dot = convert::from_model(&variables.value);
         let budget = Budget::new(Limits::default());
         budget.note_label();
@@ -402,17 +377,16 @@ impl<'t> Patches<'t> {
             return Err(Unknown::Secret);
         }
         let read = yaml_tree::read(&output, FileId(0), Engine::Kubectl);
-        let read = read.map_err(|error| self.refuse(reader, template, &error.message))?;
+        let read = read.map_err(|error| self.refuse(template, &error.message))?;
         let node = read.documents.into_iter().next();
-        let place = reader.place(self.class, template.place);
+        let place = self.reader.place(self.patches.class, template.place);
         let null = || Node::from_value(Value::Null);
         Ok(node.unwrap_or_else(null).with_places(&mut |_| place))
     }
 
     /// Whether a definition selects what a reference of the class leads to, for these machines.
     fn selects(
-        &self,
-        reader: &mut PoolReader<'_, '_>,
+        &mut self,
         definition: &Node,
         reference: &Node,
         machines: Machines<'_>,
@@ -428,7 +402,7 @@ impl<'t> Patches<'t> {
             return Ok(version == of_class);
         }
         let why = format!("its selector means `{version}`, and the class names `{of_class}`");
-        Err(self.refuse(reader, definition, &why))
+        Err(self.refuse(definition, &why))
     }
 }
 

@@ -33,7 +33,7 @@ impl<'a> PoolReader<'_, 'a> {
             self.control_plane_kind(class, cluster);
             cluster.upgrades = self.upgrades(class);
         }
-        let mut patches = class.map(|class| Patches::new(self, class, &topology));
+        let patches = class.map(|class| Patches::new(self, class, &topology));
         let mut unknown = class.and_then(|class| self.graph.objects[class].unknown);
         // Several classes may have a name that a program fills in.
         let is_certain = unknown.is_none() && !is_variable_text(topology.class_name);
@@ -47,7 +47,7 @@ impl<'a> PoolReader<'_, 'a> {
                 &topology,
                 machines,
                 class,
-                (patches.as_mut(), unknown),
+                (patches.as_ref(), unknown),
                 cluster,
             );
         }
@@ -63,7 +63,7 @@ impl<'a> PoolReader<'_, 'a> {
         topology: &Topology<'_>,
         machines: Machines<'_>,
         class: Option<usize>,
-        (patches, unknown): (Option<&mut Patches<'_>>, Option<Unknown>),
+        (patches, unknown): (Option<&Patches<'_>>, Option<Unknown>),
         cluster: &mut Cluster,
     ) {
         let object = topology.cluster;
@@ -121,7 +121,7 @@ impl<'a> PoolReader<'_, 'a> {
     /// The image of a class's template, after the class's patches, and the template if they leave it its own image.
     fn image_after_patches(
         &mut self,
-        patches: &mut Patches<'_>,
+        patches: &Patches<'_>,
         template: Template,
         reference: Option<&Node>,
         machines: Machines<'_>,
@@ -130,7 +130,7 @@ impl<'a> PoolReader<'_, 'a> {
         let (Template::At(index), Some(reference)) = (template, reference) else {
             return (own, None);
         };
-        let patched = match patches.apply(self, index, reference, machines) {
+        let patched = match patches.with_reader(self).apply(index, reference, machines) {
             Ok(None) => return (own, Some(index)),
             Ok(Some(patched)) => self.image(&self.graph.objects[index].kind, &patched, None),
             Err(why) => Err(why).into(),
@@ -186,9 +186,9 @@ impl<'a> PoolReader<'_, 'a> {
                 version: Some(&node),
                 ..*topology
             };
-            let mut patches = Patches::new(self, class, &step);
+            let patches = Patches::new(self, class, &step);
             let reference = self.class_reference(class, machines);
-            let (boots, _) = self.image_after_patches(&mut patches, template, reference, machines);
+            let (boots, _) = self.image_after_patches(&patches, template, reference, machines);
             let image = boots
                 .choice
                 .ok()
