@@ -7,50 +7,45 @@ use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 use oci_artifacts::signature::PublicKey;
-use oci_artifacts::{Address, Digest, Reference};
+use oci_artifacts::{Address, Digest};
 use yaml_tree::suggest::Words;
 
 use crate::files::Files;
-use crate::model::finding::Finding;
 use crate::model::policy::RuleSettings;
 use crate::model::rule::{Level, RuleId};
 use crate::model::signing::{RequiredSignatures, SignatureDemand, TrustedKeys};
 
 use super::files::key_text;
-use super::places::Places;
+use super::places::{PREFIX, Problems};
 use super::project::{
     KeyOptions, Need, NeedWord, PolicyOptions, SignatureDemandOptions, SignatureOptions,
 };
-use super::registries;
 use super::rule_options::RuleOptions;
 
 /// The word for all images that no other prefix covers.
 const ALL: &str = "*";
 
 /// What the project file says of signatures, and where it says it.
-pub(super) struct KeyPolicy<'a> {
+pub(super) struct KeyPolicy<'a, 'p> {
     pub(super) options: &'a PolicyOptions,
     pub(super) files: &'a dyn Files,
-    pub(super) places: &'a Places<'a>,
-    pub(super) findings: &'a mut Vec<Finding>,
+    problems: &'a mut Problems<'p>,
     /// The keys by the texts that name them.
     known: BTreeMap<String, Option<PublicKey>>,
     /// The names of `keys`, once one is misspelled.
     names: OnceCell<Words>,
 }
 
-impl<'a> KeyPolicy<'a> {
+impl<'a, 'p> KeyPolicy<'a, 'p> {
     pub(super) fn new(
         options: &'a PolicyOptions,
         files: &'a dyn Files,
-        places: &'a Places<'a>,
-        findings: &'a mut Vec<Finding>,
+        problems: &'a mut Problems<'p>,
     ) -> Self {
         Self {
             options,
             files,
-            places,
-            findings,
+            problems,
             known: BTreeMap::new(),
             names: OnceCell::new(),
         }
@@ -83,7 +78,9 @@ impl<'a> KeyPolicy<'a> {
                         required.everywhere = self.demand(demand, &path, &required);
                         continue;
                     }
-                    let Some(prefix) = self.prefix(prefix, &path) else {
+                    let Some(prefix) = Address::parse_prefix(prefix) else {
+                        let spot = self.problems.places.spot(&path);
+                        self.problems.refuse_prefix(prefix, spot, PREFIX);
                         continue;
                     };
                     if let Some(demand) = self.demand(demand, &path, &required) {
@@ -93,21 +90,6 @@ impl<'a> KeyPolicy<'a> {
             }
         }
         required
-    }
-
-    fn refuse(&mut self, message: String, path: &[&str], help: &str) {
-        let finding = self.places.finding(message, path);
-        self.findings.push(finding.help(help));
-    }
-
-    /// A prefix below which images have to be signed.
-    fn prefix(&mut self, text: &str, path: &[&str]) -> Option<Reference> {
-        let prefix = Address::parse_prefix(text);
-        if prefix.is_none() {
-            let finding = registries::no_prefix(text, self.places.spot(path));
-            self.findings.push(finding.help(registries::PREFIX));
-        }
-        prefix
     }
 
     fn demand(
@@ -133,7 +115,7 @@ impl<'a> KeyPolicy<'a> {
                 continue;
             };
             let shown = key_name(name);
-            self.refuse(
+            self.problems.refuse(
                 format!("the key `{shown}` {fault}"),
                 path,
                 "remove it from one of the two places",
@@ -148,7 +130,8 @@ impl<'a> KeyPolicy<'a> {
         };
         if count == 0 || !(1..=count).contains(&needed) {
             let message = format!("{needed} of {count} keys can never have signed an image");
-            self.refuse(message, path, "list as many keys as `need` says, or more");
+            self.problems
+                .refuse(message, path, "list as many keys as `need` says, or more");
             return None;
         }
         Some(SignatureDemand::Keys(TrustedKeys::new(trusted, needed)))
@@ -177,7 +160,7 @@ impl<'a> KeyPolicy<'a> {
                 }
             };
             let message = format!("the key `{}` cannot be used: {reason}", key_name(text));
-            self.refuse(message, path, &help);
+            self.problems.refuse(message, path, &help);
         }
         let key = read.ok();
         self.known.insert(text.to_owned(), key.clone());
@@ -197,8 +180,7 @@ impl Demanded {
         &self,
         rules: &RuleOptions,
         path: &[&str],
-        places: &Places<'_>,
-        findings: &mut Vec<Finding>,
+        problems: &mut Problems<'_>,
     ) -> BTreeMap<RuleId, RuleSettings> {
         let mut settings = rules.settings();
         for (rule, settings) in &mut settings {
@@ -210,8 +192,8 @@ impl Demanded {
             let place = path.join(".");
             let message = format!("`{demand}, and `{place}` makes `{rule}` no error");
             let path: Vec<&str> = path.iter().copied().chain([rule.as_str()]).collect();
-            let finding = places.finding(message, &path);
-            findings.push(finding.help("remove that line; a waiver accepts single images"));
+            let help = "remove that line; a waiver accepts single images";
+            problems.refuse(message, &path, help);
         }
         settings
     }

@@ -31,16 +31,6 @@ impl Places<'_> {
         Finding::new(RuleId::ProjectFile, message).with_label(self.spot(path), "")
     }
 
-    /// A finding about the item of the list there.
-    pub(super) fn item_finding(
-        &self,
-        message: impl Into<String>,
-        path: &[&str],
-        index: usize,
-    ) -> Finding {
-        Finding::new(RuleId::ProjectFile, message).with_label(self.item(path, index), "")
-    }
-
     /// The place of a word in the file, quoted or not: for names that no path leads to.
     pub(super) fn word(&self, word: &str) -> Option<Spot> {
         let source = self.source?;
@@ -67,11 +57,47 @@ impl Places<'_> {
     }
 }
 
-/// A finding about a pattern that cannot be read.
-pub(super) fn bad_pattern(text: &str, why: &str) -> Finding {
-    Finding::new(
-        RuleId::ProjectFile,
-        format!("`{text}` is not a pattern: {why}"),
-    )
-    .help("`*` matches any letters of one name, `**` for names and slashes")
+/// Collects what is wrong with the project file, with its places.
+pub(super) struct Problems<'a> {
+    pub(super) places: &'a Places<'a>,
+    pub(super) findings: &'a mut Vec<Finding>,
 }
+
+impl Problems<'_> {
+    /// Reports the value of a path.
+    pub(super) fn refuse(
+        &mut self,
+        message: impl Into<String>,
+        path: &[&str],
+        help: impl Into<String>,
+    ) {
+        self.refuse_at(message, self.places.spot(path), help);
+    }
+
+    /// Reports what is at a place.
+    pub(super) fn refuse_at(
+        &mut self,
+        message: impl Into<String>,
+        spot: Option<Spot>,
+        help: impl Into<String>,
+    ) {
+        let finding = Finding::new(RuleId::ProjectFile, message).with_label(spot, "");
+        self.findings.push(finding.help(help));
+    }
+
+    /// Reports a pattern that cannot be read.
+    pub(super) fn refuse_pattern(&mut self, text: &str, why: &str, spot: Option<Spot>) {
+        let help = "`*` matches any letters of one name, `**` for names and slashes";
+        self.refuse_at(format!("`{text}` is not a pattern: {why}"), spot, help);
+    }
+
+    /// Reports a text that is no start of references.
+    pub(super) fn refuse_prefix(&mut self, text: &str, spot: Option<Spot>, help: &str) {
+        let message = format!("`{text}` is not a registry, nor a prefix of repositories in one");
+        self.refuse_at(message, spot, help);
+    }
+}
+
+/// How a prefix is written.
+pub(super) const PREFIX: &str =
+    "write a host, its port if it has one, and a path: `registry.example:5000/group`";

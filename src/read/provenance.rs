@@ -2,26 +2,21 @@
 
 use oci_artifacts::Address;
 
-use crate::model::finding::Finding;
 use crate::model::provenance::ProvenanceDemand;
-use crate::model::rule::RuleId;
 
-use super::places::Places;
+use super::places::{PREFIX, Problems};
 use super::provenance_options::ProvenanceOptions;
-use super::registries;
 
 /// The entries that can be carried out.
 pub(super) fn demands(
     written: &[ProvenanceOptions],
-    places: &Places<'_>,
-    findings: &mut Vec<Finding>,
+    problems: &mut Problems<'_>,
 ) -> Vec<ProvenanceDemand> {
     let mut all = Vec::new();
     for (index, options) in written.iter().enumerate() {
-        let spot = places.item(&["policy", "provenance"], index);
+        let spot = problems.places.item(&["policy", "provenance"], index);
         let Some(below) = Address::parse_prefix(&options.images) else {
-            let finding = registries::no_prefix(&options.images, spot);
-            findings.push(finding.help(registries::PREFIX));
+            problems.refuse_prefix(&options.images, spot, PREFIX);
             continue;
         };
         match options.signer() {
@@ -31,11 +26,10 @@ pub(super) fn demands(
                 demands: options.demands(),
                 spot,
             }),
-            Err(message) => findings.push(
-                Finding::new(RuleId::ProjectFile, message)
-                    .with_label(spot, "")
-                    .help("write `key: FILE`, or `identity:`, `issuer:` and `trusted-root: FILE`"),
-            ),
+            Err(message) => {
+                let help = "write `key: FILE`, or `identity:`, `issuer:` and `trusted-root: FILE`";
+                problems.refuse_at(message, spot, help);
+            }
         }
     }
     all

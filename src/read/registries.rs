@@ -6,12 +6,8 @@ use std::sync::Arc;
 
 use oci_artifacts::registries::{CONCURRENCY, Host, Mirror, RegistrySettings};
 use oci_artifacts::{Platform, Reference, RegistryName, SCHEME};
-use yaml_tree::place::Spot;
 
-use crate::model::finding::Finding;
-use crate::model::rule::RuleId;
-
-use super::places::Places;
+use super::places::{PREFIX, Problems};
 use super::project::{HostOptions, RegistryOptions};
 
 /// The prefix of the folder of an image layout.
@@ -25,16 +21,18 @@ const MOST_AT_ONCE: u32 = 256;
 pub(super) fn registries(
     root: &Path,
     written: &RegistryOptions,
-    places: &Places<'_>,
-    findings: &mut Vec<Finding>,
+    problems: &mut Problems<'_>,
 ) -> RegistrySettings {
-    let mirrors = mirrors(&written.mirrors, places, findings);
-    let signed_as = signing_prefixes(&written.signed_as, places, findings);
-    let hosts = hosts(root, &written.hosts, places, findings);
+    let mirrors = mirrors(&written.mirrors, problems);
+    let signed_as = signing_prefixes(&written.signed_as, problems);
+    let hosts = hosts(root, &written.hosts, problems);
     let concurrency = written.concurrency.unwrap_or(CONCURRENCY as u32);
     if !(1..=MOST_AT_ONCE).contains(&concurrency) {
         let message = format!("`concurrency` is from 1 to {MOST_AT_ONCE}, not {concurrency}");
-        findings.push(places.finding(message, &["registries", "concurrency"]));
+        let path = ["registries", "concurrency"];
+        problems
+            .findings
+            .push(problems.places.finding(message, &path));
     }
     let usual = Platform::default();
     let given = |text: &Option<String>| text.as_deref().map(Arc::from);
@@ -53,19 +51,18 @@ pub(super) fn registries(
 
 fn mirrors(
     written: &BTreeMap<String, String>,
-    places: &Places<'_>,
-    findings: &mut Vec<Finding>,
+    problems: &mut Problems<'_>,
 ) -> BTreeMap<Reference, Mirror> {
     let mut mirrors = BTreeMap::new();
     for (from, to) in written {
         let path = ["registries", "mirrors", from];
-        let Some(key) = prefix(from, places, &path, findings) else {
+        let Some(key) = prefix(from, &path, problems) else {
             continue;
         };
-        let mirror = layout(to).or_else(|| prefix(to, places, &path, findings).map(Mirror::Prefix));
+        let mirror = layout(to).or_else(|| prefix(to, &path, problems).map(Mirror::Prefix));
         let Some(mirror) = mirror else { continue };
         if mirrors.insert(key, mirror).is_some() {
-            findings.push(second_spelling(from, places, &path));
+            report_second_spelling(from, &path, problems);
         }
     }
     mirrors
@@ -94,13 +91,12 @@ pub fn mirror(text: &str) -> Result<Mirror, String> {
 
 fn signing_prefixes(
     written: &BTreeMap<String, String>,
-    places: &Places<'_>,
-    findings: &mut Vec<Finding>,
+    problems: &mut Problems<'_>,
 ) -> BTreeMap<Reference, Reference> {
     let mut all = BTreeMap::new();
     for (from, to) in written {
         let path = ["registries", "signed-as", from];
-        let mut read = |text| prefix(text, places, &path, findings);
+        let mut read = |text| prefix(text, &path, problems);
         if let (Some(from), Some(to)) = (read(from), read(to)) {
             all.insert(from, to);
         }
@@ -109,58 +105,40 @@ fn signing_prefixes(
 }
 
 /// A registry, or a registry and a path.
-fn prefix(
-    text: &str,
-    places: &Places<'_>,
-    path: &[&str],
-    findings: &mut Vec<Finding>,
-) -> Option<Reference> {
+fn prefix(text: &str, path: &[&str], problems: &mut Problems<'_>) -> Option<Reference> {
     let read = Reference::parse_prefix(text);
     if read.is_none() {
-        findings.push(no_prefix(text, places.spot(path)).help(format!(
-            "{PREFIX}; or, to take them from a folder, `{LAYOUT}DIR`"
-        )));
+        let help = format!("{PREFIX}; or, to take them from a folder, `{LAYOUT}DIR`");
+        problems.refuse_prefix(text, problems.places.spot(path), &help);
     }
     read
 }
 
-/// How a prefix is written.
-pub(super) const PREFIX: &str =
-    "write a host, its port if it has one, and a path: `registry.example:5000/group`";
-
-/// That a text is no start of references.
-pub(super) fn no_prefix(text: &str, spot: Option<Spot>) -> Finding {
-    let message = format!("`{text}` is not a registry, nor a prefix of repositories in one");
-    Finding::new(RuleId::ProjectFile, message).with_label(spot, "")
-}
-
-fn second_spelling(text: &str, places: &Places<'_>, path: &[&str]) -> Finding {
+fn report_second_spelling(text: &str, path: &[&str], problems: &mut Problems<'_>) {
     let message = format!("`{text}` is written twice, in two spellings");
-    { places.finding(message, path) }.help("remove one of the two")
+    problems.refuse(message, path, "remove one of the two");
 }
 
 fn hosts(
     root: &Path,
     written: &BTreeMap<String, HostOptions>,
-    places: &Places<'_>,
-    findings: &mut Vec<Finding>,
+    problems: &mut Problems<'_>,
 ) -> BTreeMap<RegistryName, Host> {
     let mut hosts = BTreeMap::new();
     for (text, options) in written {
         let path = ["registries", "hosts", text];
-        let mut wrong = |message: String, help: &str| {
-            findings.push(places.finding(message, &path).help(help));
-        };
         let Some(name) = RegistryName::parse(text) else {
-            wrong(
+            problems.refuse(
                 format!("`{text}` is not a host of a registry"),
+                &path,
                 "write the host, with its port if it has one: `registry.example:5000`",
             );
             continue;
         };
         if options.plain_http && (options.ca.is_some() || options.skip_verify) {
-            wrong(
+            problems.refuse(
                 format!("`{text}` is queried over plain HTTP, where no certificate is looked at"),
+                &path,
                 "remove `plain-http`, or else `ca` and `skip-verify`",
             );
         }
@@ -170,7 +148,7 @@ fn hosts(
             skip_verify: options.skip_verify,
         };
         if hosts.insert(name, host).is_some() {
-            findings.push(second_spelling(text, places, &path));
+            report_second_spelling(text, &path, problems);
         }
     }
     hosts
@@ -180,7 +158,8 @@ fn hosts(
 mod tests {
     use std::path::Path;
 
-    use super::{HostOptions, Mirror, Places, Reference, RegistryOptions, registries};
+    use super::{HostOptions, Mirror, Problems, Reference, RegistryOptions, registries};
+    use crate::read::places::Places;
 
     #[test]
     fn what_is_wrong_is_reported_and_left_out() {
@@ -214,7 +193,11 @@ mod tests {
             source: None,
         };
         let mut findings = Vec::new();
-        let settings = registries(Path::new("."), &written, &places, &mut findings);
+        let mut problems = Problems {
+            places: &places,
+            findings: &mut findings,
+        };
+        let settings = registries(Path::new("."), &written, &mut problems);
         let [of, to] = ["a.example/b", "c.example"].map(Reference::parse_prefix);
         assert_eq!(
             settings.mirrors,

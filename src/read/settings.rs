@@ -16,7 +16,7 @@ use crate::model::settings::{ImageSettings, Output, RELEASE, Settings};
 
 use super::Flags;
 use super::key_policy::{Demanded, KeyPolicy};
-use super::places::{Places, bad_pattern};
+use super::places::Problems;
 use super::project::{FailOn, OutputOptions, PolicyOptions, ProjectFile, ReleaseOptions};
 use super::rule_options::{self, RuleOptions};
 use super::wave_options;
@@ -33,18 +33,17 @@ pub(super) fn settings(
     file: &ProjectFile,
     flags: &Flags,
     files: &dyn Files,
-    places: &Places<'_>,
-    findings: &mut Vec<Finding>,
+    problems: &mut Problems<'_>,
 ) -> Settings {
     if file.version.is_some_and(|version| version != 1) {
         let message = "this metalmark reads version 1 of the project file";
         let help = "write `version: 1`, or install the metalmark that wrote it";
-        findings.push(places.finding(message, &["version"]).help(help));
+        problems.refuse(message, &["version"], help);
     }
     Settings {
         root: root.to_owned(),
         project: String::new(),
-        registries: registries::registries(root, &file.registries, places, findings),
+        registries: registries::registries(root, &file.registries, problems),
         images: ImageSettings {
             url: flags
                 .image_url
@@ -54,38 +53,36 @@ pub(super) fn settings(
             is_named: flags.image_url.is_some() || file.images.url.is_some(),
             url_spot: match flags.image_url {
                 Some(_) => None,
-                None => places.spot(&["images", "url"]),
+                None => problems.places.spot(&["images", "url"]),
             },
             checksum: flags.checksum.unwrap_or(file.images.checksum),
             serve_all: flags.all_images || file.images.serve_all,
         },
-        outputs: outputs(file, flags, places, findings),
-        policy: policy(&file.policy, files, places, findings),
+        outputs: outputs(file, flags, problems),
+        policy: policy(&file.policy, files, problems),
         matching: flags.matching.unwrap_or(file.matching),
-        schemes: schemes(&file.names, places, findings),
+        schemes: schemes(&file.names, problems),
         locking: flags.locking,
-        releases: releases(file, places, findings),
-        waves: wave_options::waves(&file.plan, places, findings),
+        releases: releases(file, problems),
+        waves: wave_options::waves(&file.plan, problems),
         capm3_demands_checksum: None,
     }
 }
 
 /// The project's naming schemes, those of which are valid.
-pub(super) fn schemes(
-    names: &[String],
-    places: &Places<'_>,
-    findings: &mut Vec<Finding>,
-) -> NameSchemes {
+pub(super) fn schemes(names: &[String], problems: &mut Problems<'_>) -> NameSchemes {
     let mut own = Vec::new();
     for (index, pattern) in names.iter().enumerate() {
         match OwnScheme::new(pattern) {
             Ok(scheme) => own.push(scheme),
             Err(fault) => {
                 let message = format!("`{pattern}` is not a valid naming scheme: {fault}");
-                let finding = places.item_finding(message, &["names"], index);
-                findings.push(finding.help(
+                let spot = problems.places.item(&["names"], index);
+                problems.refuse_at(
+                    message,
+                    spot,
                     r"write a form such as `golden-{os}{release}-{k8s}`, or a regular expression whose named groups do not hold what follows them: `golden-(?P<os>[a-z]+)-(?P<k8s>1\.\d+\.\d+)`",
-                ));
+                );
             }
         }
     }
@@ -93,11 +90,7 @@ pub(super) fn schemes(
 }
 
 /// The addresses of releases, by builder: those that a version can be put into.
-fn releases(
-    file: &ProjectFile,
-    places: &Places<'_>,
-    findings: &mut Vec<Finding>,
-) -> BTreeMap<String, String> {
+fn releases(file: &ProjectFile, problems: &mut Problems<'_>) -> BTreeMap<String, String> {
     let mut releases = match &file.update.releases {
         ReleaseOptions::All(address) => [(String::new(), address.clone())].into(),
         ReleaseOptions::ByRegistry(releases) => releases.clone(),
@@ -111,9 +104,10 @@ fn releases(
                 "`{}` is not an address of a release with `{RELEASE}` in its version's place",
                 path[1..].join(".")
             );
-            findings.push(places.finding(message, &path).help(format!(
+            let help = format!(
                 "write the address with the word {RELEASE}: `https://gitlab.com/api/v4/projects/ID/releases/{RELEASE}`"
-            )));
+            );
+            problems.refuse(message, &path, help);
         }
         is_address
     });
@@ -121,17 +115,12 @@ fn releases(
 }
 
 /// The flags' outputs, else the project file's.
-fn outputs(
-    file: &ProjectFile,
-    flags: &Flags,
-    places: &Places<'_>,
-    findings: &mut Vec<Finding>,
-) -> Vec<Output> {
+fn outputs(file: &ProjectFile, flags: &Flags, problems: &mut Problems<'_>) -> Vec<Output> {
     let written = |(index, output): (usize, &OutputOptions)| Output {
         target: output.target.clone(),
         path: output.path.clone(),
         options: output.options.clone(),
-        spot: places.item(&["outputs"], index),
+        spot: problems.places.item(&["outputs"], index),
     };
     match &flags.out {
         Some(_) => {
@@ -145,7 +134,7 @@ fn outputs(
         }
         None => {
             let outputs: Vec<Output> = file.outputs.iter().enumerate().map(written).collect();
-            findings.extend(outputs.iter().filter_map(illegal));
+            problems.findings.extend(outputs.iter().filter_map(illegal));
             outputs
         }
     }
@@ -164,26 +153,21 @@ fn illegal(output: &Output) -> Option<Finding> {
     Some(finding.help("name a folder below the project file"))
 }
 
-fn policy(
-    options: &PolicyOptions,
-    files: &dyn Files,
-    places: &Places<'_>,
-    findings: &mut Vec<Finding>,
-) -> Policy {
-    let signatures = KeyPolicy::new(options, files, places, findings).read();
-    let provenance = provenance::demands(&options.provenance, places, findings);
+fn policy(options: &PolicyOptions, files: &dyn Files, problems: &mut Problems<'_>) -> Policy {
+    let signatures = KeyPolicy::new(options, files, problems).read();
+    let provenance = provenance::demands(&options.provenance, problems);
     let demanded = Demanded {
         signatures: !signatures.is_empty(),
         provenance: !provenance.is_empty(),
     };
     Policy {
-        rules: demanded.levels(&options.rules, &["policy", "rules"], places, findings),
+        rules: demanded.levels(&options.rules, &["policy", "rules"], problems),
         scoped: options
             .clusters
             .iter()
-            .filter_map(|(text, rules)| read_scope(text, rules, &demanded, places, findings))
+            .filter_map(|(text, rules)| read_scope(text, rules, &demanded, problems))
             .collect(),
-        waivers: waivers(options, places, findings),
+        waivers: waivers(options, problems),
         fail_on: options.fail_on.map(|worst| match worst {
             FailOn::Unknown => Grade::Unknown,
             FailOn::Unproven => Grade::Unproven,
@@ -198,54 +182,47 @@ fn read_scope(
     text: &str,
     rules: &RuleOptions,
     demanded: &Demanded,
-    places: &Places<'_>,
-    findings: &mut Vec<Finding>,
+    problems: &mut Problems<'_>,
 ) -> Option<Scoped> {
     let path = ["policy", "clusters", text];
     match Pattern::parse(text) {
         Ok(pattern) => Some(Scoped {
             pattern,
-            rules: demanded.levels(rules, &path, places, findings),
+            rules: demanded.levels(rules, &path, problems),
         }),
         Err(error) => {
-            findings.push(bad_pattern(text, &error).with_label(places.spot(&path), ""));
+            problems.refuse_pattern(text, &error, problems.places.spot(&path));
             None
         }
     }
 }
 
 /// The rule of an id that a waiver names; none, and a finding, where there is no such rule.
-fn rule(id: &str, places: &Places<'_>, findings: &mut Vec<Finding>) -> Option<RuleId> {
+fn rule(id: &str, problems: &mut Problems<'_>) -> Option<RuleId> {
     let found = id.parse().ok();
     if found.is_none() {
         let (message, help) = rule_options::no_rule(id);
-        let finding = Finding::new(RuleId::ProjectFile, message).with_label(places.word(id), "");
-        findings.push(finding.help(help));
+        problems.refuse_at(message, problems.places.word(id), help);
     }
     found
 }
 
-fn waivers(
-    options: &PolicyOptions,
-    places: &Places<'_>,
-    findings: &mut Vec<Finding>,
-) -> PatternList<Waiver> {
+fn waivers(options: &PolicyOptions, problems: &mut Problems<'_>) -> PatternList<Waiver> {
     let mut waivers = Vec::new();
     for (index, written) in options.waivers.iter().enumerate() {
-        let spot = places.item(&["policy", "waivers"], index);
+        let spot = problems.places.item(&["policy", "waivers"], index);
         let until = written.until.as_deref().and_then(Date::parse);
         if let Some(text) = written.until.as_deref().filter(|_| until.is_none()) {
             let message = format!("`until: {text}` is not a date");
-            let finding = Finding::new(RuleId::ProjectFile, message).with_label(spot.clone(), "");
-            findings.push(finding.help("write the last day it holds as `YYYY-MM-DD`"));
+            let help = "write the last day it holds as `YYYY-MM-DD`";
+            problems.refuse_at(message, spot.clone(), help);
         }
         if ["", NO_REASON].contains(&written.reason.trim()) {
             let message = format!("the waiver of `{}` gives no reason", written.rule);
-            let finding = Finding::new(RuleId::ProjectFile, message).with_label(spot, "");
-            findings.push(finding.help("write why it is accepted: `reason: …`"));
+            problems.refuse_at(message, spot, "write why it is accepted: `reason: …`");
             continue;
         }
-        let rule = rule(&written.rule, places, findings);
+        let rule = rule(&written.rule, problems);
         match Pattern::parse(&written.pattern) {
             Ok(pattern) => waivers.extend(rule.map(|rule| Waiver {
                 rule,
@@ -254,7 +231,7 @@ fn waivers(
                 until,
                 spot,
             })),
-            Err(error) => findings.push(bad_pattern(&written.pattern, &error).with_label(spot, "")),
+            Err(error) => problems.refuse_pattern(&written.pattern, &error, spot),
         }
     }
     waivers.into_iter().collect()

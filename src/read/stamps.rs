@@ -4,29 +4,23 @@ use std::sync::Arc;
 
 use yaml_tree::place::{Place, Spot};
 
-use crate::model::finding::Finding;
 use crate::model::pattern::Pattern;
-use crate::model::rule::RuleId;
 use crate::model::selector::{Selector, Term, Wanted};
 use crate::model::stamping::{ImageRequest, RequestedImage, StampEntry};
 
-use super::places::Places;
+use super::places::Problems;
 use super::project::{ProjectFile, StampOptions};
 
 /// The valid entries; what is wrong with others is reported.
-pub(super) fn entries(
-    file: &ProjectFile,
-    places: &Places<'_>,
-    findings: &mut Vec<Finding>,
-) -> Vec<StampEntry> {
+pub(super) fn entries(file: &ProjectFile, problems: &mut Problems<'_>) -> Vec<StampEntry> {
     let mut entries = Vec::new();
     for (index, written) in file.stamps.iter().enumerate() {
-        let spot = places.item(&["stamps"], index);
+        let spot = problems.places.item(&["stamps"], index);
         match entry(written, spot.clone()) {
             Ok(entry) => entries.push(entry),
             Err(message) => {
-                let finding = Finding::new(RuleId::ProjectFile, message).with_label(spot, "");
-                findings.push(finding.help("write `image: KEY`, or `selector: {os: ubuntu}`"));
+                let help = "write `image: KEY`, or `selector: {os: ubuntu}`";
+                problems.refuse_at(message, spot, help);
             }
         }
     }

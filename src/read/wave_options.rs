@@ -6,12 +6,11 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::decide::plan::Goal;
-use crate::model::finding::Finding;
 use crate::model::wave_settings::ClusterPattern;
 use crate::model::wave_settings::Most;
 use crate::model::wave_settings::WaveSettings;
 
-use super::places::{Places, bad_pattern};
+use super::places::Problems;
 
 /// How `metalmark plan` spreads the clusters of an upgrade over waves. A pattern matches cluster names, or with `LABEL=PATTERN` a
 /// label of Cluster objects. Clusters from values have no labels.
@@ -52,7 +51,7 @@ pub(super) struct WaveOptions {
 pub(super) struct MostOption(serde_json::Value);
 
 impl MostOption {
-    fn most(&self, key: &str, places: &Places<'_>, findings: &mut Vec<Finding>) -> Option<Most> {
+    fn most(&self, key: &str, problems: &mut Problems<'_>) -> Option<Most> {
         let text = match &self.0 {
             serde_json::Value::Null => return None,
             serde_json::Value::String(text) => text.clone(),
@@ -61,38 +60,34 @@ impl MostOption {
         let most = Most::parse(&text);
         if most.is_none() {
             let message = format!("`plan.{key}` is a number or a share, not `{text}`");
-            let finding = places.finding(message, &["plan", key]);
-            findings.push(finding.help("write `10` or `10%`"));
+            problems.refuse(message, &["plan", key], "write `10` or `10%`");
         }
         most
     }
 }
 
 /// What the options mean; a finding for each pattern that is none.
-pub(super) fn waves(
-    options: &WaveOptions,
-    places: &Places<'_>,
-    findings: &mut Vec<Finding>,
-) -> WaveSettings {
+pub(super) fn waves(options: &WaveOptions, problems: &mut Problems<'_>) -> WaveSettings {
     let to = options.to.as_ref().and_then(|text| match text.parse() {
         Ok(Goal::Minor(major, minor)) => Some((major, minor)),
         Ok(Goal::Patches | Goal::BuiltSince(_)) => None,
         Err(why) => {
             let message = format!("`plan.to` is not a goal: {why}");
-            findings.push(places.finding(message, &["plan", "to"]));
+            let path = ["plan", "to"];
+            problems
+                .findings
+                .push(problems.places.finding(message, &path));
             None
         }
     });
-    let most = options.most.most("most", places, findings);
-    let most_machines = options
-        .most_machines
-        .most("most-machines", places, findings);
+    let most = options.most.most("most", problems);
+    let most_machines = options.most_machines.most("most-machines", problems);
     let mut patterns = |name: &str, texts: &[String]| -> Vec<ClusterPattern> {
         let of = |(index, text): (usize, &String)| match ClusterPattern::parse(text) {
             Ok(pattern) => Some(pattern),
             Err(error) => {
-                let spot = places.item(&["plan", name], index);
-                findings.push(bad_pattern(text, &error).with_label(spot, ""));
+                let spot = problems.places.item(&["plan", name], index);
+                problems.refuse_pattern(text, &error, spot);
                 None
             }
         };
@@ -109,8 +104,8 @@ pub(super) fn waves(
             match ClusterPattern::parse(text) {
                 Ok(pattern) => words.push((pattern, own.as_str().into())),
                 Err(error) => {
-                    let spot = places.spot(&["plan", name, text]);
-                    findings.push(bad_pattern(text, &error).with_label(spot, ""));
+                    let spot = problems.places.spot(&["plan", name, text]);
+                    problems.refuse_pattern(text, &error, spot);
                 }
             }
         }

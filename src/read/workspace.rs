@@ -26,7 +26,7 @@ use crate::model::written::WrittenImage;
 use super::location::MISNAMED;
 use super::management::Management;
 use super::manifests::path_from_root;
-use super::places::Places;
+use super::places::{Places, Problems};
 use super::project::{HelmVersion, ProjectFile};
 use super::settings;
 use super::{
@@ -182,14 +182,12 @@ fn read_by(
         source: project.source.as_ref(),
     };
     let findings = &mut project.findings;
-    let mut settings = settings::settings(
-        &location.root,
-        &project.file,
-        flags,
-        &*tree,
-        &places,
+    let mut problems = Problems {
+        places: &places,
         findings,
-    );
+    };
+    let (root_folder, file) = (&location.root, &project.file);
+    let mut settings = settings::settings(root_folder, file, flags, &*tree, &mut problems);
     let name = location.file.as_deref().map(files::display);
     settings.project = name
         .filter(|name| name != PROJECT_FILE_NAME)
@@ -338,7 +336,7 @@ fn clusters(
     } = *stated;
     let listed = fleet::entries(tree, file, &flags.clusters, places, own_output, findings)?;
     let mut clusters = listed.entries;
-    let stamps = stamps::entries(file, places, findings);
+    let stamps = stamps::entries(file, &mut Problems { places, findings });
     let mut manifests = Vec::new();
     for (index, path) in file.manifests.iter().enumerate() {
         match fleet::require_path(tree, Path::new(path)) {
@@ -547,8 +545,8 @@ fn with_lock(tree: &dyn Files, facts: &[String]) -> (PathBuf, Vec<PathBuf>) {
 /// # Errors
 /// The project file cannot be read, or says something wrong of registries: a mirror left out would let the wrong one be queried.
 pub fn registries(request: &Request) -> Result<(PathBuf, RegistrySettings), Error> {
-    read_part(request, |root, file, places, findings| {
-        super::registries::registries(root, &file.registries, places, findings)
+    read_part(request, |root, file, problems| {
+        super::registries::registries(root, &file.registries, problems)
     })
 }
 
@@ -557,8 +555,8 @@ pub fn registries(request: &Request) -> Result<(PathBuf, RegistrySettings), Erro
 /// # Errors
 /// A project file that cannot be relied on.
 pub fn name_schemes(request: &Request) -> Result<NameSchemes, Error> {
-    let read = read_part(request, |_, file, places, findings| {
-        settings::schemes(&file.names, places, findings)
+    let read = read_part(request, |_, file, problems| {
+        settings::schemes(&file.names, problems)
     });
     Ok(read?.1)
 }
@@ -566,7 +564,7 @@ pub fn name_schemes(request: &Request) -> Result<NameSchemes, Error> {
 /// A part of the project file, and the project's folder.
 fn read_part<T: Default>(
     request: &Request,
-    read: impl FnOnce(&Path, &ProjectFile, &Places<'_>, &mut Vec<Finding>) -> T,
+    read: impl FnOnce(&Path, &ProjectFile, &mut Problems<'_>) -> T,
 ) -> Result<(PathBuf, T), Error> {
     let start = request.directory.as_deref().unwrap_or(Path::new("."));
     if request.project.is_none() && super::project_file(start, None).is_none() {
@@ -578,12 +576,11 @@ fn read_part<T: Default>(
         tree: project.tree.as_ref(),
         source: project.source.as_ref(),
     };
-    let part = read(
-        &location.root,
-        &project.file,
-        &places,
-        &mut project.findings,
-    );
+    let mut problems = Problems {
+        places: &places,
+        findings: &mut project.findings,
+    };
+    let part = read(&location.root, &project.file, &mut problems);
     match project.findings.first() {
         None => Ok((location.root, part)),
         Some(finding) => Err(Error::Usage {
