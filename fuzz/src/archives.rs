@@ -84,13 +84,13 @@ fn packed_again(tree: &Tree) {
             let mut content = oci_artifacts::Body::open(&file.content).expect("it was kept");
             content.read_to_end(&mut bytes).expect("it was kept");
             assert_eq!(bytes.len() as u64, file.size);
-            (path.clone(), (file.is_executable, bytes))
+            (path.clone(), (file.mode.is_executable(), bytes))
         });
         files.collect()
     };
     let members = tree.files.iter().map(|(path, file)| Member {
         path,
-        is_executable: file.is_executable,
+        is_executable: file.mode.is_executable(),
         size: file.size,
         content: &file.content,
     });

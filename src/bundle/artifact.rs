@@ -68,7 +68,7 @@ impl Bundle {
     fn members(&self) -> Vec<Member<'_>> {
         let members = self.files().iter().map(|file| Member {
             path: &file.path,
-            is_executable: file.is_executable,
+            is_executable: file.mode.is_executable(),
             size: file.size,
             content: &*file.content,
         });

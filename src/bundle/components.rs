@@ -55,7 +55,7 @@ pub fn contract(files: &[File], mut declared: Declared) -> io::Result<Contract> 
         let finding = Finding::new(RuleId::ComponentContract, message).with_label(file.spot(), "");
         findings.push(finding.help(help));
     };
-    if !file.is_executable {
+    if !file.mode.is_executable() {
         let help = format!(
             "`chmod +x {INSTALLER}` before it is packed; in git: `git update-index --chmod=+x {INSTALLER}`"
         );
@@ -154,6 +154,8 @@ fn mentions(text: &str, name: &str) -> bool {
 mod tests {
     use std::collections::BTreeMap;
 
+    use oci_artifacts::archive::Mode;
+
     use super::{File, contract};
     use crate::model::component::{Declared, Need};
 
@@ -170,7 +172,7 @@ mod tests {
 
     fn installer(path: &str, is_executable: bool, text: &str) -> File {
         File {
-            is_executable,
+            mode: Mode::new(if is_executable { 0o755 } else { 0o644 }),
             ..File::text(path, text.as_bytes().to_vec())
         }
     }

@@ -18,7 +18,7 @@ use clap::ValueEnum;
 use serde_json::{Value, json};
 
 use oci_artifacts::Body;
-use oci_artifacts::archive::Tree;
+use oci_artifacts::archive::{Mode, Tree};
 use yaml_tree::place::Spot;
 
 pub use components::{Contract, Installer, contract};
@@ -55,8 +55,8 @@ pub struct File {
     pub path: Arc<str>,
     /// Where it was read, as findings show it.
     pub from: Arc<str>,
-    /// Whether it may be run; nothing else of its mode is kept.
-    pub is_executable: bool,
+    /// What may be done with it where it was read; a bundle keeps whether it is run.
+    pub mode: Mode,
     /// How many bytes it has.
     pub size: u64,
     /// Its bytes.
@@ -75,7 +75,7 @@ impl File {
         Self {
             from: Arc::clone(&path),
             path,
-            is_executable: false,
+            mode: Mode::PLAIN,
             size: content.len() as u64,
             content: Arc::new(content),
         }
@@ -119,7 +119,7 @@ impl Bundle {
         let files = tree.files.iter().map(|(path, entry)| File {
             path: path.as_str().into(),
             from: path.as_str().into(),
-            is_executable: entry.is_executable,
+            mode: entry.mode,
             size: entry.size,
             content: Arc::new(entry.content.clone()),
         });

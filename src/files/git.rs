@@ -442,7 +442,7 @@ impl<'a> Tracked<'a> {
         let file = folder.join(path(self.path));
         let is_file = || {
             let kind = file.symlink_metadata().map(|entry| metadata_kind(&entry));
-            matches!(kind, Ok(InsideKind::File { is_executable, .. }) if is_executable == (self.mode == "100755"))
+            matches!(kind, Ok(InsideKind::File { mode, .. }) if mode.is_executable() == (self.mode == "100755"))
         };
         let found = match self.mode {
             // Nobody compares what a submodule has.

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use oci_artifacts::Body;
+use oci_artifacts::archive::Mode;
 use walkdir::WalkDir;
 
 use super::Scope;
@@ -25,8 +26,8 @@ pub struct Inside {
 /// The kind of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InsideKind {
-    /// A file, with its length in bytes and whether its owner may execute it.
-    File { size: u64, is_executable: bool },
+    /// A file, with its length in bytes and what may be done with it.
+    File { size: u64, mode: Mode },
     /// A folder.
     Folder,
     /// A symbolic link, which is not followed.
@@ -146,7 +147,7 @@ pub(super) fn metadata_kind(metadata: &fs::Metadata) -> InsideKind {
     if kind.is_file() {
         InsideKind::File {
             size: metadata.len(),
-            is_executable: is_executable(metadata),
+            mode: mode(metadata),
         }
     } else if kind.is_dir() {
         InsideKind::Folder
@@ -158,13 +159,13 @@ pub(super) fn metadata_kind(metadata: &fs::Metadata) -> InsideKind {
 }
 
 #[cfg(unix)]
-fn is_executable(metadata: &fs::Metadata) -> bool {
+fn mode(metadata: &fs::Metadata) -> Mode {
     use std::os::unix::fs::PermissionsExt as _;
-    metadata.permissions().mode() & 0o100 != 0
+    Mode::new(metadata.permissions().mode())
 }
 
 /// Windows has no executable bit.
 #[cfg(not(unix))]
-fn is_executable(_: &fs::Metadata) -> bool {
-    false
+fn mode(_: &fs::Metadata) -> Mode {
+    Mode::PLAIN
 }

@@ -41,7 +41,7 @@ proptest! {
         let back: Files = tree
             .files
             .iter()
-            .map(|(path, entry)| (path.clone(), (entry.is_executable, content(&tree, path))))
+            .map(|(path, entry)| (path.clone(), (entry.mode.is_executable(), content(&tree, path))))
             .collect();
         prop_assert_eq!(back, files);
     }

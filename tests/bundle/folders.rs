@@ -411,13 +411,27 @@ fn what_a_bundle_does_not_hold_is_said() {
     for folder in ["tree/empty", "tree/sub/deep/deeper", "nothing"] {
         fs::create_dir_all(stage.path().join(folder)).expect("a folder");
     }
+    let programs = Tarball::new().setuid("bin/a", b"a").setuid("bin/b", b"b");
+    stage.write("programs.tgz", gzip(&programs.end()));
+    stage.write("bin/c", "c");
+    set_mode(&stage.path().join("bin/c"), 0o2755);
     let mut story = Story::new(&stage);
     story.runs(&[
+        "bundle pack programs.tgz --kind artifact --to dir:programs",
+        "bundle pack bin --kind artifact --to dir:bin-out",
         "bundle pack tree --kind artifact --to dir:out",
         "bundle pack nothing --kind artifact --to dir:none",
         "bundle pack nothing --to dir:none",
     ]);
     story.is(str![[r#"
+$ bundle pack programs.tgz --kind artifact --to dir:programs => 0
+sha256:133bb64a02a3e37a32dcb6196ec9dd2967d3960fdc1e615e0dd840b143b42871
+note: 2 files are packed without setuid, setgid or sticky bits, because a bundle keeps modes 0644 and 0755: `programs.tgz:bin/a` (4755) …
+artifact bundle of 2 files; programs: 2 created, 0 updated, 0 unchanged
+$ bundle pack bin --kind artifact --to dir:bin-out => 0
+sha256:846d9bc6c662222963770a53f3b71ad8295fc16a73b61d4b27409412a429b074
+note: 1 file is packed without setuid, setgid or sticky bits, because a bundle keeps modes 0644 and 0755: `bin/c` (2755)
+artifact bundle of 1 file; bin-out: 1 created, 0 updated, 0 unchanged
 $ bundle pack tree --kind artifact --to dir:out => 0
 sha256:ee23c2cb6b5a768b09f7024174ab2ac2defc1b670f5719b17276f8f95c52be1f
 note: 3 empty folders are left out, because a bundle holds files: `empty` …

@@ -16,6 +16,18 @@ impl Tarball {
         self.entry(b'0', path.as_bytes(), "", content)
     }
 
+    /// A program that runs as its owner.
+    pub(crate) fn setuid(self, path: &str, content: &[u8]) -> Self {
+        let start = self.0.len();
+        let mut stream = self.file(path, content);
+        let header = &mut stream.0[start..start + 512];
+        header[100..108].copy_from_slice(b"0004755\0");
+        header[148..156].fill(b' ');
+        let sum: u32 = header.iter().map(|byte| u32::from(*byte)).sum();
+        header[148..155].copy_from_slice(format!("{sum:06o}\0").as_bytes());
+        stream
+    }
+
     /// A folder.
     pub(crate) fn folder(self, path: &str) -> Self {
         self.entry(b'5', path.as_bytes(), "", b"")

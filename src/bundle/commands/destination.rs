@@ -112,7 +112,7 @@ impl Destination {
 pub(super) fn incoming(bundle: &Bundle) -> Vec<Incoming> {
     let files = bundle.files().iter().map(|file| Incoming {
         path: file.path.to_string(),
-        is_executable: file.is_executable,
+        is_executable: file.mode.is_executable(),
         content: Arc::clone(&file.content),
     });
     files.collect()

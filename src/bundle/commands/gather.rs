@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::ValueEnum;
-use oci_artifacts::archive::{MOST_LINKS, Spooling, link_target};
+use oci_artifacts::archive::{MOST_LINKS, Mode, Spooling, link_target};
 use yaml_tree::place::Spot;
 
 use crate::bundle::plain::{self, strip_manifests};
@@ -81,16 +81,13 @@ pub(super) fn collect_files(
         let path = run.resolve(input);
         match files::path_kind(&path)? {
             InsideKind::Folder => gathered.lay(folder_entries(input, &path)?, input, kind),
-            InsideKind::File {
-                size,
-                is_executable,
-            } => {
+            InsideKind::File { size, mode } => {
                 let name = input
                     .file_name()
                     .unwrap_or_default()
                     .to_string_lossy()
                     .into_owned();
-                let file = disk_file(&input.to_string_lossy(), &path, size, is_executable);
+                let file = disk_file(&input.to_string_lossy(), &path, size, mode);
                 gathered.add(path_in_bundle(&name, kind), file);
             }
             InsideKind::Link | InsideKind::Other => {
@@ -180,7 +177,7 @@ impl Gathered {
         let file = File {
             path: "".into(),
             from: "-".into(),
-            is_executable: false,
+            mode: Mode::PLAIN,
             size,
             content: Arc::new(spooling.finish().whole()),
         };
@@ -226,8 +223,30 @@ impl Gathered {
         self.findings.extend(archive.findings);
     }
 
-    /// What is said of folders that hold nothing: a bundle holds files.
-    pub(super) fn find_empty_folders(&self) -> Option<String> {
+    /// What of them a bundle does not keep: folders that hold nothing, and modes beyond what may be run.
+    pub(super) fn find_unkept(&self) -> impl Iterator<Item = String> {
+        [self.find_empty_folders(), self.find_special_modes()]
+            .into_iter()
+            .flatten()
+    }
+
+    fn find_special_modes(&self) -> Option<String> {
+        let mut special = self.files.values().filter(|file| file.mode.is_special());
+        let first = special.next()?;
+        let others = special.count();
+        Some(format!(
+            "{} packed without setuid, setgid or sticky bits, because a bundle keeps modes 0644 and 0755: `{}` ({}){}",
+            match others {
+                0 => "1 file is".to_owned(),
+                _ => format!("{} files are", others + 1),
+            },
+            first.from,
+            first.mode,
+            if others == 0 { "" } else { " …" }
+        ))
+    }
+
+    fn find_empty_folders(&self) -> Option<String> {
         let is_empty = |folder: &&String| {
             let below = format!("{folder}/");
             let first = self.files.range(below.clone()..).next();
@@ -297,10 +316,7 @@ fn folder_entries(shown: &Path, folder: &Path) -> Result<Vec<Entry>, Error> {
             _ => follow_links(&inside, entry)?,
         };
         let file = followed.and_then(|followed| match followed.kind {
-            InsideKind::File {
-                size,
-                is_executable,
-            } => Some(disk_file(&from, &followed.at, size, is_executable)),
+            InsideKind::File { size, mode } => Some(disk_file(&from, &followed.at, size, mode)),
             _ => None,
         });
         let found = match (file, entry.kind) {
@@ -338,11 +354,11 @@ fn follow_links<'i>(
 }
 
 /// A file on disk, whose path in the bundle is set when it is added.
-pub(super) fn disk_file(from: &str, at: &Path, size: u64, is_executable: bool) -> File {
+pub(super) fn disk_file(from: &str, at: &Path, size: u64, mode: Mode) -> File {
     File {
         path: "".into(),
         from: from.into(),
-        is_executable,
+        mode,
         size,
         content: files::body(at),
     }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use oci_artifacts::archive::{Limits, Reason, Refusal};
+use oci_artifacts::archive::{Limits, Mode, Reason, Refusal};
 use oci_artifacts::layout::{self, Layout};
 use oci_artifacts::{Digest, Failure, FailureKind, Platform, Reference, SCHEME, Store, Target};
 use yaml_tree::place::Spot;
@@ -248,15 +248,23 @@ fn folder(run: &Run<'_>, written: &Path) -> Result<Loaded, Error> {
 fn config_maps(written: &Path, path: &Path) -> Result<Loaded, Error> {
     let mut found = Vec::new();
     match files::path_kind(path)? {
-        InsideKind::File { size, .. } => {
-            found.push(disk_file(&written.to_string_lossy(), path, size, false))
-        }
+        InsideKind::File { size, .. } => found.push(disk_file(
+            &written.to_string_lossy(),
+            path,
+            size,
+            Mode::PLAIN,
+        )),
         _ => {
             for entry in files::tree(path)? {
                 let is_yaml = gather::is_yaml(&entry.path);
                 if let (InsideKind::File { size, .. }, true) = (entry.kind, is_yaml) {
                     let from = written.join(&entry.path);
-                    found.push(disk_file(&from.to_string_lossy(), &entry.at, size, false));
+                    found.push(disk_file(
+                        &from.to_string_lossy(),
+                        &entry.at,
+                        size,
+                        Mode::PLAIN,
+                    ));
                 }
             }
         }

@@ -128,7 +128,7 @@ fn describe_file(file: &bundle::File) -> FileDescription {
     FileDescription {
         path: file.path.to_string(),
         bytes: file.size,
-        executable: file.is_executable,
+        executable: file.mode.is_executable(),
     }
 }
 

@@ -165,9 +165,7 @@ impl PackingOptions {
                 inputs => collect_all(run, inputs, kind)?,
             },
         };
-        if kind != PackKind::Plain
-            && let Some(note) = gathered.find_empty_folders()
-        {
+        for note in gathered.find_unkept().filter(|_| kind != PackKind::Plain) {
             writeln!(terminal.err, "note: {note}")?;
         }
         let mut packed = match kind {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use oci_artifacts::archive::Spooling;
+use oci_artifacts::archive::{Mode, Spooling};
 use yaml_tree::bytes::BASE64;
 use yaml_tree::engine::Engine;
 use yaml_tree::place::{FileId, Source, Spot};
@@ -153,7 +153,7 @@ impl Reading {
             .map(|(key, from, start, size)| File {
                 path: format!("{MANIFESTS}/{key}").into(),
                 from: format!("{from}:{key}").into(),
-                is_executable: false,
+                mode: Mode::PLAIN,
                 size,
                 content: Arc::new(spool.stretch(start, size)),
             });

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use capi::objects::bundled::{self, Bundle, BundleFiles, Bundled, rank};
-use oci_artifacts::archive::Spooling;
+use oci_artifacts::archive::{Mode, Spooling};
 use yaml_tree::edit::{Edit, Position, Step, Target, edit, node_at};
 use yaml_tree::engine::Engine;
 use yaml_tree::place::{FileId, Source, Spot};
@@ -206,7 +206,7 @@ pub fn number_files(files: &[File], objects: &[Bundled]) -> io::Result<Vec<File>
         File {
             path: file_name(number + 1, width, &objects[index]).into(),
             from: Arc::clone(&files[objects[index].file].from),
-            is_executable: false,
+            mode: Mode::PLAIN,
             size,
             content: Arc::new(spool.stretch(start, size)),
         }

@@ -8,6 +8,7 @@ use tar::Header;
 
 use super::Limits;
 use super::extension::{self, Extension};
+use super::mode::Mode;
 use super::refusal::{ReadError, Reason};
 use super::stream::Stream;
 
@@ -34,8 +35,8 @@ pub(super) struct Head {
     pub(super) kind: u8,
     /// The length of the contents in bytes.
     pub(super) size: u64,
-    /// Whether its owner may execute it.
-    pub(super) is_executable: bool,
+    /// What may be done with it.
+    pub(super) mode: Mode,
     /// Whether it is a sparse file.
     pub(super) is_sparse: bool,
 }
@@ -161,7 +162,7 @@ impl<'a, R: Read> Blocks<'a, R> {
             link: extension.link.unwrap_or(link),
             kind: header.as_old().linkflag[0],
             size,
-            is_executable: header.mode().is_ok_and(|mode| mode & 0o100 != 0),
+            mode: header.mode().map_or(Mode::PLAIN, Mode::new),
             is_sparse: extension.is_sparse,
             path,
         })

@@ -2,11 +2,12 @@
 //!
 //! Reading creates no named files: contents go into one unlinked temporary file and names into an index, both limited by
 //! [`Limits`]. Only files and folders are accepted, and links to files, which become files. Of an entry's metadata only the
-//! executable bit is kept.
+//! [`Mode`] is kept, and its executable bit written.
 
 mod blocks;
 mod entry;
 mod extension;
+mod mode;
 mod read;
 mod refusal;
 mod spool;
@@ -15,6 +16,7 @@ mod tree;
 mod write;
 
 pub use entry::{MOST_LINKS, link_target};
+pub use mode::Mode;
 pub use read::{Layers, Whiteouts, read};
 pub use refusal::{ReadError, Reason, Refusal};
 pub use spool::{Spool, Spooling, Stretch};

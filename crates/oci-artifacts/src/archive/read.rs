@@ -129,7 +129,7 @@ impl Layers {
                     None => Ok(()),
                 };
             }
-            EntryKind::File => Slot::new(self.spooling.length(), head.size, head.is_executable),
+            EntryKind::File => Slot::new(self.spooling.length(), head.size, head.mode),
         };
         self.tree.add_file(&path, slot, &self.limits)?;
         if kind == EntryKind::File {

@@ -5,6 +5,7 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use super::Limits;
+use super::mode::Mode;
 use super::refusal::{Reason, Refusal};
 use super::spool::{Spool, Stretch};
 
@@ -19,8 +20,8 @@ pub struct Tree {
 /// A file of an archive.
 #[derive(Clone)]
 pub struct Entry {
-    /// Whether its owner may execute it.
-    pub is_executable: bool,
+    /// What may be done with it.
+    pub mode: Mode,
     /// The length in bytes.
     pub size: u64,
     /// Its bytes.
@@ -45,16 +46,16 @@ pub(super) struct TreeBuilder {
 pub(super) struct Slot {
     pub(super) start: u64,
     pub(super) size: u64,
-    pub(super) is_executable: bool,
+    pub(super) mode: Mode,
     layer: usize,
 }
 
 impl Slot {
-    pub(super) fn new(start: u64, size: u64, is_executable: bool) -> Self {
+    pub(super) fn new(start: u64, size: u64, mode: Mode) -> Self {
         Self {
             start,
             size,
-            is_executable,
+            mode,
             layer: 0,
         }
     }
@@ -143,7 +144,7 @@ impl TreeBuilder {
     /// The tree, with its bytes in a spool.
     pub(super) fn finish(self, spool: &Arc<Spool>) -> Tree {
         let entry = |slot: Slot| Entry {
-            is_executable: slot.is_executable,
+            mode: slot.mode,
             size: slot.size,
             content: spool.stretch(slot.start, slot.size),
         };
