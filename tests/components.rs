@@ -625,6 +625,43 @@ fn machines_access_a_registry_as_the_project_file_says() {
     );
 }
 
+/// A site that cannot reach the registry has a mirror, and so have its machines.
+#[test]
+fn machines_fetch_a_bundle_from_the_mirror_of_its_registry() {
+    let sha256 = "a".repeat(64);
+    let entry = format!(
+        "component_bundles: {{rke2: {{uri: 'oci://r.example/k8s/rke2:1', sha256: {sha256}, k8s_version: v1.26.7+rke2r1}}}}"
+    );
+    let script = |mirror: &str| {
+        let stage = with_bundle("r.example", "component_bundle_key: rke2", &entry);
+        stage.edit("metalmark.yaml", "[field, annotation]", "[secret]");
+        let settings = format!("'m.example:5000': {{plain-http: true}}}}, mirrors: {{{mirror}");
+        stage.edit(
+            "metalmark.yaml",
+            "'r.example': {plain-http: true}",
+            &settings,
+        );
+        let outcome = stage.run("render --stdout").exit(0).outcome;
+        let lines = outcome.stdout.lines().map(str::trim);
+        let lines = lines.filter(|line| line.starts_with("url=") || line.contains("@sha256:"));
+        lines.map(|line| line.replace(&sha256, "SHA256")).collect()
+    };
+    assert_cases(
+        str![[r#"
+r.example: m.example:5000
+    url='http://m.example:5000/v2/k8s/rke2/blobs/sha256:SHA256'
+r.example/k8s: m.example:5000/site/k8s
+    url='http://m.example:5000/v2/site/k8s/rke2/blobs/sha256:SHA256'
+r.example/k8s: 'oci-layout:images'
+    url='https://r.example/v2/k8s/rke2/blobs/sha256:SHA256'
+other.example: m.example:5000
+    url='https://r.example/v2/k8s/rke2/blobs/sha256:SHA256'
+
+"#]],
+        script,
+    );
+}
+
 /// A constraint that nobody would carry out is no constraint.
 #[test]
 fn what_an_entry_of_a_bundle_misspells_is_an_error() {

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use capi::image::{Image, fact};
-use oci_artifacts::registries::RegistrySettings;
+use oci_artifacts::registries::{Mirror, RegistrySettings};
 use oci_artifacts::{Reference, is_oci};
 use yaml_tree::opaque::is_opaque;
 use yaml_tree::place::Place;
@@ -157,7 +157,8 @@ fn reference(bundle: &Image, sha256: Option<&str>) -> Option<String> {
     Some(pinned.unwrap_or(reference).to_string())
 }
 
-/// The address of the tarball: that in the catalog, else the blob in the registry, which is accessed as the project file says.
+/// The address of the tarball: that in the catalog, else the blob in the registry or its mirror, which is accessed as the project file
+/// says.
 fn tarball(bundle: &Image, sha256: &str, registries: &RegistrySettings) -> Option<String> {
     if let Some(url) = web_address(bundle) {
         return Some(url.to_owned());
@@ -166,7 +167,7 @@ fn tarball(bundle: &Image, sha256: &str, registries: &RegistrySettings) -> Optio
         registry,
         repository,
         ..
-    } = Reference::parse(&bundle.uri.as_ref()?.value).ok()?;
+    } = reachable_artifact(bundle, registries)?;
     let is_plain = registries
         .hosts
         .get(&registry)
@@ -176,6 +177,15 @@ fn tarball(bundle: &Image, sha256: &str, registries: &RegistrySettings) -> Optio
     Some(format!(
         "{scheme}://{server}/v2/{repository}/blobs/sha256:{sha256}"
     ))
+}
+
+/// The artifact where machines reach it: a layout is in no network.
+fn reachable_artifact(bundle: &Image, registries: &RegistrySettings) -> Option<Reference> {
+    let reference = Reference::parse(&bundle.uri.as_ref()?.value).ok()?;
+    match registries.mirror(&reference) {
+        Some((Mirror::Prefix(prefix), rest)) => Some(reference.with_prefix(prefix, rest)),
+        Some((Mirror::Layout(_), _)) | None => Some(reference),
+    }
 }
 
 /// Where a web server has the tarball.
@@ -191,11 +201,10 @@ fn certificate_problem(
     bundle: &Image,
     registries: &RegistrySettings,
 ) -> Option<Problem> {
-    let uri = bundle
-        .uri
-        .as_ref()
-        .filter(|_| web_address(bundle).is_none())?;
-    let registry = Reference::parse(&uri.value).ok()?.registry;
+    if web_address(bundle).is_some() {
+        return None;
+    }
+    let registry = reachable_artifact(bundle, registries)?.registry;
     let host = registries.hosts.get(&registry)?;
     host.skip_verify.then(|| Problem {
         message: format!(
