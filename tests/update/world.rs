@@ -199,6 +199,38 @@ fn an_image_whose_tags_are_not_listed_is_not_removed() {
 "#]]);
 }
 
+/// A replica may lack it, and a user may not see it.
+#[test]
+fn an_image_that_a_registry_does_not_show_is_not_removed() {
+    let registry = filled();
+    let listed = [BEFORE, &["ubuntu-noble-hardened-rke2-1-30-1"]].concat();
+    let stage = project_of(&registry, "", &listed);
+    let refused = || {
+        assert_refused(
+            &stage,
+            &registry,
+            "0.4.13",
+            str![[r#"
+error: the registries do not show `ubuntu-noble-hardened-rke2-1-30-1:0.4.13`, which is no proof that the image is gone, so the catalog keeps it
+help: say what the version offers: `--releases URL`, `--release-notes FILE` or `--images FILE`
+
+"#]],
+        );
+    };
+    // `_catalog` has no such repository.
+    refused();
+    // Its tags do not have the version.
+    registry.image(
+        "sylva/builder/ubuntu-noble-hardened-rke2-1-30-1",
+        "0.4.12",
+        &[],
+    );
+    refused();
+    // Who writes a list says that it is gone.
+    stage.write("names.txt", AFTER.join("\n"));
+    assert_raised(&stage, &registry, "--images names.txt", AFTER);
+}
+
 #[test]
 fn an_emptied_repository_that_the_catalog_does_not_name_is_passed_over() {
     let registry = filled();

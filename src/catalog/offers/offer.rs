@@ -28,6 +28,8 @@ pub struct Offer {
     pub unread: BTreeSet<String>,
     /// References below the builder's own address that say neither that they are of the version nor that they are not.
     pub unreadable: BTreeSet<String>,
+    /// Whether this is what registries have, and no list that somebody wrote: what they do not show may be offered all the same.
+    pub is_listed: bool,
     /// Images that the text names, and of which it may say somewhere else that they are of the version: by key, each as it is there.
     pub doubtful: BTreeMap<String, String>,
 }

@@ -15,7 +15,7 @@ use crate::model::settings::RELEASE;
 const MOST: usize = 5000;
 
 /// The other ways to say what a version offers.
-const OTHERWISE: &str =
+pub const OTHERWISE: &str =
     "say what the version offers: `--releases URL`, `--release-notes FILE` or `--images FILE`";
 
 /// The form that a text with an offer has.
@@ -116,6 +116,7 @@ pub fn registries(version: &str, sites: &Sites, stores: &Stores) -> Result<Publi
     }
     let offer = Offer {
         unread,
+        is_listed: true,
         ..offer_from_tags(found_tags.into_iter(), version)
     };
     let names: Vec<String> = sites.own.iter().map(display).collect();

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use capi::image::fact;
 use clap::Args;
 
-use crate::catalog::offers::{Offer, Summary, VersionChange};
+use crate::catalog::offers::{OTHERWISE, Offer, Summary, VersionChange};
 use crate::commands::lock::{self, LockOptions};
 use crate::commands::render::{self, RenderOptions};
 use crate::commands::{CheckOptions, check};
@@ -145,7 +145,16 @@ fn run(
             &catalogs,
             terminal,
         )?;
+        let known = plan.drift.removed.len();
         plan.add_offer(&catalogs, target, &offer)?;
+        if offer.is_listed
+            && let Some(name) = plan.drift.removed.get(known)
+        {
+            return Err(Error::usage(format!(
+                "the registries do not show `{name}:{}`, which is no proof that the image is gone, so the catalog keeps it\nhelp: {OTHERWISE}",
+                target.to
+            )));
+        }
         report::update::gaps(&offer, &mut terminal.err)?;
         offers.push(offer);
     }
