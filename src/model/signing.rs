@@ -12,7 +12,7 @@ use yaml_tree::place::{Located, Place};
 /// The property of an image, or of a registry, that names the key: a PEM public key, or the path of a file that holds one.
 pub const KEY_PROPERTY: &str = "cosign_publickey";
 
-/// Every name that an entry or a record may give it.
+/// Every name that an entry, a registry or a record may give it.
 pub const KEY_NAMES: [&str; 4] = [
     KEY_PROPERTY,
     "public_key",
@@ -38,7 +38,7 @@ pub struct SigningKeys {
     pub default_key: Option<NamedKey>,
     /// Whether the default key is for images with a `uri` of their own too: where the catalog has no others.
     pub is_for_own: bool,
-    /// `os_images_oci_registries.<name>.cosign_publickey`, where it is not empty.
+    /// `os_images_oci_registries.<name>.cosign_publickey`, or another name of it, where it is not empty.
     pub registries: BTreeMap<Arc<str>, NamedKey>,
 }
 

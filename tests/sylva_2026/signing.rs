@@ -107,15 +107,24 @@ error[value-type]: `security.os_images.cosign_public_key` is empty, and an expre
 
 #[test]
 fn the_key_of_a_registry_is_used_for_each_image_that_is_of_it() {
-    let key = Key::new();
-    let named = format!(", cosign_publickey: {:?}", key.pem());
+    let pem = Key::new().pem();
+    the_key_is_used(&format!(", cosign_publickey: {pem:?}"));
+    // As an image's own may be called.
+    the_key_is_used(&format!(", public_key: {pem:?}"));
+    the_key_is_used(&format!(
+        ", cosign_publickey: '', signature: {{public-key: {pem:?}}}"
+    ));
+}
+
+#[track_caller]
+fn the_key_is_used(named: &str) {
     let image = "ubuntu-noble-plain-rke2-1-35";
     let uri = format!("uri: 'oci://registry.example.org/dib/{image}:0.7.14'");
     let signed_by = |registry: &str, fact: &str| {
         let images = format!("os_images: {{{registry}{image}: {{{uri}{fact}}}}}\n");
         let mirror = "registries: {mirrors: {registry.example.org: 'oci-layout:registry'}}";
         let stage = project()
-            .cluster("edge", &two_releases(&named, &images))
+            .cluster("edge", &two_releases(named, &images))
             .settings(mirror);
         stage.write(
             "artifacts.txt",

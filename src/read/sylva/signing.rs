@@ -10,7 +10,7 @@ use super::catalog::{REGISTRIES, flag};
 use super::report::Report;
 use crate::evaluate::{Branch, Evaluator, Failure};
 use crate::model::catalog::Catalog;
-use crate::model::signing::{KEY_PROPERTY, NamedKey, SigningKeys};
+use crate::model::signing::{KEY_NAMES, NamedKey, SigningKeys};
 
 /// The keys of the registries of a catalog's images, and the one that the values name for all of the builder's. Where nothing checks signatures, no key is evaluated,
 /// unless the project requires them.
@@ -36,7 +36,13 @@ pub(super) fn keys(
     let mut named = BTreeMap::new();
     let registries = catalog.registries_of_images();
     for name in &registries {
-        let key = key(child(all.clone(), name), KEY_PROPERTY, report);
+        let registry = child(all.clone(), name);
+        let mut names = KEY_NAMES.iter();
+        let key = names.find_map(|path| {
+            let (above, last) = path.rsplit_once('.').unwrap_or(("", path));
+            let holder = above.split('.').filter(|part| !part.is_empty());
+            key(holder.fold(registry.clone(), child), last, report)
+        });
         named.extend(key.map(|key| (Arc::clone(name), key)));
     }
     let mut built = catalog

@@ -12,7 +12,7 @@ use super::catalog;
 use super::pools::{BUNDLE, CHOICE};
 use super::report::misspelling;
 use crate::model::finding::{Finding, Subject};
-use crate::model::signing::KEY_PROPERTY;
+use crate::model::signing::KEY_NAMES;
 
 /// Keys below `cluster` that decide which images boot.
 const CLUSTER: &[&str] = &[
@@ -42,7 +42,14 @@ const ROOT: &[&str] = &[
     "os_images_default_download_storage_space",
 ];
 const POOL: &[&str] = &["k8s_version"];
-const REGISTRY: &[&str] = &["url", "tag", "enabled", KEY_PROPERTY];
+const REGISTRY: &[&str] = &[
+    "url",
+    "tag",
+    "enabled",
+    KEY_NAMES[0],
+    KEY_NAMES[1],
+    "signature",
+];
 /// Keys below `security.os_images`.
 const SIGNING: &[&str] = &["cosign_public_key", "skip_signing_check"];
 /// Keys of the infrastructure cluster's `spec`; the others are its provider's.
