@@ -1188,6 +1188,39 @@ error[value-type] a.yaml:3:49 `7`
 "#]]);
 }
 
+/// kubectl takes an unquoted date for a text, which is a label; kustomize makes a time of it, which is none.
+#[test]
+fn a_date_in_a_label_is_an_error_where_kustomize_builds_it() {
+    let cluster = |label: &str| {
+        let cluster = format!(
+            "apiVersion: cluster.x-k8s.io/v1beta1\nkind: Cluster\nmetadata: {{name: one, labels: {{day: {label}}}}}\nspec: {{}}\n"
+        );
+        project().file("a.yaml", cluster)
+    };
+    cluster("2024-01-01")
+        .check_with("--allow-empty")
+        .findings(str![]);
+    let built = |label: &str| cluster(label).file("kustomization.yaml", "resources: [a.yaml]\n");
+    built("2024-01-01")
+        .check_with("--allow-empty")
+        .findings(str![[r#"
+error[value-type] one a.yaml:3:37 `2024-01-01` => - | _ | .
+
+"#]]);
+    built("'2024-01-01'")
+        .check_with("--allow-empty")
+        .findings(str![]);
+    cluster("'a b'")
+        .check_with("--allow-empty")
+        .findings(str![[r#"
+error[value-type] one a.yaml:3:37 `'a b'` => - | _ | .
+
+"#]]);
+    cluster("'$DAY'")
+        .check_with("--allow-empty")
+        .findings(str![]);
+}
+
 #[test]
 fn a_transformer_in_a_file_is_the_field() {
     let patch = "apiVersion: x.example/v1\nkind: Pool\nmetadata: {name: one}\nspec: {plain: 4}\n";

@@ -49,8 +49,8 @@ use class_patches::Templates;
 use deployed::{Deployed, collect_objects, find_lacking_fields, mentions};
 pub use pairs::has_pair;
 pub(super) use pairs::read_pairs;
-use pools::PoolReader;
 pub(super) use pools::current_image;
+use pools::{PoolReader, find_illegal_labels};
 
 /// Cluster API's own group.
 const CLUSTER_API: &str = "cluster.x-k8s.io";
@@ -571,6 +571,7 @@ impl<'a> Graph<'a> {
                 cluster.object_name = Arc::clone(&object.name);
                 cluster.namespace = Arc::clone(&object.namespace);
                 cluster.labels = object.labels();
+                reader.findings.extend(find_illegal_labels(object));
                 if eks_anywhere::is_cluster(object) {
                     reader.eks_anywhere(*index, &mut cluster)
                 } else {

@@ -22,6 +22,7 @@ use crate::model::name::SeenVersion;
 use crate::model::rule::{Level, RuleId};
 use crate::model::version::Version;
 use crate::read::tables::{Table, find_fault};
+use crate::render::objects::name::is_label_value;
 
 use super::seen::{find_versions, has_image_text};
 use super::{EKS_ANYWHERE, Graph, TEMPLATE_KEYS, Template, is_control_plane};
@@ -507,6 +508,21 @@ pub(super) fn pool(
 pub(super) fn wrong_type(object: &ManifestObject, place: Place, problem: &str) -> Finding {
     let message = format!("{} has {problem}", object.title());
     Finding::new(RuleId::ValueType, message).with_label(object.spot(place), "")
+}
+
+/// The labels of an object that the API server refuses, after everything that builds it: kustomize makes the time of its midnight of an
+/// unquoted date.
+pub(super) fn find_illegal_labels(object: &ManifestObject) -> impl Iterator<Item = Finding> {
+    let entries = object.node.entries(&["metadata", "labels"]);
+    entries.filter_map(|entry| {
+        let text = entry.node.value.as_str()?;
+        let is_known = !is_opaque(text) && !is_variable_text(text);
+        (is_known && !is_label_value(text)).then(|| {
+            let problem = format!("the label `{}: {text}`, which the API server refuses", entry.key);
+            wrong_type(object, entry.node.place, &problem)
+                .help("a label has at most 63 letters, digits, `-`, `_` and `.`; kustomize makes a time of a date without quotes")
+        })
+    })
 }
 
 /// The image that a machine template names.
