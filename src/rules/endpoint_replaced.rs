@@ -5,7 +5,7 @@ use yaml_tree::json::scalar_text;
 use yaml_tree::place::{FileId, Located, Place};
 
 use crate::model::cluster_view::ClusterView;
-use crate::model::endpoint::{Endpoint, Way};
+use crate::model::endpoint::{Endpoint, Host, Way, same_host};
 use crate::model::finding::{Finding, Subject};
 use crate::model::rule::RuleId;
 use crate::rules::{ChangeInput, Side};
@@ -18,7 +18,7 @@ pub(super) fn change(input: &ChangeInput<'_>, findings: &mut Vec<Finding>) {
     if was.authority() == is.authority() {
         return;
     }
-    let finding = replacement(&input.after.view.cluster.name, &was.to_string(), is);
+    let finding = replacement(input.after.view, was, is);
     findings.push(
         finding
             .with_label(input.spot(is.host.place), FROM_NOW_ON)
@@ -48,17 +48,36 @@ pub fn endpoint_replacement(view: &ClusterView, text: &str) -> Option<Finding> {
     if was.authority() == is.authority() {
         return None;
     }
-    let finding = replacement(&cluster.name, &was.to_string(), is);
+    let finding = replacement(view, &was, is);
     Some(finding.with_label(view.sources.resolve(is.host.place), FROM_NOW_ON))
 }
 
-fn replacement(cluster: &str, was: &str, is: &Endpoint) -> Finding {
+fn replacement(view: &ClusterView, was: &Endpoint, is: &Endpoint) -> Finding {
     let message =
         format!("the control plane endpoint `{was}` is replaced by `{is}`, and no machine is");
-    Finding::new(RuleId::EndpointReplaced, message)
-        .with_subject(Subject::cluster(cluster))
+    let finding = Finding::new(RuleId::EndpointReplaced, message)
+        .with_subject(Subject::cluster(&view.cluster.name));
+    let finding = match find_holder(view, was) {
+        Some(host) => finding.help(format!(
+            "host `{}` still has it, and keeps it by `cluster.control_plane_endpoint.host: {}`",
+            host.name, was.host.value
+        )),
+        None => finding,
+    };
+    finding
         .help("Cluster API takes the endpoint of an infrastructure cluster once: set `spec.controlPlaneEndpoint` of the Cluster too")
         .help("machines know the old one until they are replaced, the control plane's first: `rolloutAfter`")
+}
+
+/// The host of the control plane that has the address of an endpoint.
+fn find_holder<'v>(view: &'v ClusterView, endpoint: &Endpoint) -> Option<&'v Host> {
+    let found = view.cluster.endpoint.as_ref()?;
+    let has_it = |host: &&Host| {
+        let mut addresses = host.addresses.iter();
+        addresses.any(|(_, it)| same_host(&it.value, &endpoint.host.value) == Some(true))
+    };
+    let mut claimed = found.hosts.iter().filter(|host| found.is_claimed(host));
+    claimed.find(has_it)
 }
 
 fn endpoint<'a>(side: &Side<'a>) -> Option<&'a Endpoint> {

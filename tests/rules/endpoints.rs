@@ -3,7 +3,7 @@
 use snapbox::str;
 
 use super::super::support::project::Project;
-use super::super::support::stage::{Is, Stage, project, table};
+use super::super::support::stage::{Is, Stage, assert_text, project, table};
 use super::rows::assert_cases;
 use super::{fails, passes, warns};
 
@@ -909,6 +909,48 @@ render
 
 
 "#]]);
+}
+
+/// A host with a lower name takes the endpoint, though nobody went.
+#[test]
+fn a_host_that_still_is_there_keeps_the_endpoint_by_its_name() {
+    let stage = with_hosts("");
+    stage.edit(
+        "edge.yaml",
+        "control_plane_replicas: 3",
+        "control_plane_replicas: 1",
+    );
+    let _ = stage.run("render").exit(0);
+    let hosts = stage.read("hosts.yaml");
+    let first = hosts.split("---\n").next().expect("a host");
+    stage.write(
+        "hosts.yaml",
+        format!("{}---\n{hosts}", first.replace("m-1", "a-1")),
+    );
+    let helps = || {
+        let screen = stage.run("check").outcome.stdout;
+        let (_, found) = screen
+            .split_once("endpoint-replaced]: ")
+            .unwrap_or_default();
+        let (found, _) = found.split_once("\n\n").unwrap_or_default();
+        let lines = found.lines().filter(|line| line.contains("endpoint"));
+        lines.collect::<Vec<_>>().join("\n")
+    };
+    assert_text(
+        &helps(),
+        str![[r#"
+the control plane endpoint `m-1.example.org:6443` is replaced by `a-1.example.org:6443 of host a-1`, and no machine is
+  |                                                 ^^^^^^^^^^^^^^^ the endpoint from now on
+  = help: host `m-1` still has it, and keeps it by `cluster.control_plane_endpoint.host: m-1.example.org`
+  = help: Cluster API takes the endpoint of an infrastructure cluster once: set `spec.controlPlaneEndpoint` of the Cluster too
+"#]],
+    );
+    stage.edit(
+        "edge.yaml",
+        "control_plane_replicas: 1",
+        "control_plane_endpoint: {host: m-1.example.org}\n  control_plane_replicas: 1",
+    );
+    assert_text(&helps(), str![""]);
 }
 
 /// Nobody chose the host, so nobody notices which one comes after it.
