@@ -1,7 +1,7 @@
 //! The images that may follow those of a cluster in one minor: what a step of a plan chooses from, and what is to be built where
 //! nothing can be chosen.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -47,11 +47,20 @@ pub(super) type PoolImages<'v> = BTreeMap<&'v PoolName, &'v Image>;
 /// An image, with its version.
 pub(super) type Versioned<'v> = (Version, &'v Image);
 
+/// The images that the selector of a pool lets in by their registry, for pools whose selectors require one.
+pub(super) type LetIn<'v> = BTreeMap<&'v PoolName, BTreeSet<ImageKey>>;
+
+/// Whether a pool's selector lets an image in.
+pub(super) fn is_let_in(let_in: &LetIn<'_>, pool: &PoolName, image: &Image) -> bool {
+    let of_pool = let_in.get(pool);
+    of_pool.is_none_or(|keys| keys.contains(&image.key))
+}
+
 /// What may follow the images of a cluster in a minor.
 pub(super) struct Followers<'v> {
     minor: (u32, u32),
-    /// By the image that they follow: pools of a cluster often boot one.
-    of_images: BTreeMap<&'v ImageKey, ImageFollowers<'v>>,
+    /// By the image that they follow, and those that are let in: pools of a cluster often have one of each.
+    of_images: BTreeMap<(&'v ImageKey, Option<&'v BTreeSet<ImageKey>>), ImageFollowers<'v>>,
 }
 
 /// What may follow one image in a minor.
@@ -64,20 +73,25 @@ struct ImageFollowers<'v> {
 }
 
 impl<'v> Followers<'v> {
-    /// Those that were built on a day or later, if one is given.
+    /// Those that are let in and were built on a day or later, if one is given.
     pub(super) fn find(
         images: &'v [Versioned<'v>],
         booted: &PoolImages<'v>,
+        let_in: &'v LetIn<'_>,
         minor: (u32, u32),
         since: Option<Date>,
     ) -> Self {
         let is_of_minor = |it: &&Versioned<'_>| (it.0.major, it.0.minor) == minor;
         let candidates: Vec<&'v Versioned<'v>> = images.iter().filter(is_of_minor).collect();
-        let mut of_images: BTreeMap<&ImageKey, ImageFollowers<'v>> = BTreeMap::new();
+        let mut of_images: BTreeMap<_, ImageFollowers<'v>> = BTreeMap::new();
         for (pool, image) in booted {
-            let followers = of_images
-                .entry(&image.key)
-                .or_insert_with(|| ImageFollowers::find(&candidates, image, since));
+            let own = let_in.get(*pool);
+            let is_own = |it: &&&Versioned<'_>| own.is_none_or(|own| own.contains(&it.1.key));
+            let find = || {
+                let candidates: Vec<_> = candidates.iter().filter(is_own).copied().collect();
+                ImageFollowers::find(&candidates, image, since)
+            };
+            let followers = of_images.entry((&image.key, own)).or_insert_with(find);
             followers.pools.push(pool);
         }
         Self { minor, of_images }
@@ -101,7 +115,7 @@ impl<'v> Followers<'v> {
     /// The images that none follows, by pool.
     pub(super) fn ends(&self) -> BTreeMap<String, ImageKey> {
         let ends = self.of_images.iter().filter(|it| it.1.images.is_empty());
-        let ends = ends.flat_map(|(key, it)| {
+        let ends = ends.flat_map(|((key, _), it)| {
             let pools = it.pools.iter();
             pools.map(|pool| (pool.to_string(), Arc::clone(key)))
         });
@@ -119,7 +133,7 @@ impl<'v> Followers<'v> {
             version.is_none_or(|version| !it.images.contains_key(version))
         };
         let lacking = self.of_images.iter().filter(|(_, it)| lacks(it));
-        let lacking = lacking.map(|(follows, it)| LackingImage {
+        let lacking = lacking.map(|((follows, _), it)| LackingImage {
             minor: self.minor,
             version: version.cloned(),
             follows: Arc::clone(follows),
@@ -158,12 +172,13 @@ pub(super) fn images_to_build(
     minors: RangeInclusive<u32>,
     since: Option<Date>,
 ) -> Vec<LackingImage> {
+    let all = LetIn::new();
     let of_minor = |minor: u32| {
         let before = booted.iter();
         let before = before.map(|(pool, image)| (*pool, raise_before(image, minor)));
         let before: BTreeMap<&PoolName, Image> = before.collect();
         let before = before.iter().map(|(pool, image)| (*pool, image)).collect();
-        Followers::find(images, &before, (major, minor), since).to_build()
+        Followers::find(images, &before, &all, (major, minor), since).to_build()
     };
     minors.flat_map(of_minor).collect()
 }

@@ -12,8 +12,8 @@ use go_template::regexp::quote_meta;
 use serde::Serialize;
 use yaml_tree::place::Place;
 
-use super::matching::{IMAGE_KEY, PatternCache, REGISTRY_KEY, server_images};
-use super::selected::images_to_serve;
+use super::matching::{IMAGE_KEY, PatternCache, REGISTRY_KEY, ServerImages};
+use super::selected::{additional_images, images_to_serve};
 use crate::model::cluster::{ClusterOrigin, PoolName};
 use crate::model::cluster_view::{ClusterView, SelectedPool};
 use crate::model::selector::{Library, Selector, Term, Wanted};
@@ -151,6 +151,8 @@ pub struct NeededImage {
     pub key: Option<ImageKey>,
     /// Whether that cluster's own selectors serve it.
     pub served: bool,
+    /// Whether they may, by a version that only the image's name says.
+    pub by_name: bool,
     /// Whose machines it is for.
     pub need: NeedTime,
     /// The clusters.
@@ -174,12 +176,19 @@ pub fn server_plan(server: &ClusterView, clusters: &[&Boots], settings: &Setting
     let minors = clusters.iter().flat_map(|boots| &boots.steps);
     let minors: BTreeSet<_> = minors.map(|step| Some(step.minor)).collect();
     let mode = settings.matching;
+    let patterns = PatternCache::default();
+    let found = additional_images(&server.cluster, &server.images, mode, &patterns);
+    let (mut proven, mut possible) = (Vec::new(), Vec::new());
+    for found in found {
+        proven.extend(found.proven);
+        possible.extend(found.possible);
+    }
     let additional = if settings.images.serve_all {
         server.images.keys().cloned().collect()
     } else {
-        let patterns = PatternCache::default();
         images_to_serve(&server.cluster, &[], &server.images, mode, &patterns)
     };
+    possible.retain(|key| !settings.images.serve_all && !proven.contains(key));
     let catalog = server.images.values();
     let catalog: Vec<_> = catalog.map(|it| (Artifact::from_image(it), it)).collect();
     let (mut needed, mut lacking) = (BTreeSet::new(), BTreeSet::new());
@@ -210,13 +219,16 @@ pub fn server_plan(server: &ClusterView, clusters: &[&Boots], settings: &Setting
             let listed = catalog.iter().find(|(it, _)| it.is_same(&need.artifact));
             let key = listed.map(|(_, image)| Arc::clone(&image.key));
             let is_own = own.iter().any(|own| own.is_same(&need.artifact));
-            let served = is_own || key.as_ref().is_some_and(|key| additional.contains(key));
+            let is_among = |keys: &[ImageKey]| key.as_ref().is_some_and(|key| keys.contains(key));
+            let by_name = !is_own && is_among(&possible);
+            let served = is_own || is_among(&additional) && !by_name;
             needed.extend(key.clone());
-            lacking.extend(key.clone().filter(|_| !served));
+            lacking.extend(key.clone().filter(|_| !served && !by_name));
             NeededImage {
                 image: need.artifact.name,
                 key,
                 served,
+                by_name,
                 need: match (need.is_before, need.is_after) {
                     (true, true) => NeedTime::Stays,
                     (false, _) => NeedTime::Begins,
@@ -248,20 +260,25 @@ fn selectors(
 ) -> BTreeMap<String, BTreeMap<&'static str, String>> {
     let has_registries = server.cluster.library == Library::WithRegistries;
     let facts = [fact::OS, fact::K8S_FLAVOR, REGISTRY_KEY];
+    // The library reads no name.
+    fn proven_text<'i>(image: &'i Image, name: &str) -> Option<&'i str> {
+        let fact = image.facts.get(name).filter(|fact| !fact.origin.is_name());
+        fact.map(|fact| &*fact.value)
+    }
     let mut groups: BTreeMap<[Option<&str>; 3], Vec<&Image>> = BTreeMap::new();
     for image in lacking.iter().filter_map(|key| server.images.get(key)) {
-        let group = groups.entry(facts.map(|name| image.facts.text(name)));
+        let group = groups.entry(facts.map(|name| proven_text(image, name)));
         group.or_default().push(image);
     }
     let named = groups.into_iter().map(|(group, images)| {
         let words: Vec<&str> = group.into_iter().flatten().collect();
-        let known = facts.into_iter().zip(group);
-        let known = known.filter(|(name, _)| has_registries || *name != REGISTRY_KEY);
-        let mut terms: BTreeMap<&'static str, String> = known
+        let all = facts.into_iter().zip(group);
+        let all = all.filter(|(name, _)| has_registries || *name != REGISTRY_KEY);
+        let mut terms: BTreeMap<&'static str, String> = all
             .filter_map(|(name, value)| Some((name, quote_meta(value?))))
             .collect();
         let minors = images.iter().map(|image| {
-            let version = Version::parse(image.facts.text(fact::K8S_VERSION)?)?;
+            let version = Version::parse(proven_text(image, fact::K8S_VERSION)?)?;
             Some(format!("{}\\.{}", version.major, version.minor))
         });
         if let Some(minors) = minors.collect::<Option<BTreeSet<String>>>() {
@@ -272,7 +289,7 @@ fn selectors(
             };
             terms.insert(fact::K8S_VERSION, pattern);
         }
-        let served = server_images(
+        let served = ServerImages::find(
             &selector(&terms),
             server.cluster.library,
             &server.images,
@@ -284,6 +301,7 @@ fn selectors(
                 && images.iter().all(|it| served.contains(&it.key))
         };
         // Without a term all images are served, whatever comes.
+        let served = served.map(ServerImages::into_all);
         if terms.is_empty() || !served.is_ok_and(is_exact) {
             let keys = images.iter().map(|it| key_pattern(it));
             let keys: Vec<String> = keys.collect();

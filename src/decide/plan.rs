@@ -13,8 +13,11 @@ use capi::image::{Image, ImageKey, Images, fact};
 use capi::labels::Labels;
 use serde::Serialize;
 
-use super::followers::{Followers, LackingImage, PoolImages, Versioned, images_to_build};
+use super::followers::{
+    Followers, LackingImage, LetIn, PoolImages, Versioned, images_to_build, is_let_in,
+};
 use super::image_server::{Artifact, Boots, BootsAfter};
+use super::matching::{self, PatternCache, REGISTRY_KEY};
 use super::proof;
 use super::removals::find_removed;
 use crate::model::cluster::{Pool, PoolName};
@@ -22,6 +25,7 @@ use crate::model::cluster_view::{ClusterView, SelectedPool};
 use crate::model::date::{Date, build_day};
 use crate::model::judgment::Grade;
 use crate::model::selection::Outcome;
+use crate::model::selector::{Matching, Selector};
 use crate::model::version::Version;
 
 /// What clusters are to run.
@@ -107,6 +111,9 @@ pub struct PlanStep {
     pub minor: (u32, u32),
     /// The image of each pool.
     pub images: BTreeMap<String, ImageKey>,
+    /// The registries of images that selectors do not let in, where no image of the minor is of one that they do, with the pools.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub let_in: BTreeMap<Arc<str>, Vec<String>>,
     /// What the configurations of its machines name that this version has no more, and the one before had.
     pub removed: Vec<RemovedName>,
 }
@@ -190,16 +197,15 @@ pub fn for_cluster(view: &ClusterView, images: Result<&Images, String>, goal: Go
     } else {
         version.minor + 1
     };
-    let images = images.values();
+    let known = images;
+    let images = known.values();
     let images = images.filter_map(|it| Some((any_version(it)?, it)));
     let images: Vec<Versioned<'_>> = images.collect();
+    let (let_in, all) = (let_in(view, known), LetIn::new());
     for minor in first..=last {
-        match step(
-            &images,
-            &booted,
-            (version.major, minor),
-            goal.earliest_day(),
-        ) {
+        let goal_minor = (version.major, minor);
+        let step = |let_in| step(&images, &booted, let_in, goal_minor, goal.earliest_day());
+        match step(&let_in).or_else(|_| step(&all)) {
             Ok((next, chosen)) if next != version || differ(&booted, &chosen) => {
                 let named = chosen
                     .iter()
@@ -208,6 +214,7 @@ pub fn for_cluster(view: &ClusterView, images: Result<&Images, String>, goal: Go
                     version: next.to_string(),
                     minor: (next.major, next.minor),
                     images: named.collect(),
+                    let_in: registries_to_let_in(&let_in, &chosen),
                     removed: find_removals(view, &version, &next),
                 });
                 if !plan.boots.now.is_empty() {
@@ -316,6 +323,38 @@ fn current(view: &ClusterView) -> Result<(Version, PoolImages<'_>), String> {
         .ok_or_else(|| "it has no node pool".to_owned())
 }
 
+/// The images that the selectors of pools let in by their registry. Which one that is, is Sylva's or a user's choice of a release; all
+/// other terms are what a step may not change anyway, or moves.
+fn let_in<'v>(view: &'v ClusterView, images: &Images) -> LetIn<'v> {
+    let patterns = PatternCache::default();
+    let of_pool = |it: SelectedPool<'v>| {
+        let term = it.selection.finalized.term(REGISTRY_KEY)?;
+        let registry = Selector {
+            terms: vec![term.clone()],
+        };
+        let library = view.cluster.library;
+        let keys = matching::matching(&registry, library, images, Matching::Exact, &patterns);
+        Some((&it.pool.name, keys.ok()?.into_iter().collect()))
+    };
+    view.pools().filter_map(of_pool).collect()
+}
+
+/// The registries of images that are not let in, with the pools.
+fn registries_to_let_in(
+    let_in: &LetIn<'_>,
+    chosen: &PoolImages<'_>,
+) -> BTreeMap<Arc<str>, Vec<String>> {
+    let mut registries: BTreeMap<Arc<str>, Vec<String>> = BTreeMap::new();
+    for (pool, image) in chosen {
+        if !is_let_in(let_in, pool, image) {
+            let registry = image.facts.text(REGISTRY_KEY).unwrap_or_default();
+            let pools = registries.entry(registry.into()).or_default();
+            pools.push(pool.to_string());
+        }
+    }
+    registries
+}
+
 /// Whether the values require what an image holds.
 fn is_required(view: &ClusterView, pool: &Pool, version: &Version) -> bool {
     let required = view.cluster.k8s_version_of(pool);
@@ -327,10 +366,11 @@ fn is_required(view: &ClusterView, pool: &Pool, version: &Version) -> bool {
 fn step<'v>(
     images: &'v [Versioned<'v>],
     booted: &PoolImages<'v>,
+    let_in: &'v LetIn<'_>,
     minor: (u32, u32),
     since: Option<Date>,
 ) -> Result<(Version, PoolImages<'v>), Blocked> {
-    let followers = Followers::find(images, booted, minor, since);
+    let followers = Followers::find(images, booted, let_in, minor, since);
     if let Some((version, chosen)) = followers.newest() {
         return Ok((version.clone(), chosen));
     }

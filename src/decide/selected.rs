@@ -6,7 +6,7 @@ use std::sync::Arc;
 use capi::image::{ImageKey, Images};
 
 use super::component_choice::{self, Wants};
-use super::matching::{self, ClusterFacts, PatternCache, Selectable};
+use super::matching::{self, ClusterFacts, PatternCache, Selectable, ServerImages};
 use super::proof::judge_pools;
 use crate::model::cluster::{Cluster, Pool};
 use crate::model::cluster_view::ClusterView;
@@ -101,10 +101,23 @@ pub fn images_to_serve(
     let selected = { selections.iter() }.filter_map(|selection| selection.image().catalog_key());
     let by_url = { cluster.pools.iter() }.filter_map(|pool| pool.choice.served.as_ref());
     let mut keys: BTreeSet<ImageKey> = selected.chain(by_url).cloned().collect();
-    for (_, selector) in &cluster.additional_selectors {
-        // A selector that is refused serves nothing; the rules say so.
-        let found = matching::server_images(selector, cluster.library, images, mode, patterns);
-        keys.extend(found.unwrap_or_default());
-    }
+    let additional = additional_images(cluster, images, mode, patterns);
+    keys.extend(additional.flat_map(ServerImages::into_all));
     keys.into_iter().collect()
+}
+
+/// What each additional selector serves: nothing where entries say `enabled`, or where it is refused, which the rules say.
+pub fn additional_images(
+    cluster: &Cluster,
+    images: &Images,
+    mode: Matching,
+    patterns: &PatternCache,
+) -> impl Iterator<Item = ServerImages> {
+    let has_flags = images.values().any(|image| image.enabled.is_some());
+    let selectors = cluster.additional_selectors.iter();
+    selectors
+        .filter(move |_| !has_flags)
+        .filter_map(move |(_, selector)| {
+            ServerImages::find(selector, cluster.library, images, mode, patterns).ok()
+        })
 }

@@ -9,7 +9,7 @@ use super::{CommentFormat, Format, quantity};
 use crate::decide::build_list::{MissingImage, build_list};
 use crate::decide::followers::NearMiss;
 use crate::decide::image_server::{NeedTime, NeededImage, ServerPlan, ServerStage};
-use crate::decide::plan::{Blocked, ClusterPlan, Goal, RemovedName};
+use crate::decide::plan::{Blocked, ClusterPlan, Goal, PlanStep, RemovedName};
 use crate::decide::waves::Wave;
 use crate::printer::{Printer, Safe};
 
@@ -142,8 +142,8 @@ impl PlanReport<'_> {
                 let mut images: Vec<&str> = step.images.values().map(|image| &**image).collect();
                 images.sort_unstable();
                 images.dedup();
-                let removed = step.removed.iter().map(removal_text);
-                let lines: Vec<String> = [images.join(", ")].into_iter().chain(removed).collect();
+                let lines = [images.join(", ")].into_iter().chain(requirements(step));
+                let lines: Vec<String> = lines.collect();
                 format!("{}: {}", step.version, lines.join(", "))
             });
             let images: Vec<String> = images.collect();
@@ -261,6 +261,7 @@ pub(super) fn row(stage: &ServerStage, needed: &NeededImage) -> [String; 5] {
     };
     let served = match (needed.served, &needed.key) {
         (true, _) => "served",
+        _ if needed.by_name => "served if it is what its name says: `metalmark lock`",
         (false, Some(_)) => "not selected",
         (false, None) => "not in the catalog",
     };
@@ -302,6 +303,18 @@ pub(super) fn block_reason(plan: &ClusterPlan) -> String {
     }
 }
 
+/// What has to be done for a step beside its edits.
+fn requirements(step: &PlanStep) -> impl Iterator<Item = String> {
+    let let_in = step.let_in.iter().map(|(registry, pools)| {
+        format!(
+            "{}  selectors do not let registry `{registry}` in: write it to \
+             `cluster.os_image_selector_autoselect_registries` or `oci-image-registry-key` with the step",
+            pools.join(", ")
+        )
+    });
+    let_in.chain(step.removed.iter().map(removal_text))
+}
+
 /// What has to go before a step, and where it is.
 fn removal_text(removed: &RemovedName) -> String {
     let RemovedName { pool, name, at } = removed;
@@ -322,8 +335,8 @@ fn cluster(plan: &ClusterPlan, out: &mut Printer) -> io::Result<()> {
         for (pool, image) in &step.images {
             writeln!(out, "  {}  {pool}  {image}", step.version)?;
         }
-        for removed in &step.removed {
-            writeln!(out, "  {}  {}", step.version, removal_text(removed))?;
+        for line in requirements(step) {
+            writeln!(out, "  {}  {line}", step.version)?;
         }
     }
     let mut by_image: BTreeMap<&str, Vec<&str>> = BTreeMap::new();

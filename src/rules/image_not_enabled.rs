@@ -34,13 +34,19 @@ pub fn find_unserved_images(view: &ClusterView, plan: &ServerPlan) -> Option<Fin
     if unserved.is_empty() {
         return None;
     }
+    let by_name = unserved.iter().any(|needed| needed.by_name);
     let names: Vec<String> = unserved
         .iter()
         .map(|it| format!("`{}`", it.image))
         .collect();
     let message = format!(
-        "management cluster `{}` does not serve {}, which machines of other clusters boot",
+        "management cluster `{}` {} {}, which machines of other clusters boot",
         plan.management,
+        if unserved.iter().all(|needed| needed.by_name) {
+            "is not proven to serve"
+        } else {
+            "does not serve"
+        },
         names.join(", ")
     );
     let mut finding = Finding::new(RuleId::ImageNotEnabled, message)
@@ -51,7 +57,12 @@ pub fn find_unserved_images(view: &ClusterView, plan: &ServerPlan) -> Option<Fin
         let image = needed.key.as_ref().and_then(|key| view.images.get(key));
         finding = match image {
             Some(image) => {
-                let label = format!("booted by `{}`, and no selector serves it", by.join("`, `"));
+                let why = if needed.by_name {
+                    "only its name says that a selector serves it"
+                } else {
+                    "no selector serves it"
+                };
+                let label = format!("booted by `{}`, and {why}", by.join("`, `"));
                 finding.with_label(view.sources.resolve(image.place), label)
             }
             None => finding.help(format!(
@@ -62,7 +73,10 @@ pub fn find_unserved_images(view: &ClusterView, plan: &ServerPlan) -> Option<Fin
             )),
         };
     }
-    Some(finding.helps(plan.edits().map(|edit| format!("`{edit}`"))))
+    let edits = plan.edits().map(|edit| format!("`{edit}`"));
+    let lock =
+        by_name.then(|| "run `metalmark lock`: the chart reads facts, never names".to_owned());
+    Some(finding.helps(edits.chain(lock)))
 }
 
 /// Adds what keeps the image from being served, and the edit that changes it.

@@ -77,7 +77,12 @@ fn doubt(
         Outcome::Explicit(_) | Outcome::Named(None)
     );
     if input.view.cluster.origin == ClusterOrigin::Manifests {
-        finding.help("write `k8s: {version: …}` in its record, or name a file with its facts under `images.facts`")
+        let record = input.view.images.get(image);
+        let edit = record.map(|record| fact_edit(record, fact::K8S_VERSION, "…"));
+        let edit = edit.unwrap_or_else(|| format!("a record `{image}` with `k8s: {{version: …}}`"));
+        finding.help(format!(
+            "{edit}, or a file with its facts under `images.facts`"
+        ))
     } else if is_explicit {
         finding.help("select the image by `image_key`, so that its facts are known")
     } else {

@@ -193,14 +193,24 @@ impl ClusterInput<'_> {
         );
         let of_minor = |entry: &&MappedVersion| {
             let minor = Version::parse(&entry.minor);
-            self.runs(entry) && minor.is_some_and(|minor| minor.admits(&version))
+            minor.is_some_and(|minor| minor.admits(&version))
         };
-        if let Some(entry) = mapped.iter().find(of_minor) {
+        let is_mapped = mapped.iter().any(|entry| self.runs(entry));
+        let entry = mapped.iter().find(of_minor);
+        if let Some(entry) = entry.filter(|entry| self.runs(entry)) {
             return self.propose_mapped_version(entry, &held.value);
         }
         let version = like(&current.value, &version);
+        // A literal would take the cluster out of the map.
+        let edit = if is_mapped {
+            let entry = entry.filter(|entry| *entry.version.value == *version)?;
+            self.view.cluster.k8s_minor.as_ref()?;
+            format!("`k8s_version_short: \"{}\"`", entry.minor)
+        } else {
+            format!("`cluster.k8s_version: {version}`")
+        };
         (*version != *current.value).then(|| Proposal {
-            text: format!("`cluster.k8s_version: {version}`"),
+            text: edit,
             change: ProposedChange::K8sVersion(version.into()),
             fix: None,
         })

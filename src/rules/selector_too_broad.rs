@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use capi::image::{Image, ImageKey};
 
-use crate::decide::matching::{PatternCache, REGISTRY_KEY, server_images};
+use crate::decide::matching::{PatternCache, REGISTRY_KEY, ServerImages};
 use crate::model::cluster::Pool;
 use crate::model::cluster_view::SelectedPool;
 use crate::model::finding::Finding;
@@ -58,8 +58,9 @@ fn spanning_selectors(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
         };
         let (images, mode) = (&input.view.images, input.settings.matching);
         let patterns = PatternCache::default();
-        let found = server_images(selector, cluster.library, images, mode, &patterns);
-        let found: Vec<_> = found.iter().flatten().filter_map(of_registry).collect();
+        let found = ServerImages::find(selector, cluster.library, images, mode, &patterns);
+        let found = found.map(ServerImages::into_all).unwrap_or_default();
+        let found: Vec<_> = found.iter().filter_map(of_registry).collect();
         let twin = |(image, registry): &(&Image, &str)| {
             let mut others = found.iter();
             others.any(|(other, of)| other.artifact == image.artifact && of != registry)

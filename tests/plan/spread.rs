@@ -18,6 +18,7 @@ fn plans(texts: &[&str]) -> Vec<ClusterPlan> {
             version: format!("v1.{minor}.4"),
             minor: (1, minor.parse().expect("a minor")),
             images: BTreeMap::new(),
+            let_in: BTreeMap::new(),
             removed: Vec::new(),
         };
         ClusterPlan {

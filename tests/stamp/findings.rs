@@ -181,7 +181,7 @@ noble-unknown KubeadmControlPlane v1.34.1
     error[k8s-version-unproven] nothing proves that image `noble-unknown` holds Kubernetes `v1.34.1`
       a.yaml:1:1
       cluster: x, pool control-plane
-      help: write `k8s: {version: …}` in its record, or name a file with its facts under `images.facts`
+      help: `images.records.noble-unknown.k8s.version: …` in metalmark.yaml, or a file with its facts under `images.facts`
 noble-kubeadm RKE2ControlPlane v1.34.1
     error[k8s-flavor-mismatch] image `noble-kubeadm` is made for kubeadm, not for rke2
       a.yaml:1:1

@@ -198,7 +198,7 @@ error[k8s-version-unproven]: nothing proves that image `k0` holds Kubernetes `v1
    |            ------- this version is required
    |
    = cluster: user, pool control-plane
-   = help: write `k8s: {version: …}` in its record, or name a file with its facts under `images.facts`
+   = help: `images.records.k0.k8s.version: …` in metalmark.yaml, or a file with its facts under `images.facts`
 
 error[image-unstamped]: Metal3MachineTemplate `a` is not stamped: nothing says the checksum of image `k0`
  --> a.yaml:4:18

@@ -3,7 +3,7 @@
 use snapbox::str;
 
 use super::{locked, serve};
-use crate::support::stage::{assert_text, project};
+use crate::support::stage::{assert_text, project, table};
 
 #[test]
 fn a_management_cluster_serves_each_step_and_what_machines_still_run() {
@@ -12,8 +12,10 @@ fn a_management_cluster_serves_each_step_and_what_machines_still_run() {
 mgmt: 1.33.9 → 1.34.9 → 1.35.6
   1.34.9  control-plane  sylva--ubuntu-noble-plain-kubeadm-1-34
   1.34.9  md0  sylva--ubuntu-noble-plain-kubeadm-1-34
+  1.34.9  control-plane, md0  selectors do not let registry `sylva` in: write it to `cluster.os_image_selector_autoselect_registries` or `oci-image-registry-key` with the step
   1.35.6  control-plane  sylva--ubuntu-noble-plain-kubeadm-1-35
   1.35.6  md0  sylva--ubuntu-noble-plain-kubeadm-1-35
+  1.35.6  control-plane, md0  selectors do not let registry `sylva` in: write it to `cluster.os_image_selector_autoselect_registries` or `oci-image-registry-key` with the step
 
 wave 1, to 1.34, 5 machines: mgmt
 wave 2, to 1.35, 5 machines: mgmt
@@ -71,7 +73,7 @@ os_image_server_additional_selectors.ubuntu-kubeadm-sylva-n-1: {k8s-flavor: 'kub
 
 | cluster | Kubernetes | images | blocked |
 |---|---|---|---|
-| mgmt | 1.33.9 → 1.34.9 → 1.35.6 | 1.34.9: sylva--ubuntu-noble-plain-kubeadm-1-34; 1.35.6: sylva--ubuntu-noble-plain-kubeadm-1-35 |  |
+| mgmt | 1.33.9 → 1.34.9 → 1.35.6 | 1.34.9: sylva--ubuntu-noble-plain-kubeadm-1-34, control-plane, md0  selectors do not let registry `sylva` in: write it to `cluster.os_image_selector_autoselect_registries` or `oci-image-registry-key` with the step; 1.35.6: sylva--ubuntu-noble-plain-kubeadm-1-35, control-plane, md0  selectors do not let registry `sylva` in: write it to `cluster.os_image_selector_autoselect_registries` or `oci-image-registry-key` with the step |  |
 
 "#]]);
     let json = stage
@@ -82,7 +84,7 @@ os_image_server_additional_selectors.ubuntu-kubeadm-sylva-n-1: {k8s-flavor: 'kub
     assert_text(
         &json["servers"][0]["stages"][2]["images"][2].to_string(),
         str![[
-            r#"{"clusters":["mgmt"],"image":"ubuntu-noble-plain-kubeadm-1-34:0.11.13","key":"sylva--ubuntu-noble-plain-kubeadm-1-34","need":"ends","served":false}"#
+            r#"{"by_name":false,"clusters":["mgmt"],"image":"ubuntu-noble-plain-kubeadm-1-34:0.11.13","key":"sylva--ubuntu-noble-plain-kubeadm-1-34","need":"ends","served":false}"#
         ]],
     );
     let page = stage.run("page --plan 1.34").exit(0).outcome.stdout;
@@ -112,20 +114,112 @@ site-b/control-plane v1.32.11 (clusters/site-b/values.yaml:1:24): proven, sylva-
         &format!("os_image_server_additional_selectors:\n{added}"),
     );
     let words = stage.run("plan --to 1.35 mgmt").exit(0).outcome.stdout;
-    assert!(!words.contains("not "), "{words}");
+    assert!(!words.contains("  not "), "{words}");
     stage.check().findings(str![]);
 }
 
+/// The image of the newer generation has the newer patch; the selectors keep it away.
 #[test]
-fn a_wave_into_another_generation_says_what_keeps_it_from_being_applied() {
+fn a_step_stays_in_the_generation_that_selectors_let_in() {
     let stage = locked("two-step-upgrade");
-    let before = stage.texts();
-    let _ = stage.run("plan --to 1.34 --apply 1").exit(1).screen(str![[r#"
-not applied: site-b: its files do not make it run 1.33.13 after the edits; node pool `control-plane` does not boot `sylva--ubuntu-noble-plain-kubeadm-1-33`, which is of `sylva`: let its selectors take that registry first, by `cluster.os_image_selector_autoselect_registries` or `oci-image-registry-key`
-not applied: site-b: error[no-image-matches]: no image matches the selector
+    let step = |words: &str| {
+        let run = stage.run(words);
+        let lines = run.outcome.stdout.lines().chain(run.outcome.stderr.lines());
+        let lines: Vec<&str> = lines.filter(|line| !line.contains("serve")).collect();
+        format!("{words}\n{}\n", lines.join("\n"))
+    };
+    let mut story = step("plan --to 1.33 site-b");
+    story += &step("plan --to 1.33 --apply 1");
+    stage.check().pools(str![[r#"
+mgmt/control-plane v1.33.9 (clusters/mgmt/values.yaml:2:16), mgmt/md0 v1.33.9 (clusters/mgmt/values.yaml:2:16), site-a/control-plane v1.33.9 (clusters/site-a/values.yaml:1:24), site-b/control-plane v1.33.9 (clusters/site-b/values.yaml:1:24): proven, sylva-n-1--ubuntu-noble-plain-kubeadm-1-33 (values.yaml:16:30) holds 1.33.9 (metalmark.lock:90:18)
 
 "#]]);
+    story += &step("plan --to 1.34 site-b");
+    let before = stage.texts();
+    story += &step("plan --to 1.34 --apply 1");
     assert_eq!(stage.texts(), before);
+    assert_text(
+        &story,
+        str![[r#"
+plan --to 1.33 site-b
+site-b: 1.32.11 → 1.33.9
+  1.33.9  control-plane  sylva-n-1--ubuntu-noble-plain-kubeadm-1-33
+
+wave 1, to 1.33: site-b
+  now  ubuntu-noble-plain-kubeadm-1-32:0.7.14  site-b  still run it  not selected
+  to 1.33  ubuntu-noble-plain-kubeadm-1-32:0.7.14  site-b  until they are replaced  not selected
+
+1 cluster: 1 to upgrade in 1 step, 0 at 1.33 or newer, 0 blocked
+plan --to 1.33 --apply 1
+wave 1: 1 cluster to 1.33, 1 file edited
+edited clusters/site-b/values.yaml:1:24: `k8s_version: v1.33.9`
+plan --to 1.34 site-b
+site-b: 1.33.9 → 1.34.9
+  1.34.9  control-plane  sylva--ubuntu-noble-plain-kubeadm-1-34
+  1.34.9  control-plane  selectors do not let registry `sylva` in: write it to `cluster.os_image_selector_autoselect_registries` or `oci-image-registry-key` with the step
+
+wave 1, to 1.34: site-b
+  to 1.34  ubuntu-noble-plain-kubeadm-1-34:0.11.13  site-b  new  not selected
+
+1 cluster: 1 to upgrade in 1 step, 0 at 1.34 or newer, 0 blocked
+plan --to 1.34 --apply 1
+not applied: mgmt: its files do not make it run 1.34.9 after the edits; node pool `control-plane` does not boot `sylva--ubuntu-noble-plain-kubeadm-1-34`, which is of `sylva`: let its selectors take that registry first, by `cluster.os_image_selector_autoselect_registries` or `oci-image-registry-key`
+not applied: site-a: its files do not make it run 1.34.9 after the edits; node pool `control-plane` does not boot `sylva--ubuntu-noble-plain-kubeadm-1-34`, which is of `sylva`: let its selectors take that registry first, by `cluster.os_image_selector_autoselect_registries` or `oci-image-registry-key`
+not applied: site-b: its files do not make it run 1.34.9 after the edits; node pool `control-plane` does not boot `sylva--ubuntu-noble-plain-kubeadm-1-34`, which is of `sylva`: let its selectors take that registry first, by `cluster.os_image_selector_autoselect_registries` or `oci-image-registry-key`
+not applied: mgmt: error[no-image-matches]: no image matches the selector
+not applied: site-a: error[no-image-matches]: no image matches the selector
+not applied: site-b: error[no-image-matches]: no image matches the selector
+
+"#]],
+    );
+}
+
+#[test]
+fn a_version_that_only_a_name_says_is_not_proven_served() {
+    let image = "ubuntu-noble-plain-rke2-1-31-8";
+    let values = format!(
+        "os_images_oci_registries: {{sylva: {{url: 'oci://registry.example.org/dib', tag: 0.4.12}}}}\n\
+         sylva_diskimagebuilder_images: {{{image}: {{os_images_oci_registry: sylva}}, ubuntu-noble-plain-rke2-1-32-5: {{os_images_oci_registry: sylva}}}}\n\
+         cluster: {{capi_providers: {{infra_provider: capm3, bootstrap_provider: cabpr}}}}\n"
+    );
+    let own = |key: &str, version: &str| {
+        format!("cluster: {{k8s_version: {version}, capm3: {{image_key: {key}}}}}\n")
+    };
+    let served = |pattern: &str| {
+        let selector =
+            format!("os_image_server_additional_selectors: {{x: {{k8s-version: '{pattern}'}}}}\n");
+        let stage = project()
+            .settings("values: [values.yaml]")
+            .file("values.yaml", &values)
+            .cluster(
+                "mgmt",
+                &(own("ubuntu-noble-plain-rke2-1-32-5", "v1.32.5") + &selector),
+            )
+            .cluster("site", &own(image, "v1.31.8"));
+        let project = stage
+            .read("metalmark.yaml")
+            .replace("{name: site", "{name: site, management: mgmt");
+        stage.write("metalmark.yaml", project);
+        let found = stage.check();
+        found
+            .of_rule("image-not-enabled")
+            .into_iter()
+            .map(str::to_owned)
+            .collect()
+    };
+    let cases = ["v1\\.31\\..*", "1\\.31\\..*", "1\\.30\\..*"];
+    assert_text(
+        &table(cases, |pattern| served(pattern)),
+        str![[r#"
+v1\.31\..*
+    warning[image-not-enabled] mgmt values.yaml:2:33 `ubuntu-noble-plain-rke2-1-31-8` => metalmark lock
+1\.31\..*
+    warning[image-not-enabled] mgmt values.yaml:2:33 `ubuntu-noble-plain-rke2-1-31-8` => metalmark lock
+1\.30\..*
+    warning[image-not-enabled] mgmt values.yaml:2:33 `ubuntu-noble-plain-rke2-1-31-8` => os_image_server_additional_selectors.sylva: {oci-image-registry-key: 'sylva'}
+
+"#]],
+    );
 }
 
 /// Whatever `matching` is: the library in the cluster matches them.

@@ -64,21 +64,41 @@ pub fn select(
     selection
 }
 
-/// The images that the image server serves for an additional selector: nobody finalizes it, and Sylva's library alone matches it, as it
-/// is written (docs/sylva.md#the-image-server). An image of which only the name says the version may be among them.
-pub fn server_images(
-    selector: &Selector,
-    library: Library,
-    images: &Images,
-    mode: Matching,
-    cache: &PatternCache,
-) -> Result<Vec<ImageKey>, String> {
-    validate(selector, library)?;
-    let found = find(&Compiled::new(selector, cache), images);
-    Ok(match mode {
-        Matching::Exact => found.exact?,
-        Matching::Normalized => union(found.exact?, found.possible),
-    })
+/// What the image server serves for an additional selector: nobody finalizes it, and Sylva's library alone matches it, as it
+/// is written (docs/sylva.md#the-image-server).
+pub struct ServerImages {
+    /// The images that facts make match.
+    pub proven: Vec<ImageKey>,
+    /// Those that may be among them, because a name says the version, and no fact.
+    pub possible: Vec<ImageKey>,
+}
+
+impl ServerImages {
+    /// Matches a selector.
+    ///
+    /// # Errors
+    /// Sylva's library refuses it: why.
+    pub fn find(
+        selector: &Selector,
+        library: Library,
+        images: &Images,
+        mode: Matching,
+        cache: &PatternCache,
+    ) -> Result<Self, String> {
+        validate(selector, library)?;
+        let found = find(&Compiled::new(selector, cache), images);
+        let (mut proven, mut possible) = (found.exact?, Vec::new());
+        if mode == Matching::Normalized {
+            possible = found.possible;
+            proven.retain(|key| possible.binary_search(key).is_err());
+        }
+        Ok(Self { proven, possible })
+    }
+
+    /// All of them.
+    pub fn into_all(self) -> Vec<ImageKey> {
+        union(self.proven, self.possible)
+    }
 }
 
 /// The images that a selector matches as written, not finalized.
