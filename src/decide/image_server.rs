@@ -261,13 +261,13 @@ fn selectors(
     let has_registries = server.cluster.library == Library::WithRegistries;
     let facts = [fact::OS, fact::K8S_FLAVOR, REGISTRY_KEY];
     // The library reads no name.
-    fn proven_text<'i>(image: &'i Image, name: &str) -> Option<&'i str> {
+    fn fact_text<'i>(image: &'i Image, name: &str) -> Option<&'i str> {
         let fact = image.facts.get(name).filter(|fact| !fact.origin.is_name());
         fact.map(|fact| &*fact.value)
     }
     let mut groups: BTreeMap<[Option<&str>; 3], Vec<&Image>> = BTreeMap::new();
     for image in lacking.iter().filter_map(|key| server.images.get(key)) {
-        let group = groups.entry(facts.map(|name| proven_text(image, name)));
+        let group = groups.entry(facts.map(|name| fact_text(image, name)));
         group.or_default().push(image);
     }
     let named = groups.into_iter().map(|(group, images)| {
@@ -278,7 +278,7 @@ fn selectors(
             .filter_map(|(name, value)| Some((name, quote_meta(value?))))
             .collect();
         let minors = images.iter().map(|image| {
-            let version = Version::parse(proven_text(image, fact::K8S_VERSION)?)?;
+            let version = Version::parse(fact_text(image, fact::K8S_VERSION)?)?;
             Some(format!("{}\\.{}", version.major, version.minor))
         });
         if let Some(minors) = minors.collect::<Option<BTreeSet<String>>>() {

@@ -235,9 +235,16 @@ fn compare(
         finding.with_label(input.spot(it.image.place), format!("holds `{version}`"))
     });
     let Some(proposal) = input.propose_mapped_version(entry, version) else {
-        let finding =
-            finding.help("move the builder or the entry, so that both are of one version");
-        return Some(match input.find_preventing_image(entry, version) {
+        let image = input.find_preventing_image(entry, version);
+        let is_other = |image: &&Image| image.facts.text(fact::K8S_FLAVOR) != Some(flavor);
+        let finding = if image.as_ref().is_some_and(is_other) {
+            finding.help(format!(
+                "give `{flavor}` a version of its own in the entry, by an expression over `cluster.capi_providers.bootstrap_provider`"
+            ))
+        } else {
+            finding.help("move the builder or the entry, so that both are of one version")
+        };
+        return Some(match image {
             Some(image) => {
                 let held = image.facts.text(fact::K8S_VERSION).unwrap_or_default();
                 let words = format!("holds `{held}`, which the entry has to stay at");

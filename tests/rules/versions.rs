@@ -620,7 +620,7 @@ v1.33.5+rke2r1 <- rke2 1.34.1+rke2r1
 v1.33.5+rke2r1 <- kubeadm 1.33.7
 # What an image of another flavor holds is still needed.
 1.33.5 <- rke2 1.33.7+rke2r1, kubeadm 1.33.5
-    warning - [1.33.5, im-0, im-1]
+    warning - [1.33.5, im-0, im-1] => rke2 | cluster.capi_providers.bootstrap_provider
 # Nothing goes back.
 v1.33.7+rke2r1 <- rke2 1.33.5+rke2r1
     warning - [v1.33.7+rke2r1, im-0]

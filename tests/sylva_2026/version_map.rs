@@ -2,8 +2,8 @@
 
 use snapbox::str;
 
-use super::{locked, raise, serve, sylva};
-use crate::support::stage::{Stage, assert_text, changes};
+use super::{gathered, locked, raise, serve, sylva};
+use crate::support::stage::{Stage, assert_text, changes, project, table};
 
 #[test]
 fn a_map_that_is_right_is_left_alone() {
@@ -267,7 +267,6 @@ fn the_image_that_keeps_an_entry_of_the_map_is_shown() {
         str![[r#"
    = help: `ubuntu-noble-plain-kubeadm-1-33` is near: it has `k8s-version: 1.33.7`, not `1.33.5`
    |   ---------------------------- holds `1.33.5`, which the entry has to stay at
-   = help: move the builder or the entry, so that both are of one version
 
 "#]],
     );
@@ -362,4 +361,63 @@ warning[k8s-version-map] clusters/prod/values.yaml:4:39 `'{{ ternary "v1.33.7+rk
 "#]]);
     // A part of the clusters says nothing of the flavors of the others.
     of_rke2(&computed).check_with("rke").findings(str![]);
+}
+
+/// A map with one text for two flavors, and a cluster whose image is of the next minor of the map.
+#[test]
+fn what_a_map_gives_is_never_proposed_beside_it() {
+    let values = "sylva_diskimagebuilder_version: 0.11.13\n\
+        os_images_oci_registries: {sylva: {url: 'oci://registry.example.org/dib', tag: 0.11.13}}\n\
+        sylva_diskimagebuilder_images:\n\
+        \u{20} ubuntu-noble-plain-rke2-1-34: {os_images_oci_registry: sylva}\n\
+        \u{20} ubuntu-noble-plain-ck8s-1-34: {os_images_oci_registry: sylva}\n\
+        \u{20} ubuntu-noble-plain-kubeadm-1-34: {os_images_oci_registry: sylva}\n\
+        k8s_version_short: '1.33'\n\
+        _internal:\n\
+        \u{20} k8s_version_map:\n\
+        \u{20}   '1.33': v1.33.7+rke2r1\n\
+        \u{20}   '1.34': '{{ ternary \"v1.34.2+rke2r1\" \"v1.34.2\" (eq .Values.cluster.capi_providers.bootstrap_provider \"cabpr\") }}'\n\
+        cluster:\n\
+        \u{20} k8s_version: '{{ index .Values._internal.k8s_version_map .Values.k8s_version_short }}'\n\
+        \u{20} capi_providers: {infra_provider: capm3, bootstrap_provider: cabpr}\n\
+        \u{20} capm3: {os_image_selector: {os: ubuntu}}\n";
+    let images = [
+        ("rke2", "1.34.2+rke2r1"),
+        ("ck8s", "1.34.3"),
+        ("kubeadm", "1.34.2"),
+    ];
+    let images = images.map(|(flavor, version)| {
+        let name = format!("ubuntu-noble-plain-{flavor}-1-34");
+        gathered(&format!("sylva--{name}"), &name, "0.11.13", version)
+    });
+    let stage = project()
+        .settings("values: [values.yaml]\nimages: {facts: [info.yaml]}")
+        .file("values.yaml", values)
+        .file("info.yaml", format!("os_images:\n{}", images.concat()))
+        .cluster("edge", "cluster: {}\n")
+        .cluster(
+            "ck",
+            "k8s_version_short: '1.34'\ncluster: {capi_providers: {bootstrap_provider: cabpck}}\n",
+        );
+    let helps = |cluster: &&str| {
+        let stdout = stage
+            .run(&format!("check {cluster}"))
+            .exit(1)
+            .outcome
+            .stdout;
+        let lines = stdout.lines().filter(|line| line.contains("help: "));
+        lines.map(|line| line.trim().to_owned()).collect::<Vec<_>>()
+    };
+    assert_text(
+        &table(["edge", "ck"], helps),
+        str![[r#"
+edge
+    = help: to boot `ubuntu-noble-plain-rke2-1-34`: `k8s_version_short: "1.34"`
+ck
+    = help: give `ck8s` a version of its own in the entry, by an expression over `cluster.capi_providers.bootstrap_provider`
+    = help: `ubuntu-noble-plain-ck8s-1-34` is near: it has `k8s-version: 1.34.3`, not `1.34.2`
+    = help: `ubuntu-noble-plain-kubeadm-1-34` is near: it has `k8s-flavor: kubeadm`, not `ck8s`
+
+"#]],
+    );
 }

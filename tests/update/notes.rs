@@ -164,6 +164,42 @@ oci://IMAGE:0.6.0 0.6.1-rc1 0.6.10
 "#]]);
 }
 
+/// Wherever a text of notes was cut, between two letters of its last line.
+#[test]
+fn notes_that_end_within_a_reference_remove_nothing() {
+    let (stage, names) = (
+        stage(),
+        [
+            "ubuntu-noble-plain-rke2-1-30",
+            "opensuse-15-6-plain-rke2-1-32",
+        ],
+    );
+    let line = |name: &&str| format!("* oci://registry.example.org/acme/builders/dib/{name}:0.6.1");
+    let notes: Vec<String> = names.iter().map(line).collect();
+    let notes = notes.join("\n");
+    let (_, last) = notes.rsplit_once("* ").expect("two lines");
+    for cut in 1..last.len() {
+        for end in ["", "\n"] {
+            stage.write("notes.md", format!("{}{end}", &notes[..notes.len() - cut]));
+            let run = stage.run("update sylva=0.6.1 --release-notes notes.md --check");
+            let screen = run.outcome.stderr;
+            assert!(
+                !screen.contains("- opensuse-15-6-plain-rke2-1-32\n"),
+                "{}: {screen}",
+                &notes[notes.len() - cut..]
+            );
+        }
+    }
+    // In the middle of a text a reference is cut by dots.
+    for dots in ["...", "…"] {
+        let text = notes.replace("-plain-rke2-1-32:0.6.1", dots);
+        stage.write("notes.md", format!("{text}\n\nContributors: all\n"));
+        let _ = stage
+            .run("update sylva=0.6.1 --release-notes notes.md --check")
+            .exit(2);
+    }
+}
+
 #[test]
 fn a_line_that_cannot_be_read_stops_the_update() {
     let good = "Image: \"oci://registry.example.org/acme/builders/dib/ubuntu-noble-plain-rke2-1-30:0.6.1\"\n";

@@ -328,7 +328,7 @@ values.yaml:13
 
 ## October: a minor goes that a cluster runs
 leap.yaml:4:30: error[no-image-matches]: no image matches the selector
-  help: to boot `leapmicro-6-0-plain-rke2-1-34`: `cluster.k8s_version: v1.34.2+rke2r1`
+  help: to boot `leapmicro-6-0-plain-rke2-1-34`: `k8s_version_short: "1.34"`
 OS images: 0.5.1 → 0.5.2
 
 ## October: with that cluster moved

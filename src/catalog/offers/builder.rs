@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use oci_artifacts::{Reference, is_oci};
+use oci_artifacts::{Reference, SCHEME, is_oci};
 use yaml_tree::place::Located;
 
 use crate::catalog::resolve;
@@ -170,6 +170,24 @@ impl Sites {
     /// Whether a reference is directly below an address of this builder, as its images are.
     pub fn is_own(&self, reference: &str) -> bool {
         folder(reference).is_ok_and(|folder| self.own.contains(&folder))
+    }
+
+    /// The images of the catalog whose name or reference at a version begins with a word, and is longer: the word is cut short.
+    pub fn find_cut<'s>(&'s self, word: &str, version: &str) -> impl Iterator<Item = &'s String> {
+        let word = word.to_ascii_lowercase().replace('.', "-");
+        let is_cut = move |whole: String| {
+            whole
+                .replace('.', "-")
+                .strip_prefix(&*word)
+                .is_some_and(|rest| !rest.is_empty())
+        };
+        let (own, version) = (&self.own, version.to_owned());
+        self.listed.iter().filter(move |key| {
+            let mut addresses = own
+                .iter()
+                .map(|site| format!("{SCHEME}{}/{key}:{version}", site.name()));
+            is_cut(format!("{key}:{version}")) || addresses.any(&is_cut)
+        })
     }
 
     /// What a link to one of this builder's images refers to.

@@ -34,6 +34,17 @@ pub fn parse_offer(text: &str, version: &str, sites: &Sites) -> Offer {
     for words in &lines {
         reader.line(words);
     }
+    // The text may end within a word, and so may a tag.
+    let last = notes.trim_end_matches(['\n', '\r']);
+    let last = last.rsplit(is_between).next().unwrap_or_default();
+    reader.doubt_cut(last);
+    if version.len() > last.len() && version.starts_with(last) && !last.is_empty() {
+        let all = sites.listed.iter().cloned();
+        reader
+            .offer
+            .doubtful
+            .extend(all.map(|key| (key, last.to_owned())));
+    }
     let NotesReader {
         mut offer,
         mut others,
@@ -118,6 +129,15 @@ impl<'a> NotesReader<'a> {
         }
     }
 
+    /// Doubts the images whose reference a word may be cut from.
+    fn doubt_cut(&mut self, word: &str) {
+        if !word.is_empty() {
+            let cut = self.sites.find_cut(word, self.version);
+            let cut = cut.map(|key| (key.clone(), word.to_owned()));
+            self.offer.doubtful.extend(cut);
+        }
+    }
+
     /// Words that are none of an artifact of this builder.
     fn other_words(&mut self, word: &str, words: &[&str], is_heading: bool) {
         let Self { offer, sites, .. } = self;
@@ -134,6 +154,9 @@ impl<'a> NotesReader<'a> {
             return;
         }
         offer.doubt(word, sites);
+        if sites.is_own(address) {
+            self.doubt_cut(word.trim_end_matches('…'));
+        }
         let is_version = |word: &&str| !word.starts_with("http") && mentions(word, self.version);
         if words.iter().any(is_version) {
             let above = if is_heading {
