@@ -25,7 +25,7 @@ use crate::model::cluster_view::{ClusterView, SelectedPool};
 use crate::model::date::{Date, build_day};
 use crate::model::judgment::Grade;
 use crate::model::selection::Outcome;
-use crate::model::selector::{Matching, Selector};
+use crate::model::selector::{Matching, Selector, Wanted};
 use crate::model::version::Version;
 
 /// What clusters are to run.
@@ -328,7 +328,9 @@ fn current(view: &ClusterView) -> Result<(Version, PoolImages<'_>), String> {
 fn let_in<'v>(view: &'v ClusterView, images: &Images) -> LetIn<'v> {
     let patterns = PatternCache::default();
     let of_pool = |it: SelectedPool<'v>| {
-        let term = it.selection.finalized.term(REGISTRY_KEY)?;
+        let term = it.selection.finalized.term(REGISTRY_KEY);
+        // What is added where nothing else is said.
+        let term = term.filter(|term| term.wanted != Wanted::Pattern(".*".into()))?;
         let registry = Selector {
             terms: vec![term.clone()],
         };
