@@ -64,7 +64,7 @@ fn a_minor_of_helm_is_a_text_of_the_list() {
 3.20
     error[project-file]: `helm` is one of `3`, `4`, `3.17`, `3.18`, `3.19`, `3.20`, `4.0`, `4.1`, `4.2`, `4.3`, not `3.2`
     --> metalmark.yaml:3:7
-    = help: did you mean `3.20`?
+    = help: write one of `3`, `4`, `3.17`, `3.18`, `3.19`, `3.20`, `4.0`, `4.1`, `4.2`, `4.3`
 3.17
     error[project-file]: `helm` is one of `3`, `4`, `3.17`, `3.18`, `3.19`, `3.20`, `4.0`, `4.1`, `4.2`, `4.3`, not `3.17`
     --> metalmark.yaml:3:7

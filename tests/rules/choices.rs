@@ -369,6 +369,45 @@ error[key-misspelled]: `cluster.control_plane.capm3.image_kye` has no effect, an
 }
 
 #[test]
+fn a_misspelled_key_at_the_root_of_an_environment_names_the_nearest_one() {
+    let root = "\
+k8s_version_shrt: '1.30'
+os_imges: {}
+osimages: {}
+securty: {os_images: {skip_signing_check: true}}
+";
+    let project = edge("capm3: {image_key: noble-31}");
+    project.write("edge.yaml", project.read("edge.yaml") + root);
+    fails("key-misspelled", &project, "check").brief(str![[r#"
+error[key-misspelled]: `k8s_version_shrt` has no effect, and is almost `k8s_version_short`
+  edge.yaml:5:1 `k8s_version_shrt` this key
+  cluster: edge
+  help: write `k8s_version_short`
+error[key-misspelled]: `os_imges` has no effect, and is almost `os_images`
+  edge.yaml:6:1 `os_imges` this key
+  cluster: edge
+  help: write `os_images`
+error[key-misspelled]: `osimages` has no effect, and is almost `os_images`
+  edge.yaml:7:1 `osimages` this key
+  cluster: edge
+error[key-misspelled]: `securty` has no effect, and is almost `security`
+  edge.yaml:8:1 `securty` this key
+  cluster: edge
+  help: write `security`
+4 errors in 1 cluster; 1 node pool checked: 1 proven
+
+"#]]);
+    // A key that is near none.
+    project.write(
+        "edge.yaml",
+        project
+            .read("edge.yaml")
+            .replace(root, "k8s_versions: {}\n"),
+    );
+    passes("key-misspelled", &project, "check");
+}
+
+#[test]
 fn provider_unknown() {
     let project = edge("capm3: {image_key: noble-31}");
     project.edit(

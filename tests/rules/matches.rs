@@ -121,7 +121,7 @@ cluster: {capm3: {image_key: blnak}}
 cluster: {capm3: {image_key: nolbe-31}}
     error control-plane [nolbe-31] fix noble-31 => cluster.capm3.image_key: noble-31
 cluster: {capm3: {image_key: noble-32}}
-    error control-plane [noble-32] => noble-30
+    error control-plane [noble-32]
 # The builder's next name of the same line.
 sylva_diskimagebuilder_version: 1; sylva_diskimagebuilder_images: {ubuntu-noble-plain-rke2-1-31-9: {}, ubuntu-noble-plain-rke2-1-32-1: {}, ubuntu-noble-hardened-rke2-1-31-10: {}}; cluster: {capm3: {image_key: ubuntu-noble-plain-rke2-1-31-7}}
     error control-plane [ubuntu-noble-plain-rke2-1-31-7] fix ubuntu-noble-plain-rke2-1-31-9 => cluster.capm3.image_key: ubuntu-noble-plain-rke2-1-31-9

@@ -12,7 +12,7 @@ const MOST_EDITS: usize = 8;
 const MOST_COMPARED: usize = 1_000;
 
 /// The candidate that a slip of the fingers turns into `word`: one edit for every three characters, at least one and at most
-/// eight. A swap of neighbors is one edit; letter case, `_` and `-` count nothing. Of equally near ones the first in the alphabet.
+/// eight. A swap of neighbors is one edit; letter case, `_` and `-` count nothing. None of several that are equally near.
 pub fn did_you_mean<'a>(
     word: &str,
     candidates: impl IntoIterator<Item = &'a str>,
@@ -25,18 +25,7 @@ pub fn did_you_mean<'a>(
     let limit = (wanted.len() / 3)
         .clamp(1, MOST_EDITS)
         .min(wanted.len() - 1);
-    let mut nearest: Option<(usize, &str)> = None;
-    let near = candidates
-        .into_iter()
-        .filter(|candidate| *candidate != word && !is_far(word, candidate, limit));
-    for candidate in near.take(MOST_COMPARED) {
-        let limit = nearest.map_or(limit, |(edits, _)| edits);
-        if let Some(edits) = edits(&wanted, &letters(candidate), limit) {
-            let found = (edits, candidate);
-            nearest = Some(nearest.map_or(found, |nearest| nearest.min(found)));
-        }
-    }
-    nearest.map(|(_, candidate)| candidate)
+    nearest(word, &wanted, candidates, limit)
 }
 
 /// The one candidate that differs from `word` by a slip of letters: at most two edits, the same digits, and no other
@@ -52,13 +41,32 @@ pub fn only_meant<'a>(
         return None;
     }
     let own = digits(word);
-    let mut near = candidates.into_iter().filter(|candidate| {
-        *candidate != word
-            && !is_far(word, candidate, SLIP)
-            && digits(candidate) == own
-            && edits(&wanted, &letters(candidate), SLIP).is_some()
-    });
-    near.next().filter(|_| near.next().is_none())
+    let candidates = candidates.into_iter();
+    let alike = candidates.filter(|candidate| digits(candidate) == own);
+    nearest(word, &wanted, alike, SLIP)
+}
+
+/// The candidate within a limit of edits to which no other one is as near.
+fn nearest<'a>(
+    word: &str,
+    wanted: &[char],
+    candidates: impl IntoIterator<Item = &'a str>,
+    limit: usize,
+) -> Option<&'a str> {
+    let mut nearest: Option<(usize, Option<&str>)> = None;
+    let near = candidates
+        .into_iter()
+        .filter(|candidate| *candidate != word && !is_far(word, candidate, limit));
+    for candidate in near.take(MOST_COMPARED) {
+        let limit = nearest.map_or(limit, |(edits, _)| edits);
+        let Some(edits) = edits(wanted, &letters(candidate), limit) else {
+            continue;
+        };
+        let is_tie =
+            nearest.is_some_and(|(least, known)| least == edits && known != Some(candidate));
+        nearest = Some((edits, Some(candidate).filter(|_| !is_tie)));
+    }
+    nearest?.1
 }
 
 /// The known key that another one is a slip of: the same word in another spelling, or the only one that is meant. None for a known one.
@@ -253,12 +261,13 @@ mod tests {
     }
 
     #[test]
-    fn of_equally_near_words_the_first_in_the_alphabet_is_meant() {
-        assert_eq!(did_you_mean("bat", ["cat", "bad", "bar"]), Some("bad"));
+    fn of_equally_near_words_none_is_meant() {
+        assert_eq!(did_you_mean("bat", ["cat", "bad", "bar"]), None);
+        assert_eq!(did_you_mean("bat", ["cat", "cat"]), Some("cat"));
     }
 
     #[test]
-    fn a_word_is_meant_for_certain_only_where_no_other_is_near() {
+    fn a_word_is_meant_for_certain_only_where_no_other_is_as_near() {
         let keys = [
             "noble-plain-1-31-8",
             "noble-plain-1-31-9",
@@ -267,6 +276,8 @@ mod tests {
         assert_eq!(only_meant("nobel-plain-1-31-8", keys), Some(keys[0]));
         assert_eq!(only_meant("noble-plain-1-31-7", keys), None);
         assert_eq!(only_meant("nobel", ["noble", "novel"]), None);
+        let both = ["os_images", "osImages"];
+        assert_eq!(only_meant("os_imges", both), Some("os_images"));
         assert_eq!(
             only_meant("os-image-a1", ["os-image-b1", "os-image-c1"]),
             None

@@ -172,7 +172,11 @@ impl<'s> Report<'s> {
         known: &[&str],
         closed: bool,
     ) {
-        let is_near = || did_you_mean(key, known.iter().copied()).is_some();
+        let is_near = || {
+            known
+                .iter()
+                .any(|known| did_you_mean(key, [*known]).is_some())
+        };
         if known.contains(&key) || !closed && !is_near() {
             return;
         }

@@ -38,8 +38,11 @@ const CLUSTER: &[&str] = &[
 const ROOT: &[&str] = &[
     "cluster",
     "cluster_virtual_ip",
+    "k8s_version_map",
+    "k8s_version_short",
     "os_image_server_additional_selectors",
     "os_images_default_download_storage_space",
+    "security",
 ];
 const POOL: &[&str] = &["k8s_version"];
 const REGISTRY: &[&str] = &[
