@@ -239,7 +239,7 @@ fn what_is_no_layout_is_refused_with_what_to_do() {
             .map(|failure| (failure.kind, failure.to_string()))
     };
     let (kind, text) = tell().expect("no folder");
-    assert_eq!(kind, FailureKind::NotFound);
+    assert_eq!(kind, FailureKind::NoStore);
     assert!(
         text.starts_with("oci-layout:l: there is no such folder\n  help: "),
         "{text}"

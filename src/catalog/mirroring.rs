@@ -173,7 +173,7 @@ impl Mirroring {
         let store: Option<&dyn Store> = match &opened {
             None => Some(&*self.registries),
             Some(Ok(layout)) => Some(layout),
-            Some(Err(failure)) if failure.kind == FailureKind::NotFound => None,
+            Some(Err(failure)) if failure.kind == FailureKind::NoStore => None,
             Some(Err(failure)) => {
                 for at in places {
                     loads[at] = Err(failure.clone());

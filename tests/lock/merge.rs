@@ -177,10 +177,10 @@ fn what_neither_branch_locked_has_moved() {
     story.runs(&[&format!("lock --accept-moved {NOBLE}")]);
     story.judge(&["check --frozen"]);
     story.is(str![[r#"
-$ lock => 1
+$ lock => 2
 warning[lock-conflict]: git left a conflict here
 warning[lock-conflict]: `NOBLE` is locked twice for one reference, and not the same
-error[catalog-drift]: the catalog names image `NOBLE`, and there is no such folder
+error: oci-layout:registry: there is no such folder
 $ lock => 1
 error[tag-moved]: `oci://registry.example.org/os/NOBLE:0.4.12` has moved: it is `sha256:9cd65327b9f8bee42c85d42325ea5db2cd75d16f3398cbbdc10f114ac046e5a3` now
 warning[lock-conflict]: `NOBLE` is locked twice for one reference, and not the same

@@ -256,6 +256,25 @@ error: oci://registry.example.org/os/JAMMY:0.4.12: oci-layout:registry: `blobs/s
 }
 
 #[test]
+fn nothing_is_known_of_images_whose_registry_is_not_there() {
+    let stage = locked_site();
+    fs::remove_dir_all(stage.path().join("registry")).expect("removed");
+    let mut story = story(&stage);
+    story.runs(&["verify", "lock --upgrade"]);
+    story.is(str![[r#"
+$ verify => 2
+IMAGE                           TAG      SIGNED BY  REFERENCE
+JAMMY  unknown  –          oci://registry.example.org/os/JAMMY:0.4.12
+NOBLE  unknown  –          oci://registry.example.org/os/NOBLE:0.4.12
+error: oci-layout:registry: there is no such folder --> metalmark.lock:6:14 (`JAMMY`)
+$ lock --upgrade => 2
+metalmark.lock: 2 kept, 0 added, 0 updated, 0 dropped; unchanged
+error: oci-layout:registry: there is no such folder --> values.yaml:3:3 (`JAMMY`) --> values.yaml:2:3 (`NOBLE`)
+
+"#]]);
+}
+
+#[test]
 fn a_cluster_that_cannot_be_read_stops_neither_the_others_nor_takes_their_images() {
     let stage = site();
     let more = "{name: edge-2, values: [other.yaml]}, {name: edge-1,";

@@ -23,6 +23,8 @@ pub struct Failure {
 pub enum FailureKind {
     /// The store does not have it.
     NotFound,
+    /// There is no store, so that nothing is known of what it has.
+    NoStore,
     /// The store requires other credentials, or denies access (401, 403).
     Denied,
     /// The content does not match its digest, size or media type.

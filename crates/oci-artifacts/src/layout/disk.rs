@@ -54,7 +54,7 @@ impl Folder {
         let failure = |kind, message: String| Failure::new(&requested, kind, message);
         let root = fs::canonicalize(base.join(folder)).map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => {
-                failure(FailureKind::NotFound, "there is no such folder".to_owned()).help(format!(
+                failure(FailureKind::NoStore, "there is no such folder".to_owned()).help(format!(
                     "copy what is locked there, with its signatures: `metalmark mirror --to {requested}`"
                 ))
             }
