@@ -108,13 +108,38 @@ pub struct TrustedKeys {
     keys: Vec<PublicKey>,
     /// How many of them, at least 1.
     needed: usize,
+    /// Who names them.
+    pub namer: KeyNamer,
+}
+
+/// Who names a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyNamer {
+    /// The values of a cluster, or a record.
+    Values,
+    /// The project file.
+    Policy,
+}
+
+impl KeyNamer {
+    /// For messages: the key that …
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Values => "the values name",
+            Self::Policy => "`policy.signatures` names",
+        }
+    }
 }
 
 impl TrustedKeys {
     /// Keys that differ, and how many of them have to have signed.
-    pub fn new(mut keys: Vec<PublicKey>, needed: usize) -> Self {
+    pub fn new(mut keys: Vec<PublicKey>, needed: usize, namer: KeyNamer) -> Self {
         keys.sort_by(|a, b| a.fingerprint().cmp(b.fingerprint()));
-        Self { keys, needed }
+        Self {
+            keys,
+            needed,
+            namer,
+        }
     }
 
     /// The keys.

@@ -13,7 +13,7 @@ use yaml_tree::suggest::Words;
 use crate::files::Files;
 use crate::model::policy::RuleSettings;
 use crate::model::rule::{Level, RuleId};
-use crate::model::signing::{RequiredSignatures, SignatureDemand, TrustedKeys};
+use crate::model::signing::{KeyNamer, RequiredSignatures, SignatureDemand, TrustedKeys};
 
 use super::files::key_text;
 use super::places::{PREFIX, Problems};
@@ -134,7 +134,11 @@ impl<'a, 'p> KeyPolicy<'a, 'p> {
                 .refuse(message, path, "list as many keys as `need` says, or more");
             return None;
         }
-        Some(SignatureDemand::Keys(TrustedKeys::new(trusted, needed)))
+        Some(SignatureDemand::Keys(TrustedKeys::new(
+            trusted,
+            needed,
+            KeyNamer::Policy,
+        )))
     }
 
     /// The key that a text names: one of `keys`, else PEM text or a file.

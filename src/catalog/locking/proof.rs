@@ -53,8 +53,10 @@ pub(super) fn prove(
                     for key in demand.keys() {
                         let known = keyring.recheck(image, key).filter(|(verdict, _)| {
                             let settled = || {
-                                run.accepts(requirement, verdict, Found::Lock, request)
-                                    .is_some()
+                                let (of, reference) = (&requirement.key, &requirement.reference);
+                                let finding =
+                                    refusal(of, reference, verdict, Found::Lock, demand.namer);
+                                (request.accepts)(&finding).is_some()
                             };
                             matches!(verdict, Verdict::Good(_)) || !is_new && settled()
                         });
@@ -119,19 +121,6 @@ impl Run<'_> {
         self.withdraw(requirement, request, entries);
     }
 
-    /// Why the policy accepts a verdict that is not good; none where it does not.
-    fn accepts(
-        &self,
-        requirement: &Requirement,
-        verdict: &Verdict,
-        found: Found,
-        request: &LockRequest<'_>,
-    ) -> Option<(RuleId, String)> {
-        let finding = refusal(&requirement.key, &requirement.reference, verdict, found);
-        let reason = (request.accepts)(&finding)?;
-        Some((finding.rule, reason))
-    }
-
     /// Locks an entry that somebody has to have signed, and nobody says who, only where the policy accepts that. It is reported where
     /// the key is missed.
     fn accept_unchecked(
@@ -184,7 +173,7 @@ impl Run<'_> {
     ) -> bool {
         let mut verified = Vec::new();
         let mut found: Vec<Option<Witness>> = Vec::new();
-        let mut refused: Vec<(&PublicKey, Finding)> = Vec::new();
+        let mut refused: Vec<(&PublicKey, Verdict, Found)> = Vec::new();
         let mut failed: Vec<(&PublicKey, Failure)> = Vec::new();
         for (key, (place, answer)) in answers {
             match answer {
@@ -197,8 +186,7 @@ impl Run<'_> {
                 }
                 Ok((verdict, witness)) => {
                     found.push(witness);
-                    let (of, reference) = (&requirement.key, &requirement.reference);
-                    refused.push((key, refusal(of, reference, &verdict, place)));
+                    refused.push((key, verdict, place));
                 }
                 Err(failure) => failed.push((key, failure)),
             }
@@ -223,8 +211,10 @@ impl Run<'_> {
                 is_lockable = false;
                 continue;
             }
-            let refused = refused.iter().filter(|(key, _)| keys.contains(key));
-            let refused = refused.map(|(_, finding)| finding.clone());
+            let (of, reference) = (&requirement.key, &requirement.reference);
+            let refused = refused.iter().filter(|(key, ..)| keys.contains(key));
+            let refused = refused
+                .map(|(_, verdict, place)| refusal(of, reference, verdict, *place, demand.namer));
             let Some(finding) = join(refused, demand, good) else {
                 is_lockable = false;
                 continue;

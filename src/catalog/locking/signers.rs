@@ -15,7 +15,9 @@ use crate::model::cluster_view::ClusterView;
 use crate::model::finding::{Finding, Subject};
 use crate::model::lock::{LockedImage, is_lockable};
 use crate::model::rule::RuleId;
-use crate::model::signing::{NamedKey, RequiredSignatures, SignatureDemand, TrustedKeys, own_key};
+use crate::model::signing::{
+    KeyNamer, NamedKey, RequiredSignatures, SignatureDemand, TrustedKeys, own_key,
+};
 
 /// Who has to have signed an image. Of two, the one that trusts less counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -205,7 +207,7 @@ pub(super) fn signers<'a>(
                     faults.unusable(image, &NamedKey::Text(text), reason);
                     Signing::Unusable
                 }
-                Ok(key) => Signing::By(vec![TrustedKeys::new(vec![key], 1)]),
+                Ok(key) => Signing::By(vec![TrustedKeys::new(vec![key], 1, KeyNamer::Values)]),
                 Err(reason) => {
                     faults.unusable(image, &NamedKey::Text(text), &reason);
                     Signing::Unusable
@@ -272,12 +274,19 @@ impl Faults<'_> {
 }
 
 /// That a signature is not good, and what to do about it. `found`: where the answer is from.
-pub(super) fn refusal(key: &str, reference: &str, verdict: &Verdict, found: Found) -> Finding {
+pub(super) fn refusal(
+    key: &str,
+    reference: &str,
+    verdict: &Verdict,
+    found: Found,
+    namer: KeyNamer,
+) -> Finding {
     let (rule, help) = advice(verdict, found);
     let message = match (verdict, found) {
         (Verdict::Missing, Found::Lock) => {
             format!(
-                "`{reference}` is not trusted: the lock has no signature of it under the key that the values name"
+                "`{reference}` is not trusted: the lock has no signature of it under the key that {}",
+                namer.words()
             )
         }
         _ => format!("`{reference}` is not trusted: {verdict}"),
@@ -350,7 +359,7 @@ fn advice(verdict: &Verdict, found: Found) -> (RuleId, &'static str) {
         ),
         (Verdict::WrongKey, Found::Lock) => (
             RuleId::SignatureInvalid,
-            "if the values name the right key, run `metalmark lock`: it looks for a signature of that key",
+            "if it is the right key, run `metalmark lock`: it looks for a signature of that key",
         ),
         (Verdict::WrongKey | Verdict::PayloadAltered, _) => (
             RuleId::SignatureInvalid,

@@ -15,7 +15,7 @@ use crate::model::lock::{LockedImage, Locking, SignedEntries, Verified, is_locka
 use crate::model::lock_gaps::gaps;
 use crate::model::rule::RuleId;
 use crate::model::selection::Outcome;
-use crate::model::signing::{RequiredSignatures, TrustedKeys};
+use crate::model::signing::{KeyNamer, RequiredSignatures, TrustedKeys};
 use crate::rules;
 
 /// What a cluster's lock entries prove.
@@ -129,7 +129,9 @@ pub(super) enum Proven {
 /// Compares a lock entry with keys, by its evidence; where it has none, by what it says of itself.
 pub(super) fn check_entry(entry: &LockedImage, demand: &TrustedKeys, keyring: &Keyring) -> Proven {
     let keys = demand.keys().iter();
-    let proofs: Vec<Proven> = keys.map(|key| check_key(entry, key, keyring)).collect();
+    let proofs: Vec<Proven> = keys
+        .map(|key| check_key(entry, key, demand.namer, keyring))
+        .collect();
     let count = |wanted: fn(&Proven) -> bool| proofs.iter().filter(|proven| wanted(proven)).count();
     let good = count(|proven| matches!(proven, Proven::Good));
     let claimed = count(|proven| matches!(proven, Proven::WithoutEvidence));
@@ -149,7 +151,7 @@ pub(super) fn check_entry(entry: &LockedImage, demand: &TrustedKeys, keyring: &K
     }
 }
 
-fn check_key(entry: &LockedImage, key: &PublicKey, keyring: &Keyring) -> Proven {
+fn check_key(entry: &LockedImage, key: &PublicKey, namer: KeyNamer, keyring: &Keyring) -> Proven {
     let is_claimed = is_claimed(entry, key);
     let verdict = match keyring.recheck(entry, key) {
         Some((Verdict::Good(_), _)) if is_claimed => return Proven::Good,
@@ -168,7 +170,7 @@ fn check_key(entry: &LockedImage, key: &PublicKey, keyring: &Keyring) -> Proven 
         None => Verdict::WrongKey,
     };
     let (key, reference) = entry.identity();
-    let finding = refusal(key, reference, &verdict, Found::Lock);
+    let finding = refusal(key, reference, &verdict, Found::Lock, namer);
     Proven::Not(Box::new(finding))
 }
 

@@ -247,7 +247,10 @@ fn registry_signers(
     for answer in answers {
         match answer {
             Ok(Verdict::Good(signature)) => signed.push(signature.fingerprint.to_string()),
-            Ok(verdict) => refused.push(refusal(of, reference, &verdict, Found::Registry)),
+            Ok(verdict) => {
+                let namer = demand.namer;
+                refused.push(refusal(of, reference, &verdict, Found::Registry, namer));
+            }
             Err(failure) => failures.push(failure),
         }
     }
