@@ -50,7 +50,15 @@ error[nothing-checked]: ElementalMachineTemplate `elemental-cluster-md-0` is not
 
 "#]]);
     stage.run("clusters").exit(0).screen(str![[r#"
-no node pool is listed
+error[nothing-checked]: ElementalMachineTemplate `elemental-cluster-md-0` is no node pool yet: nothing makes machines of it
+ --> template.yaml:4:9
+  |
+4 |   name: elemental-cluster-md-0
+  |         ^^^^^^^^^^^^^^^^^^^^^^
+  |
+  = help: add a MachineDeployment whose `spec.template.spec` has `clusterName`, `version` and `infrastructureRef: {kind: ElementalMachineTemplate, name: elemental-cluster-md-0}`: its version is what the template is compared with
+
+1 error
 
 "#]]);
     stage.write("md.yaml", deployment("v1.26.7+rke2r1"));

@@ -118,7 +118,7 @@ pub fn clusters(
         .map(|filter| filter.pattern.text().to_owned());
     request.flags.selected = paths.collect();
     let fleet = Fleet::open(read::workspace(&request)?, today)?;
-    let fleet_check = fleet.check(|view, _, _| {
+    let mut fleet_check = fleet.check(|view, _, _| {
         let is_wanted = |it: &SelectedPool<'_>| options.is_wanted(view, *it, &patterns);
         let row = ClusterRow::new(view, view.pools().filter(is_wanted));
         let named = view.pools().filter(|_| !patterns.is_empty());
@@ -137,11 +137,11 @@ pub fn clusters(
         .filter_map(|(row, _)| row.as_ref());
     let rows: Vec<&ClusterRow> = rows.collect();
     report::clusters(&rows, options.format, &mut terminal.out)?;
-    if rows.is_empty() && terminal.err.detail != Detail::Quiet {
-        terminal.out.flush()?;
+    terminal.out.flush()?;
+    if rows.is_empty() && options.is_part() && terminal.err.detail != Detail::Quiet {
         writeln!(terminal.err, "no node pool is listed")?;
     }
-    print_gaps(&fleet, &fleet_check.judged, terminal)?;
+    print_gaps(&fleet, &mut fleet_check, terminal)?;
     Ok(Verdict::Clean)
 }
 
@@ -156,6 +156,12 @@ fn pool_names(view: &ClusterView, it: SelectedPool<'_>) -> Vec<String> {
 }
 
 impl ClustersOptions {
+    /// Whether they leave node pools out.
+    fn is_part(&self) -> bool {
+        let is_narrow = !self.filters.is_empty() || !self.judgment.is_empty();
+        is_narrow || self.provider.is_some() || self.k8s_version.is_some() || !self.label.is_empty()
+    }
+
     fn is_wanted(&self, view: &ClusterView, it: SelectedPool<'_>, filters: &[&Filter]) -> bool {
         let cluster = &view.cluster;
         let names = pool_names(view, it);

@@ -17,7 +17,7 @@ use crate::model::selection::PoolImage;
 use crate::read::{self, Request};
 use crate::report::{self, Format, ImageRow};
 
-use crate::pipeline::fleet::Fleet;
+use crate::pipeline::fleet::{Fleet, FleetCheck};
 use crate::pipeline::{Terminal, Verdict};
 
 /// How images are listed.
@@ -42,7 +42,7 @@ pub fn images(
     terminal: &mut Terminal,
 ) -> Result<Verdict, Error> {
     let fleet = Fleet::open(read::workspace(request)?, today)?;
-    let fleet_check = fleet.check(|view, _, _| Ok(rows(view)))?;
+    let mut fleet_check = fleet.check(|view, _, _| Ok(rows(view)))?;
     let mut all = Rows::new();
     for (identity, row) in fleet_check.results.iter().flatten() {
         let known = all.entry(identity.clone()).or_insert_with(|| ImageRow {
@@ -55,21 +55,29 @@ pub fn images(
     }
     let rows: Vec<ImageRow> = all.into_values().collect();
     report::images(&rows, options.format, &mut terminal.out)?;
-    print_gaps(&fleet, &fleet_check.judged, terminal)?;
+    print_gaps(&fleet, &mut fleet_check, terminal)?;
     Ok(Verdict::Clean)
 }
 
-/// Says on stderr what is wrong in the project file, so that a list may not be whole.
+/// Says on stderr what is wrong in the project file, so that a list may not be whole, and why there is no node pool.
 ///
 /// # Errors
 /// Nothing can be printed.
-pub(super) fn print_gaps(
+pub(super) fn print_gaps<T>(
     fleet: &Fleet,
-    judged: &[Judged],
+    fleet_check: &mut FleetCheck<T>,
     terminal: &mut Terminal,
 ) -> Result<(), Error> {
-    let found = judged.iter();
-    let found = found.filter(|judged| judged.finding.rule == RuleId::ProjectFile);
+    if fleet_check.counts.skipped.is_empty()
+        && let Some(absence) = fleet_check.absence_of_pools(fleet)
+    {
+        fleet_check.add(vec![absence], fleet);
+    }
+    let is_gap = |judged: &&Judged| {
+        let rule = judged.finding.rule;
+        rule == RuleId::ProjectFile || rule == RuleId::NothingChecked
+    };
+    let found = fleet_check.judged.iter().filter(is_gap);
     let found: Vec<Judged> = found.cloned().collect();
     if !found.is_empty() {
         let clusters = fleet.workspace.clusters.len();

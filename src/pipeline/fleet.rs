@@ -441,14 +441,21 @@ impl<T> FleetCheck<T> {
 
     /// Adds a finding where no node pool was checked and no error says why.
     pub(crate) fn require_pools(&mut self, fleet: &Fleet) {
+        if let Some(finding) = self.absence_of_pools(fleet) {
+            self.add(vec![finding.help("or type `--allow-empty`")], fleet);
+        }
+    }
+
+    /// Why no node pool was checked; none where one was, or an error says it.
+    pub(crate) fn absence_of_pools(&mut self, fleet: &Fleet) -> Option<Finding> {
         let workspace = &fleet.workspace;
         if self.counts.checked > 0 || self.has_errors() {
-            return;
+            return None;
         }
         let is_known = |judged: &Judged| judged.finding.rule == RuleId::NothingChecked;
         let unused = &workspace.unused_template;
         let unused = unused.as_ref().filter(|_| workspace.clusters.is_empty());
-        let finding = match (self.judged.iter().position(is_known), unused) {
+        Some(match (self.judged.iter().position(is_known), unused) {
             (Some(known), _) => Finding {
                 unless_set: None,
                 ..self.judged.remove(known).finding
@@ -461,19 +468,26 @@ impl<T> FleetCheck<T> {
                     text => text,
                 };
                 let provider = fleet.first_provider();
-                let help = match provider.as_deref().unwrap_or("capm3") {
-                    own if workspace.has_values() => {
+                let mut unread = workspace.unread_files.keys();
+                let help = match (provider.as_deref().unwrap_or("capm3"), unread.next()) {
+                    (own, _) if workspace.has_values() => {
                         format!("select images in the values, `cluster.{own}.image_key: …`")
                     }
-                    _ => {
+                    _ if !self.counts.skipped.is_empty() => {
                         "`metalmark clusters` says of each node pool why it is not known".to_owned()
+                    }
+                    (_, Some(path)) => {
+                        format!("commit the manifests of `{}` as plain YAML", path.display())
+                    }
+                    (_, None) => {
+                        "add manifests with a control plane, MachineDeployment or MachinePool, \
+                                  or name their folders: `manifests: [FOLDER]`"
+                            .to_owned()
                     }
                 };
                 Finding::new(RuleId::NothingChecked, message).help(help)
             }
-        };
-        let finding = finding.help("or type `--allow-empty`");
-        self.add(vec![finding], fleet);
+        })
     }
 
     /// Adds what was found behind the rules.

@@ -1155,7 +1155,7 @@ unknown
     edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:39:39) holds 1.30.2
     edge/md-0 v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2404-kube-v1.30.2.qcow2 (edge.yaml:9:32) holds 1.30.2
 of a class whose name is filled in
-    error[nothing-checked] => metalmark clusters | --allow-empty
+    error[nothing-checked] => edge.yaml | --allow-empty
 of workers
     error[composition-failed] edge edge.yaml:10:95 `flavour` => flavor
     edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:38:39) holds 1.30.2

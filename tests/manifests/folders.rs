@@ -235,7 +235,7 @@ fn a_run_over_tracked_files_in_a_folder_reads_the_others_of_the_repository() {
     run.screen(str![[r#"
 error[nothing-checked]: no node pool was checked
  |
- = help: `metalmark clusters` says of each node pool why it is not known
+ = help: add manifests with a control plane, MachineDeployment or MachinePool, or name their folders: `manifests: [FOLDER]`
  = help: or type `--allow-empty`
 
 warning[project-file]: git does not track `ci/link.yaml` and 1 more, which this run leaves out

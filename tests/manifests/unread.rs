@@ -236,7 +236,7 @@ fn a_repository_of_files_that_are_not_read_says_so() {
     project.run("check").exit(1).screen(str![[r#"
 error[nothing-checked]: 0 node pools checked; 1 file not read: a template of another program
  |
- = help: `metalmark clusters` says of each node pool why it is not known
+ = help: commit the manifests of `a.yaml.j2` as plain YAML
  = help: or type `--allow-empty`
 
 1 error; 0 node pools checked; 1 file not read: a template of another program
