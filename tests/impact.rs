@@ -44,6 +44,43 @@ fn upgraded(below: &str) -> Option<Stage> {
     Some(stage)
 }
 
+/// What a machine is made of stays the same when only the project learns more of it.
+#[test]
+fn facts_that_a_project_learns_replace_no_machine() {
+    let stage = project()
+        .settings("values: [catalog.yaml]\noutputs: [{target: manifests, path: out}]")
+        .file(
+            "catalog.yaml",
+            "os_images: {noble-31: {uri: 'oci://registry.example.org/noble-31:1'}}\n",
+        )
+        .cluster("edge", &values("edge-1", NEW, "noble-31"));
+    let Some(stage) = stage.commit("before") else {
+        return;
+    };
+    stage.write(
+        "facts.yaml",
+        format!(
+            "os_images: {{noble-31: {{k8s-flavor: rke2, k8s-version: {NEW}, image-format: raw, filename: n.raw, sha256: {}}}}}\n",
+            "31a8".repeat(16)
+        ),
+    );
+    let file = stage.read("metalmark.yaml");
+    stage.write(
+        "metalmark.yaml",
+        format!("{file}images: {{facts: [facts.yaml]}}\n"),
+    );
+    stage.run("check").exit(0).screen(str![[r#"
+no findings in 1 cluster; 1 node pool checked: 1 proven
+
+"#]]);
+    stage.run("impact --against HEAD").screen(str![[r#"
+Against 2b9b5377cb, `HEAD`
+
+no machine is re-provisioned, 1 cluster as before
+
+"#]]);
+}
+
 const UPGRADE: &str = "v1.30.12+rke2r1 → v1.31.8+rke2r1";
 
 /// That a run shows the upgrade.
@@ -896,10 +933,6 @@ one digest elsewhere
       - noble  size unknown  https://images.example/one.raw
     no machine is re-provisioned, 1 cluster as before
 a digest is learned
-    images newly served
-      + noble  size unknown  https://images.example/one.raw
-    images no longer served
-      - noble  size unknown  https://images.example/one.raw
     no machine is re-provisioned, 1 cluster as before
 
 "#]],

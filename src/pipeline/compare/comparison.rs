@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use capi::providers::Stamp;
 use parking_lot::Mutex;
 
 use crate::error::Error;
@@ -11,6 +12,7 @@ use crate::model::cluster::{Cluster, ClusterOrigin};
 use crate::model::cluster_view::ClusterView;
 use crate::model::date::Date;
 use crate::model::finding::Finding;
+use crate::model::rule::Level;
 use crate::pipeline::check;
 use crate::pipeline::fleet::Fleet;
 use crate::read::{ClusterEntry, Workspace};
@@ -65,6 +67,14 @@ impl From<ClusterChange> for Compared {
             note: None,
         }
     }
+}
+
+/// Whether a stamp lacks the format or checksum that another one has, and differs in neither otherwise.
+fn is_only_completed(old: Option<&Stamp>, new: &Stamp) -> bool {
+    let Some(old) = old else { return true };
+    let facts = [(&old.format, &new.format), (&old.checksum, &new.checksum)];
+    let differing = || facts.into_iter().filter(|(old, new)| old != new);
+    differing().next().is_some() && differing().all(|(old, _)| old.is_none())
 }
 
 /// What a cluster is that is not read.
@@ -138,7 +148,8 @@ impl Comparison<'_> {
             }
         };
         self.serve(Some(&old_view), None);
-        let old_stamps = self.renderers.0.stamps(&old_view, &mut Vec::new());
+        let mut old_stamps = self.renderers.0.stamps(&old_view, &mut Vec::new());
+        self.add_learned_facts((&old_view, &mut old_stamps), (view, &stamps));
         let before = Side {
             view: &old_view,
             stamps: &old_stamps,
@@ -218,6 +229,39 @@ impl Comparison<'_> {
             findings.extend(check::change(&input, settings));
         }
         Ok(Compared { change, note: None })
+    }
+
+    /// Gives the earlier side what only the later one knows of an image that is the same. Without it, an error kept the earlier side
+    /// from being rendered, so that no machine was made of what it lacks.
+    fn add_learned_facts(
+        &self,
+        (before, old): (&ClusterView, &mut [Option<Stamp>]),
+        (after, new): (&ClusterView, &[Option<Stamp>]),
+    ) {
+        let mut later = BTreeMap::new();
+        for (it, stamp) in after.pools().zip(new) {
+            later.insert(&it.pool.name, (after.selected_image(it.selection), stamp));
+        }
+        let learned = before.pools().zip(old).filter_map(|(it, old)| {
+            let (image, new) = later.get(&it.pool.name)?;
+            let (image, was) = ((*image)?, before.selected_image(it.selection)?);
+            let is_same = image.key == was.key
+                && image.uri.as_ref().map(|uri| &uri.value)
+                    == was.uri.as_ref().map(|uri| &uri.value);
+            (is_same && is_only_completed(old.as_ref(), new.as_ref()?)).then_some((old, *new))
+        });
+        let learned: Vec<_> = learned.collect();
+        let fleet = &self.before.fleet;
+        let has_error = || {
+            let checked = check::cluster(before, &fleet.workspace.settings, fleet.today);
+            let mut found = checked.findings.iter();
+            found.any(|judged| judged.level == Level::Error)
+        };
+        if !learned.is_empty() && has_error() {
+            learned
+                .into_iter()
+                .for_each(|(old, new)| old.clone_from(new));
+        }
     }
 
     /// A cluster that is gone.

@@ -322,7 +322,10 @@ pub struct ServedImage {
 }
 
 /// The images of one side, by what makes them one: key, reference and digest.
-pub type Served = BTreeMap<(ImageKey, Option<Arc<str>>, Option<Arc<str>>), ServedImage>;
+pub type Served = BTreeMap<Identity, ServedImage>;
+
+/// Key, reference and digest.
+type Identity = (ImageKey, Option<Arc<str>>, Option<Arc<str>>);
 
 /// What changes of the images that are served to any cluster.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -336,10 +339,17 @@ pub struct ServedChange {
 }
 
 impl ServedChange {
-    /// What is served after that was not before, and the other way round.
+    /// What is served after that was not before, and the other way round. A digest that only one side knows makes no other image.
     pub fn compare(before: &Served, after: &Served) -> Self {
+        let is_served = |identity: &Identity, by: &Served| {
+            let (key, uri, digest) = identity;
+            let unknown = (Arc::clone(key), uri.clone(), None);
+            let like = by.range(unknown.clone()..).next();
+            let is_like = like.is_some_and(|((k, u, _), _)| k == key && u == uri);
+            by.contains_key(identity) || by.contains_key(&unknown) || digest.is_none() && is_like
+        };
         let without = |these: &Served, those: &Served| {
-            let rest = these.iter().filter(|(key, _)| !those.contains_key(*key));
+            let rest = these.iter().filter(|(key, _)| !is_served(key, those));
             rest.map(|(_, image)| image.clone()).collect::<Vec<_>>()
         };
         let added = without(after, before);
