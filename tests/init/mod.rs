@@ -374,6 +374,32 @@ fn values_beside_the_folders_of_clusters_are_a_layer_of_each() {
     assert!(!project_file(&alone).contains("\nvalues:"));
 }
 
+#[test]
+fn a_catalog_among_the_values_of_clusters_is_a_layer_of_each() {
+    let catalog = "os_images: {noble: {uri: 'https://h/noble.raw'}}\n";
+    let stage = project().files(&[
+        ("clusters/paris.yaml", VALUES),
+        ("clusters/lyon.yaml", VALUES),
+        ("clusters/images.yaml", catalog),
+    ]);
+    init(&stage, "");
+    project_file(&stage).is(str![[r#"
+version: 1
+values:
+  - clusters/images.yaml
+clusters:
+  - {name: lyon, values: [clusters/lyon.yaml]}
+  - {name: paris, values: [clusters/paris.yaml]}
+images:
+  url: "http://os-image-server-{{ image.key }}.os-images.svc.cluster.local:8080/{{ image.filename }}"
+outputs:
+  - {target: manifests, path: "rendered/clusters/{{ cluster.name }}"}
+  - {target: configmap, path: rendered/shared}
+
+"#]]);
+    assert_eq!(stage.check().of_rule("value-missing"), [""; 0]);
+}
+
 /// A file that patches what it deploys names no object of Cluster API.
 #[test]
 fn check_finds_the_same_before_and_after_init() {

@@ -55,7 +55,7 @@ pub(super) struct Found {
     /// The patterns of the other clusters.
     pub(super) each: Vec<Pattern>,
     /// Layers that all clusters share.
-    pub(super) shared: Vec<&'static str>,
+    pub(super) shared: Vec<PathBuf>,
     /// Files with image facts.
     pub(super) facts: Vec<PathBuf>,
     /// Versions and the images beside them, where there is nothing else.
@@ -137,13 +137,24 @@ pub(super) fn search(files: &dyn Files) -> Result<Found, Error> {
     let has_environments = !found.is_nothing();
     if found.is_nothing() {
         for pattern in VALUES {
-            let mut matched = gitops::matches(files, pattern)?.into_iter();
-            if matched.any(|file| is_cluster(files, &file)) {
-                found.each.push(Pattern::for_folders(pattern));
-                let is_there = |layer: &&str| *layer != pattern && files.is_file(Path::new(layer));
-                found.shared = SHARED.into_iter().filter(is_there).collect();
-                break;
+            let matched = gitops::matches(files, pattern)?;
+            if !matched.iter().any(|file| is_cluster(files, file)) {
+                continue;
             }
+            let is_there = |layer: &&str| *layer != pattern && files.is_file(Path::new(layer));
+            found.shared = { SHARED.into_iter().filter(is_there) }
+                .map(PathBuf::from)
+                .collect();
+            let (catalogs, clusters): (Vec<_>, Vec<_>) =
+                { matched.into_iter() }.partition(|file| has_catalog(files, file));
+            if catalogs.is_empty() {
+                found.each.push(Pattern::for_folders(pattern));
+            } else {
+                let clusters: Vec<&Path> = clusters.iter().map(PathBuf::as_path).collect();
+                found.single = patterns::name_files(&clusters);
+                found.shared.extend(catalogs);
+            }
+            break;
         }
         if found.each.iter().any(|each| each.each == VALUES[0]) {
             let workload = gitops::matches(files, VALUES[0])?;
@@ -159,8 +170,8 @@ pub(super) fn search(files: &dyn Files) -> Result<Found, Error> {
     if found.is_nothing() {
         let clusters = patterns::anywhere(files, &is_cluster)?;
         (found.single, found.each) = (clusters.single, clusters.patterns);
-        let is_shared = |layer: &&str| has_catalog(files, Path::new(layer));
-        found.shared = SHARED.into_iter().filter(is_shared).collect();
+        let shared = SHARED.into_iter().map(PathBuf::from);
+        found.shared = shared.filter(|layer| has_catalog(files, layer)).collect();
     }
     for pattern in FACTS {
         for file in gitops::matches(files, pattern)? {
@@ -233,7 +244,11 @@ fn is_cluster(files: &dyn Files, file: &Path) -> bool {
 
 /// Whether a file holds a catalog of images, and no cluster.
 fn has_catalog(files: &dyn Files, file: &Path) -> bool {
-    let lists = ["os_images", "diskimage_builder_os_images"];
+    let lists = [
+        "os_images",
+        "sylva_diskimagebuilder_images",
+        "diskimage_builder_os_images",
+    ];
     let tree = read_tree(files, file).filter(|tree| tree.get_path(&["cluster"]).is_none());
     tree.is_some_and(|tree| lists.iter().any(|list| tree.get_path(&[list]).is_some()))
 }

@@ -245,7 +245,7 @@ fn pattern(files: &dyn Files, found: &[&Path], by_folder: bool) -> Result<Option
 }
 
 /// Names for single files: that of a folder that holds no other, else of the file, else the whole path, whichever is free.
-fn name_files(found: &[&Path]) -> Vec<(String, PathBuf)> {
+pub(super) fn name_files(found: &[&Path]) -> Vec<(String, PathBuf)> {
     let mut taken = BTreeSet::new();
     let mut all = Vec::new();
     for file in found {

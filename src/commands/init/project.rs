@@ -112,7 +112,7 @@ pub(super) fn text(found: &Found) -> String {
     if !found.shared.is_empty() {
         text.push_str("# Layers that every cluster shares, lowest first; the first is the chart's own.\nvalues:\n");
         for layer in &found.shared {
-            text.push_str(&format!("  - {}\n", word(layer)));
+            text.push_str(&format!("  - {}\n", word(&display_path(layer))));
         }
     }
     text.push_str(
