@@ -1170,3 +1170,17 @@ of an extension
 
 "#]]);
 }
+
+#[test]
+fn a_version_that_a_variable_of_the_topology_gives_is_at_the_variable() {
+    let value = "valueFrom: {template: 'http://h/ubuntu-2204-kube-{{ .image }}.qcow2'}";
+    let topology = format!("{VERSION}    variables: [{{name: image, value: v1.29.1}}]\n");
+    let class = "  variables: [{name: image, schema: {openAPIV3Schema: {type: string}}}]\n";
+    let class = class.to_owned() + &patch(WORKERS, value);
+    with(&class, &topology).check().is(str![[r#"
+error[k8s-version-mismatch] edge/md-0 edge.yaml:8:38 `v1.29.1` edge.yaml:7:14 `v1.30.2` => v1.30.2
+edge/control-plane v1.30.2 (edge.yaml:7:14): by_name, ubuntu-2204-kube-v1.30.2.qcow2 (edge.yaml:35:39) holds 1.30.2
+edge/md-0 v1.30.2 (edge.yaml:7:14): mismatched, ubuntu-2204-kube-v1.29.1.qcow2 (edge.yaml:8:38) holds 1.29.1
+
+"#]]);
+}

@@ -62,12 +62,45 @@ fn the_variables_of_flux_are_filled_in_for_each_kustomization() {
     checked([("both", both), ("a Secret", secret), ("a default", default)]).is(str![[r#"
 both
     error[k8s-version-mismatch] prod/control-plane flux/prod.yaml:10:75 `ubuntu-2204-kube-v1.31.8` flux/versions.yaml:5:17 `v1.30.2` => v1.30.2
-    dev/control-plane v1.31.8 (flux/dev.yaml:7:48), dev/edge-md v1.31.8 (flux/dev.yaml:7:48): by_name, ubuntu-2204-kube-v1.31.8 (template/cluster.yaml:29:49) holds 1.31.8
+    dev/control-plane v1.31.8 (flux/dev.yaml:7:48), dev/edge-md v1.31.8 (flux/dev.yaml:7:48): by_name, ubuntu-2204-kube-v1.31.8 (flux/dev.yaml:7:48) holds 1.31.8
     prod/control-plane v1.30.2 (flux/versions.yaml:5:17), prod/edge-md v1.30.2 (flux/versions.yaml:5:17): mismatched, ubuntu-2204-kube-v1.31.8 (flux/prod.yaml:10:75) holds 1.31.8
 a Secret
 a default
     error[nothing-checked] => metalmark clusters | --allow-empty
     prod/control-plane, prod/edge-md: unknown (its image or version is a variable)
+
+"#]]);
+}
+
+/// Two clusters of one base are two places to mend.
+#[test]
+fn a_version_that_a_variable_gives_is_at_the_variable() {
+    let template = cluster(
+        "${version}",
+        "{filter: {name: '${os:=ubuntu}-2204-kube-${version}'}}",
+    );
+    let substitute =
+        |vars: &str| flux("dev", &format!("  postBuild: {{substitute: {{{vars}}}}}\n"));
+    let both = project()
+        .file(
+            "template/cluster.yaml",
+            template.replacen("version: ${version}", "version: v1.31.8", 1),
+        )
+        .file("flux/dev.yaml", substitute("os: ubuntu, version: v1.30.2"));
+    let parts = project()
+        .file(
+            "template/cluster.yaml",
+            template.replace("kube-${version}", "kube-v1.30.${patch}"),
+        )
+        .file("flux/dev.yaml", substitute("version: v1.31.8, patch: '2'"));
+    checked([("a variable", both), ("a part of a version", parts)]).is(str![[r#"
+a variable
+    error[k8s-version-mismatch] edge/control-plane flux/dev.yaml:7:49 `v1.30.2` template/cluster.yaml:12:12 `v1.31.8` => v1.31.8
+    edge/control-plane v1.31.8 (template/cluster.yaml:12:12): mismatched, ubuntu-2204-kube-v1.30.2 (flux/dev.yaml:7:49) holds 1.30.2
+    edge/edge-md v1.30.2 (flux/dev.yaml:7:49): by_name, ubuntu-2204-kube-v1.30.2 (flux/dev.yaml:7:49) holds 1.30.2
+a part of a version
+    error[k8s-version-mismatch] edge/control-plane template/cluster.yaml:29:49 `'${os:=ubuntu}-2204-kube-v1.30.${patch}'` flux/dev.yaml:7:37 `v1.31.8` => v1.31.8
+    edge/control-plane v1.31.8 (flux/dev.yaml:7:37), edge/edge-md v1.31.8 (flux/dev.yaml:7:37): mismatched, ubuntu-2204-kube-v1.30.2 (template/cluster.yaml:29:49) holds 1.30.2
 
 "#]]);
 }

@@ -10,6 +10,8 @@ use std::sync::Arc;
 use yaml_tree::opaque::OPEN;
 use yaml_tree::place::{Located, Place};
 
+use crate::model::name::SeenVersion;
+
 /// The variables that texts are filled in with.
 #[derive(Clone, Debug, Default)]
 pub(in crate::read) struct Variables {
@@ -25,18 +27,25 @@ const DEEPEST: usize = 10;
 /// The longest value of a function and its arguments, together and in bytes. Patterns take the square of it.
 const LONGEST: usize = 1_000;
 
-/// A text with its variables filled in, and the place of its value where it is one variable alone; none if nothing changes.
+/// A text with its variables filled in, and the place of the variable that it is, or that gives it its version; none if nothing changes.
 pub(super) fn fill(text: &str, variables: &Variables) -> Option<Located<String>> {
     if !text.contains("${") {
         return None;
     }
     let parts = Parser::new(text).text()?;
-    let filled = { parts.iter() }.map(|part| part.fill(variables).value);
-    let filled = filled.collect::<String>();
-    let place = match &parts[..] {
-        [one @ Part::Variable(_)] => one.fill(variables).place,
-        _ => Place::NONE,
+    let filled: Vec<Filled<'_>> = parts.iter().map(|part| part.fill(variables)).collect();
+    let place = match &filled[..] {
+        [one] => one.place,
+        // A text of several words is more than a name: another value may be in it.
+        _ if text.contains(char::is_whitespace) => Place::NONE,
+        several => {
+            let placed = several.iter().filter(|part| part.place.is_known());
+            let mut versions = placed.filter(|part| SeenVersion::find(&part.value, true).is_some());
+            let only = versions.next().filter(|_| versions.next().is_none());
+            only.map_or(Place::NONE, |part| part.place)
+        }
     };
+    let filled: String = filled.into_iter().map(|part| part.value).collect();
     (filled != text).then(|| Located::new(filled, place))
 }
 

@@ -16,10 +16,11 @@ use capi::unknown::Unknown;
 use go_template::{Budget, ErrorClass, Limits, NoHost, Template, convert};
 use yaml_tree::engine::Engine;
 use yaml_tree::opaque::{MAYBE_RUN_TIME, RUN_TIME, is_of_run_time, is_opaque};
-use yaml_tree::place::FileId;
+use yaml_tree::place::{FileId, Place};
 use yaml_tree::value::{Entry, Map, Node, Value};
 
 use crate::model::finding::Finding;
+use crate::model::name::SeenVersion;
 use crate::model::rule::{Level, RuleId};
 use crate::read::dialects::NOT_IN_CLUSTER_API;
 use crate::read::gitops::{Dialect, apply_json_patch};
@@ -357,7 +358,7 @@ impl Patching<'_, '_, '_> {
         }
     }
 
-    /// The output of a template as YAML, each value with the template's place.
+    /// The output of a template as YAML, each value with the template's place; a text with that of the variable that gives it its version.
     fn output(&mut self, template: &Node, variables: &Node) -> Result<Node, Unknown> {
         let text = template.value.as_str().ok_or(Unknown::ClassPatches)?;
         let parsed = self.reader.graph.templates.parse(text);
@@ -379,9 +380,11 @@ impl Patching<'_, '_, '_> {
         let read = yaml_tree::read(&output, FileId(0), Engine::Kubectl);
         let read = read.map_err(|error| self.refuse(template, &error.message))?;
         let node = read.documents.into_iter().next();
-        let place = self.reader.place(self.patches.class, template.place);
-        let null = || Node::from_value(Value::Null);
-        Ok(node.unwrap_or_else(null).with_places(&mut |_| place))
+        let node = node.unwrap_or_else(|| Node::from_value(Value::Null));
+        let own = self.reader.place(self.patches.class, template.place);
+        let text = node.value.as_str();
+        let place = text.and_then(|text| version_place(text, variables));
+        Ok(node.with_places(&mut |_| place.unwrap_or(own)))
     }
 
     /// Whether a definition selects what a reference of the class leads to, for these machines.
@@ -404,6 +407,17 @@ impl Patching<'_, '_, '_> {
         let why = format!("its selector means `{version}`, and the class names `{of_class}`");
         Err(self.refuse(definition, &why))
     }
+}
+
+/// The place of the only variable whose version a text has.
+fn version_place(text: &str, variables: &Node) -> Option<Place> {
+    let mut versions = variables.entries(&[]).filter(|entry| {
+        let value = entry.node.value.as_str();
+        let value = value.filter(|value| text.contains(&***value));
+        value.is_some_and(|value| SeenVersion::find(value, true).is_some())
+    });
+    let only = versions.next().filter(|_| versions.next().is_none())?;
+    Some(only.node.place).filter(|place| place.is_known())
 }
 
 /// Whether a definition is for these machines.
