@@ -478,3 +478,49 @@ an operator
 
 "#]]);
 }
+
+#[test]
+fn a_generator_that_finds_nothing_in_this_repository_says_so() {
+    let deployed = |generator: &str| {
+        let source = "{repoURL: https://git.example/fleet, path: chart}";
+        let spec = format!(
+            "spec: {{goTemplate: true, generators: [{{git: {{repoURL: https://git.example/fleet, {generator}}}}}], template: \
+             {{metadata: {{name: app}}, spec: {{source: {source}}}}}}}"
+        );
+        let chart = "apiVersion: v2\nname: chart\nversion: 1.0.0\n";
+        files(&spec)
+            .file("chart/Chart.yaml", chart)
+            .file("chart/templates/cluster.yaml", cluster("v1.31.8", GOOD))
+    };
+    let generators = [
+        "files: [{path: cgf/*.json}]",
+        "files: [{path: cfg/*.jsn}]",
+        "directories: [{path: envs/*}]",
+        "directories: [{path: env/*}, {path: env/south, exclude: true}]",
+        "directories: [{path: env/south}, {path: env/south, exclude: true}]",
+    ];
+    checked(generators.map(|generator| (generator, deployed(generator)))).is(str![[r#"
+files: [{path: cgf/*.json}]
+files: [{path: cfg/*.jsn}]
+directories: [{path: envs/*}]
+    warning[composition-unsupported] set.yaml:2:1 `apiVersion: argoproj.io/v1alpha1`
+    error[nothing-checked] => metalmark clusters | --allow-empty
+    all/chart: unknown (the values of its chart are not known)
+directories: [{path: env/*}, {path: env/south, exclude: true}]
+    edge/control-plane v1.31.8 (chart/templates/cluster.yaml:12:12), edge/edge-md v1.31.8 (chart/templates/cluster.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (chart/templates/cluster.yaml:29:49) holds 1.31.8
+directories: [{path: env/south}, {path: env/south, exclude: true}]
+    warning[composition-unsupported] set.yaml:2:1 `apiVersion: argoproj.io/v1alpha1`
+    error[nothing-checked] => metalmark clusters | --allow-empty
+    all/chart: unknown (the values of its chart are not known)
+
+"#]]);
+    assert_cases(
+        str![[r#"
+[{git: {files: [{path: cgf/*.json}]}}] => {x: 1}
+    all in ``
+      composition-failed: nothing matches `cgf/*.json`: no Application is made (set.yaml:5:102)
+
+"#]],
+        values,
+    );
+}

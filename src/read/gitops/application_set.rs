@@ -10,18 +10,19 @@ use yaml_tree::merge;
 use yaml_tree::place::Place;
 use yaml_tree::value::{Entry, Map, Node, Value};
 
-use super::UNSUPPORTED;
 use super::files::matches;
 use super::object::Object;
 use super::reader::LayerReader;
 use super::release::floating;
 use super::set_template::{SetTemplate, normalize, print};
 use super::strategic;
+use super::{FAILED, UNSUPPORTED};
 use crate::budget;
 use crate::error::Error;
 use crate::model::finding::Finding;
 use crate::model::pattern::Pattern;
 use crate::read::error::{ReadError, catch_finding};
+use crate::read::files::{display, nearest_path};
 use crate::read::tables::argo_cd;
 
 /// The Applications that an ApplicationSet generates, and what is wrong where one or a whole generator is not known.
@@ -68,6 +69,12 @@ struct Set<'s, 'r> {
     has_nested_selectors: bool,
 }
 
+/// The parts of a pattern before the first wildcard.
+fn plain_prefix(pattern: &str) -> PathBuf {
+    let is_plain = |part: &&str| !part.contains(['*', '?', '[', '{']);
+    pattern.split('/').take_while(is_plain).collect()
+}
+
 /// The entries of a generator that are one: all but its selector.
 fn kinds(generator: &Node) -> impl Iterator<Item = &Entry> {
     let entries = generator.entries(&[]);
@@ -92,8 +99,7 @@ impl Set<'_, '_> {
             }
             made.extend(match &*kind.key {
                 "list" => self.list(node)?,
-                "git" if !node.items(&["directories"]).is_empty() => self.folders(node)?,
-                "git" => self.files(node)?,
+                "git" => self.git(node)?,
                 "matrix" if depth < INNERMOST => self.matrix(node, depth)?,
                 "merge" if depth < INNERMOST => self.merge(node, depth)?,
                 other => {
@@ -236,6 +242,46 @@ impl Set<'_, '_> {
         Ok(made)
     }
 
+    fn git(&mut self, git: &Node) -> Result<Vec<Node>, ReadError> {
+        let made = if git.items(&["directories"]).is_empty() {
+            self.files(git)?
+        } else {
+            self.folders(git)?
+        };
+        if made.is_empty() {
+            self.require_match(git)?;
+        }
+        Ok(made)
+    }
+
+    /// That a generator finds something here. If nobody knows whether it would be in this repository, a near name says so.
+    fn require_match(&self, git: &Node) -> Result<(), ReadError> {
+        let address = git.text(&["repoURL"]).unwrap_or_default();
+        let is_own = self.reader.repositories.is_own_address(address);
+        let items = ["directories", "files"].map(|field| git.items(&[field]));
+        for item in items.into_iter().flatten() {
+            let pattern = item.text(&["path"]).unwrap_or_default();
+            let folder = plain_prefix(pattern);
+            let near = (!self.reader.files.is_there(&folder))
+                .then(|| nearest_path(self.reader.files, &folder))
+                .flatten();
+            if item.flag(&["exclude"]) || !is_own && near.is_none() {
+                continue;
+            }
+            let message = format!("nothing matches `{pattern}`: no Application is made");
+            let place = item
+                .get_path(&["path"])
+                .map_or(item.place, |path| path.place);
+            let finding = self.reader.finding(FAILED, message, place);
+            let help = near.map_or_else(
+                || "name files or folders of this repository".to_owned(),
+                |near| format!("did you mean `{}`?", display(&near)),
+            );
+            return Err(finding.help(help).into());
+        }
+        Ok(())
+    }
+
     fn folders(&mut self, git: &Node) -> Result<Vec<Node>, ReadError> {
         let items = git.items(&["directories"]);
         let excluded = { items.iter() }.filter(|item| item.flag(&["exclude"]));
@@ -299,9 +345,7 @@ impl Set<'_, '_> {
     fn matching_files(&self, item: &Node) -> Result<Vec<PathBuf>, ReadError> {
         let glob = self.glob(item, false)?;
         let pattern = item.text(&["path"]).unwrap_or_default();
-        let is_plain = |part: &&str| !part.contains(['*', '?', '[', '{']);
-        let folder: Vec<&str> = pattern.split('/').take_while(is_plain).collect();
-        let below = format!("{}/**", folder.join("/"));
+        let below = format!("{}/**", plain_prefix(pattern).display());
         let mut found = Vec::new();
         for path in matches(self.reader.files, &below)? {
             let is_file = || self.reader.files.folder(&path).map(|names| names.is_none());
