@@ -3,6 +3,7 @@
 use snapbox::str;
 
 use super::init;
+use crate::support::manifests::cluster;
 use crate::support::stage::{Is, Stage, project, table};
 
 /// A machine template with this spec.
@@ -185,7 +186,7 @@ stamps:
 "#]]);
     stage.check().pools(str![[r#"
 edge/control-plane v1.30.2 (edge.yaml:12:12), edge/edge-md v1.30.2 (edge.yaml:23:16): mismatched, ubuntu-2204-kube-v1.31.8 (edge.yaml:29:49) holds 1.31.8
-west/control-plane v1.32.4 (west.yaml:12:12), west/west-md v1.32.4 (west.yaml:23:16): by_name, ubuntu-2204-kube-v1-32-4 (west.yaml:29:49) holds 1.32.4 (metalmark.yaml:9:7)
+west/control-plane v1.32.4 (west.yaml:12:12), west/west-md v1.32.4 (west.yaml:23:16): by_name, ubuntu-2204-kube-v1-32-4 (west.yaml:29:49) holds 1.32.4 (metalmark.yaml:9:34)
 
 "#]]);
 }
@@ -242,4 +243,26 @@ stamps: [{kind: OpenStackMachineTemplate, image: noble}]
             "{screen}"
         );
     }
+}
+
+/// Not at the record's first line, which says nothing of it.
+#[test]
+fn a_version_that_the_name_of_a_record_s_image_says_is_at_that_name() {
+    let stage = project().file(
+        "edge.yaml",
+        cluster("v1.31.8", "{filter: {name: ubuntu-2204-kube-v1.31.8}}"),
+    );
+    init(&stage, "");
+    stage.edit(
+        "metalmark.yaml",
+        "locations:",
+        "format: qcow2\n      locations:",
+    );
+    let image = "{filter: {name: ubuntu-2204-kube-v1.31.8}}";
+    stage.write("edge.yaml", cluster("v1.30.2", image));
+    stage.check().is(str![[r#"
+error[k8s-version-mismatch] edge/control-plane edge.yaml:29:49 `ubuntu-2204-kube-v1.31.8` edge.yaml:12:12 `v1.30.2` metalmark.yaml:10:34 `ubuntu-2204-kube-v1.31.8` => v1.30.2
+edge/control-plane v1.30.2 (edge.yaml:12:12), edge/edge-md v1.30.2 (edge.yaml:23:16): mismatched, ubuntu-2204-kube-v1-31-8 (edge.yaml:29:49) holds 1.31.8 (metalmark.yaml:10:34)
+
+"#]]);
 }

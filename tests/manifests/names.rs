@@ -782,7 +782,7 @@ no version of Kubernetes
     edge/edge-md v1.31.8 (edge.yaml:5:54): unproven, img_ubuntu2204_1 (edge.yaml:10:36)
 an image with a record
     error[image-disagrees] edge/edge-md edge.yaml:10:36 `img_ubuntu2204_1_31_8` metalmark.yaml:4:37 `debian`
-    edge/edge-md v1.31.8 (edge.yaml:5:54): mismatched, img (edge.yaml:10:36) holds 1.31.8 (metalmark.yaml:4:25)
+    edge/edge-md v1.31.8 (edge.yaml:5:54): mismatched, img (edge.yaml:10:36) holds 1.31.8 (metalmark.yaml:4:78)
 
 "#]]);
 }

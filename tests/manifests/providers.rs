@@ -607,7 +607,7 @@ edge/edge-md v1.31.8 (edge.yaml:5:54): mismatched, old (edge.yaml:10:69) holds 1
         .settings(&record("{}", &format!("{{glance: {{name: {name}}}}}")))
         .check()
         .pools(str![[r#"
-edge/edge-md v1.31.8 (edge.yaml:5:54): mismatched, img (edge.yaml:10:49) holds 1.30.2 (metalmark.yaml:3:25)
+edge/edge-md v1.31.8 (edge.yaml:5:54): mismatched, img (edge.yaml:10:49) holds 1.30.2 (metalmark.yaml:3:62)
 
 "#]]);
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use capi::image::{Fact, Facts, Image, Origin, fact};
 use capi::location::file_name;
 use oci_artifacts::Address;
-use yaml_tree::place::Located;
+use yaml_tree::place::{Located, Place};
 
 use super::Problem;
 use super::reference::is_same_build;
@@ -105,34 +105,38 @@ pub(super) fn learn_name(image: &mut Image, schemes: &NameSchemes, problems: &mu
         .facts
         .iter()
         .any(|(name, _)| name.starts_with(fact::AT));
-    let of_location = of_location.map(|mut name| {
+    let of_location = of_location.map(|(mut name, place)| {
         if is_of_one {
             (name.image_format, name.compression) = (None, None);
         }
-        name
+        (name, place)
     });
-    for name in of_artifact.into_iter().chain(of_file).chain(of_location) {
+    let place = image.place;
+    let at_image = [of_artifact, of_file].into_iter().flatten();
+    let at_image = at_image.map(|name| (name, place));
+    for (name, place) in at_image.chain(of_location) {
         for (fact, value) in name.facts() {
             let learned = Fact {
                 value: value.into(),
                 origin: Origin::Name,
-                place: image.place,
+                place,
             };
             learn(image, fact, learned, problems);
         }
     }
 }
 
-/// What the image's name in a store, or of the file at its URL, says.
-fn location_facts(image: &Image, schemes: &NameSchemes) -> Option<NameFacts> {
-    let uri = image.uri.iter().map(|uri| uri.value.text());
+/// What the image's name in a store, or of the file at its URL, says, and where that is written.
+fn location_facts(image: &Image, schemes: &NameSchemes) -> Option<(NameFacts, Place)> {
+    let uri = image.uri.iter().map(|uri| (uri.value.text(), uri.place));
     let locations = { image.facts.iter() }
         .filter(|(name, _)| name.starts_with(fact::LOCATIONS))
-        .map(|(_, fact)| &fact.value);
+        .map(|(_, fact)| (&fact.value, fact.place));
     let mut names = uri.chain(locations);
-    names.find_map(|name| {
+    names.find_map(|(name, place)| {
         let whole = schemes.read_location(name);
-        whole.or_else(|| schemes.read(file_name(name)))
+        let read = whole.or_else(|| schemes.read(file_name(name)))?;
+        Some((read, place))
     })
 }
 
