@@ -1,7 +1,7 @@
 //! Builds the stamp of an image: its URL, format and checksum.
 
 use capi::image::{Image, Images, fact};
-use capi::location::last_part;
+use capi::location::{checksum_at, last_part};
 use capi::providers::Stamp;
 use oci_artifacts::{Reference, is_oci};
 
@@ -31,7 +31,7 @@ pub(super) fn for_image(image: &Image, url: String, style: ChecksumStyle) -> Sta
     };
     let checksum = match style {
         _ if stamp.is_oci() => None,
-        ChecksumStyle::Literal => image.facts.checksum(),
+        ChecksumStyle::Literal => checksum_at(&stamp.url, &image.facts),
         ChecksumStyle::Url => Some(("sha256", format!("{}{CHECKSUM_SUFFIX}", stamp.url).into())),
     };
     if let Some((kind, text)) = checksum {

@@ -66,22 +66,23 @@ pub fn print_found(
 
 /// How many images the project file describes, and how many machine templates it leaves out.
 pub fn print_described(records: usize, left_out: usize, out: &mut dyn Write) -> io::Result<()> {
-    if records == 0 {
-        return Ok(());
+    let mut parts = Vec::new();
+    if records > 0 {
+        let images = quantity(records, "image");
+        parts.push(format!(
+            "described {images} under `images.records`; `stamps` says who boots which"
+        ));
     }
-    let images = quantity(records, "image");
-    write!(
-        out,
-        "described {images} under `images.records`; `stamps` says who boots which"
-    )?;
     if left_out > 0 {
         let left_out = quantity(left_out, "machine template");
-        write!(
-            out,
-            "; left out {left_out}, whose image is a variable, differs under one name or cannot be described"
-        )?;
+        parts.push(format!(
+            "left out {left_out}, whose image is a variable, differs under one name or cannot be described"
+        ));
     }
-    writeln!(out)
+    if parts.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "{}", parts.join("; "))
 }
 
 /// The next step.

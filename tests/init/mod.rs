@@ -110,6 +110,7 @@ help: run it at the top of the repository; for values that it does not recognize
     init(&stage, "").is(str![[r#"
 wrote metalmark.yaml
 found 0 clusters with 0 node pools: Cluster API manifests
+left out 1 machine template, whose image is a variable, differs under one name or cannot be described
 1 error
 1 error must be fixed first: nothing-checked 1
   such as: template.yaml:3:18: Metal3MachineTemplate `a` is not used by a node pool yet: nothing makes machines from it

@@ -266,3 +266,46 @@ edge/control-plane v1.30.2 (edge.yaml:12:12), edge/edge-md v1.30.2 (edge.yaml:23
 
 "#]]);
 }
+
+/// A machine compares the compressed file that it fetches.
+#[test]
+fn an_image_that_is_served_compressed_is_described_with_the_digest_of_that_file() {
+    let digest = "0123456789abcdef".repeat(4);
+    let spec = |checksum: &str| {
+        format!(
+            "{{image: {{url: https://images.example.org/noble.raw.xz, checksum: {checksum}, checksumType: sha256, format: raw}}}}"
+        )
+    };
+    let made = |checksum| template("Metal3MachineTemplate", "v1beta1", "edge", &spec(checksum));
+    let stage = project().file("edge.yaml", made(&digest));
+    describe(&stage).is(str![[r#"
+wrote metalmark.yaml
+found 0 clusters with 0 node pools: Cluster API manifests
+described 1 image under `images.records`; `stamps` says who boots which
+1 error
+1 error must be fixed first: nothing-checked 1
+  such as: edge.yaml:3:18: Metal3MachineTemplate `edge` is no node pool yet: nothing makes machines of it
+next: describe the images under `images.records`, and who boots them under `stamps`; then `metalmark stamp --check`
+
+"#]]);
+    records(&stage).join("\n").is(str![[r#"
+noble-raw-xz:
+digests: {as-served: {sha256: '0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef'}}
+format: raw
+locations: {https: 'https://images.example.org/noble.raw.xz'}
+stamps:
+- {kind: Metal3MachineTemplate, image: noble-raw-xz}
+"#]]);
+    // What is left out is said also where nothing is described.
+    let stage = project().file("edge.yaml", made("tbd"));
+    init(&stage, "").is(str![[r#"
+wrote metalmark.yaml
+found 0 clusters with 0 node pools: Cluster API manifests
+left out 1 machine template, whose image is a variable, differs under one name or cannot be described
+1 error
+1 error must be fixed first: nothing-checked 1
+  such as: edge.yaml:3:18: Metal3MachineTemplate `edge` is no node pool yet: nothing makes machines of it
+next: describe the images under `images.records`, and who boots them under `stamps`; then `metalmark stamp --check`
+
+"#]]);
+}

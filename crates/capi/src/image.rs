@@ -38,6 +38,8 @@ pub mod fact {
     pub const SHA512: &str = "sha512";
     /// The digests of the image, the preferred one first.
     pub const CHECKSUMS: [&str; 3] = [SHA256, SHA512, MD5];
+    /// The same of the file as it is served, where it is compressed.
+    pub const ARCHIVE_CHECKSUMS: [&str; 3] = [ARCHIVE_SHA256, ARCHIVE_SHA512, ARCHIVE_MD5];
     /// The image file's name inside the artifact and on the image server.
     pub const FILENAME: &str = "filename";
     /// Bytes of the uncompressed image.
@@ -209,6 +211,12 @@ impl Facts {
     pub fn checksum(&self) -> Option<(&'static str, Arc<str>)> {
         let mut kinds = fact::CHECKSUMS.into_iter();
         kinds.find_map(|kind| Some((kind, Arc::clone(&self.get(kind)?.value))))
+    }
+
+    /// The digest of the compressed file that is served, and its kind.
+    pub fn archive_checksum(&self) -> Option<(&'static str, Arc<str>)> {
+        let mut kinds = fact::CHECKSUMS.into_iter().zip(fact::ARCHIVE_CHECKSUMS);
+        kinds.find_map(|(kind, name)| Some((kind, Arc::clone(&self.get(name)?.value))))
     }
 
     /// Adds a fact unless a stronger or equally strong one exists. Returns the other fact where the two disagree.

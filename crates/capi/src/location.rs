@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use oci_artifacts::{Reference, is_oci};
 
-use super::image::{Fact, Image, fact};
+use super::image::{Fact, Facts, Image, fact};
 
 /// The parts of the location that a machine template or a setting names, the image's own name or URL first.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -216,6 +216,18 @@ pub fn last_part(text: &str) -> &str {
 pub fn file_name(url: &str) -> &str {
     let path = url.split(['?', '#']).next().unwrap_or(url);
     path.rsplit('/').next().unwrap_or(path)
+}
+
+/// The digest that a machine finds at a URL, and its kind: the image's, else that of the compressed file that lies there.
+pub fn checksum_at(url: &str, facts: &Facts) -> Option<(&'static str, Arc<str>)> {
+    let served = || facts.archive_checksum().filter(|_| is_compressed(url));
+    facts.checksum().or_else(served)
+}
+
+/// Whether the file at a URL is compressed, by its name.
+pub fn is_compressed(url: &str) -> bool {
+    let ends = [".gz", ".xz", ".zst", ".bz2"];
+    ends.iter().any(|end| file_name(url).ends_with(end))
 }
 
 #[cfg(test)]

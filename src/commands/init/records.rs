@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use capi::location::is_compressed;
 use capi::objects::ManifestObject;
 use capi::providers::{image_fields, node_at};
 use yaml_tree::value::{Node, Value};
@@ -279,8 +280,7 @@ fn checksum(spec: &Node, image: &str) -> Option<(String, String)> {
         128 => "sha512",
         _ => return None,
     };
-    let ends = [".gz", ".xz", ".zst", ".bz2"];
-    let of = if ends.iter().any(|end| image.ends_with(end)) {
+    let of = if is_compressed(image) {
         "as-served"
     } else {
         "uncompressed"

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use oci_artifacts::{Digest, is_oci};
 
 use crate::image::{Facts, digest_reference, fact};
+use crate::location::checksum_at;
 
 /// An image for the fields of any provider.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -41,7 +42,7 @@ impl Stamp {
             return self.clone();
         }
         let is_url = self.checksum.as_ref().is_some_and(|it| it.contains("://"));
-        let (kind, digest) = facts.checksum().unzip();
+        let (kind, digest) = checksum_at(&self.url, &facts).unzip();
         let mut stamp = Self {
             format: facts.get(fact::IMAGE_FORMAT).map(|it| it.value.clone()),
             facts,
