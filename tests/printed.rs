@@ -720,7 +720,8 @@ fn no_summary_of_an_update_is_markup_of_somebody() {
     assert!(found.is_empty(), "{}", found.join("\n"));
     accounts.is(str![[r#"
 update 0.4.13 --release-notes notes.md --summary markdown.report --check: 1, stderr, markdown: human concise json sarif gitlab junit github markdown
-update 0.4.13 --release-notes notes.md --summary markdown.report --fix: 1, stdout, stderr, markdown: human markdown
+update 0.4.13 --release-notes notes.md --summary markdown.report --fix: 1, stderr, markdown: human
+update 0.4.13 --release-notes notes.md --summary markdown.report --fix: 1, stdout, stderr, markdown: markdown
 
 "#]]);
 }

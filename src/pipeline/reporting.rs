@@ -75,6 +75,11 @@ impl Default for Reporting {
 }
 
 impl Reporting {
+    /// Whether no program reads what is reported.
+    pub(crate) fn is_for_people(&self) -> bool {
+        self.output.name() == REPORTS[0].name() && self.files.is_empty()
+    }
+
     /// The files below the folder that `-C` names.
     pub(crate) fn resolve_in(&self, directory: Option<&PathBuf>) -> Self {
         let below = |file: &ReportFile| ReportFile {

@@ -92,6 +92,15 @@ pub fn other_bytes(others: &[OtherBytes], out: &mut Printer) -> io::Result<()> {
     Ok(())
 }
 
+/// Prints that nothing says what the new images are, for there is no lock.
+pub fn missing_lock(out: &mut Printer) -> io::Result<()> {
+    writeln!(
+        out,
+        "error: there is no lock, so that format and checksum of the new images are not known\n  \
+         help: run `metalmark lock` first, and commit the lock: `update` then locks the new images too"
+    )
+}
+
 /// Prints that nothing is written; `flags` would repair more.
 pub fn refusal(flags: &[&str], out: &mut Printer) -> io::Result<()> {
     writeln!(

@@ -894,3 +894,40 @@ what was written is undone, because of the errors above
 "#]]);
     assert_eq!(stage.texts(), before);
 }
+
+/// Facts that were exported say nothing of images that come.
+#[test]
+fn an_update_without_a_lock_says_once_to_lock_first() {
+    let stage = fixture("locked");
+    for file in ["before/metalmark.lock", "before/metalmark.evidence"] {
+        stage.remove(file);
+    }
+    let before = stage.texts();
+    update(&stage, "0.4.13 --fix").exit(1).screen(str![[r#"
+error: there is no lock, so that format and checksum of the new images are not known
+  help: run `metalmark lock` first, and commit the lock: `update` then locks the new images too
+OS images: 0.4.12 → 0.4.13
+Nothing is written, because of errors. It would do this:
+
+Changed
+
+- ubuntu-noble-plain-rke2-1-31-8 → ubuntu-noble-plain-rke2-1-31-9
+
+Added
+
+- ubuntu-noble-plain-rke2-1-32-5
+
+Node pools whose machines will be re-provisioned
+
+- edge-a/control-plane: ubuntu-noble-plain-rke2-1-31-8:0.4.12 → ubuntu-noble-plain-rke2-1-31-9:0.4.13
+- edge-a/md0: ubuntu-noble-plain-rke2-1-31-8:0.4.12 → ubuntu-noble-plain-rke2-1-31-9:0.4.13
+- edge-b/control-plane: ubuntu-noble-hardened-rke2-1-30-12:0.4.12 → ubuntu-noble-hardened-rke2-1-30-12:0.4.13
+- edge-b/md0: opensuse-15-6-plain-rke2-1-30-12:0.4.12 → opensuse-15-6-plain-rke2-1-30-12:0.4.13
+would fix clusters/edge-a.yaml:6:16: `cluster.capm3.image_key: ubuntu-noble-plain-rke2-1-31-9`
+what was written is undone, because of the errors above
+help: correct them and run this again; `--k8s-versions` moves Kubernetes versions to what they hold
+help: `metalmark render CLUSTER…` renders clusters alone, without the update
+
+"#]]);
+    assert_eq!(stage.texts(), before);
+}

@@ -25,7 +25,7 @@ use crate::model::date::Date;
 use crate::model::finding::Finding;
 use crate::model::fix::Fix;
 use crate::model::lock::Lock;
-use crate::model::rule::RuleId;
+use crate::model::rule::{Level, RuleId};
 use crate::output::{self, Held};
 use crate::printer::{Color, Printer};
 use crate::read::{self, Request, Workspace};
@@ -232,6 +232,10 @@ fn run(
         }
         let machines = booted::read_machines(&after)?;
         summary.pools = Some(booted::changes(&before.machines, &machines));
+        if !has_lock && options.reporting.is_for_people() && lacks_facts(&after)? {
+            report::update::missing_lock(&mut terminal.err)?;
+            return Ok(Verdict::Findings);
+        }
         let held = Some(&mut held);
         finish(request, &after.workspace, options, today, held, terminal)
     };
@@ -291,6 +295,14 @@ fn other_bytes(offer: &Offer, version: &str, lock: &Lock) -> Vec<OtherBytes> {
         }));
     }
     found
+}
+
+/// Whether it is an error that nothing says a fact of an image, which its artifact has: what else is wrong may follow from that.
+fn lacks_facts(fleet: &Fleet) -> Result<bool, Error> {
+    let fleet_check = fleet.check(|_, _, _| Ok(()))?;
+    let lacking = [RuleId::ChecksumMissing, RuleId::FormatMissing];
+    let mut errors = { fleet_check.judged.iter() }.filter(|judged| judged.level == Level::Error);
+    Ok(errors.any(|judged| lacking.contains(&judged.finding.rule)))
 }
 
 /// Where the summary goes: beside what is rendered; to a bot it is the result.
