@@ -490,8 +490,7 @@ not applied: a marker says to ignore Metal3MachineTemplate `c0-cp`
     assert_text(
         &apply(one().file("manifests/chart.yaml", chart)),
         str![[r#"
-not applied: : error[image-unstamped]: Metal3MachineTemplate `c0-cp` is not stamped: `manifests/chart.yaml` refers to it and is not YAML: write the reference into a file that is
-not applied: Metal3MachineTemplate `c0-cp`: `manifests/chart.yaml` refers to it and is not YAML: write the reference into a file that is
+not applied: error[image-unstamped]: Metal3MachineTemplate `c0-cp` is not stamped: `manifests/chart.yaml` refers to it and is not YAML: write the reference into a file that is
 
 "#]],
     );

@@ -98,13 +98,15 @@ pub(super) fn edits(
     let renamed = texts::read_with(request, &on_disk, &named)?;
     let objects = read::manifests(&renamed.workspace, request, &[])?;
     let (plan, checked) = plan_stamp(&renamed, &objects, &job, None)?;
-    let results = objects.objects.iter().zip(&plan.results);
-    let problems = results.flat_map(|(object, result)| {
-        let of = move |problem: &String| format!("{}: {problem}", object.title());
-        result.problems.iter().map(of)
-    });
-    let mut refused: BTreeSet<String> = problems.collect();
-    refused.extend(super::errors(&checked.findings).difference(&known).cloned());
+    let errors = super::errors(&checked.findings);
+    let mut refused: BTreeSet<String> = errors.difference(&known).cloned().collect();
+    for (object, result) in objects.objects.iter().zip(&plan.results) {
+        // Most are findings too, unless their rule is off.
+        let is_new = |problem: &&String| !refused.iter().any(|said| said.ends_with(&***problem));
+        let problems: Vec<&String> = result.problems.iter().filter(is_new).collect();
+        let problems = { problems.iter() }.map(|problem| format!("{}: {problem}", object.title()));
+        refused.extend(problems);
+    }
     if !refused.is_empty() {
         return Ok(Err(refused.into_iter().collect()));
     }

@@ -234,8 +234,9 @@ fn errors(judged: &[Judged]) -> BTreeSet<String> {
     let errors = judged.iter().filter(|judged| judged.level == Level::Error);
     let words = errors.map(|judged| {
         let finding = &judged.finding;
-        let cluster = finding.subject.cluster.as_deref().unwrap_or_default();
-        format!("{cluster}: error[{}]: {}", finding.rule, finding.message)
+        let cluster = finding.subject.cluster.iter();
+        let cluster: String = cluster.map(|cluster| format!("{cluster}: ")).collect();
+        format!("{cluster}error[{}]: {}", finding.rule, finding.message)
     });
     words.collect()
 }
