@@ -97,9 +97,9 @@ a missing one that counts
     error[nothing-checked] => metalmark clusters | --allow-empty
     edge/control-plane v1.31.8 (base/edge.yaml:12:12), edge/edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
 names
-    error[reference-dangling] a-edge-z base/edge.yaml:5:105 `edge-cp` => name: a-edge-cp-z
-    error[reference-dangling] a-edge-cp-z/control-plane base/edge.yaml:14:116 `edge` => name: a-edge-z
-    error[reference-dangling] edge/a-edge-md-z base/edge.yaml:24:118 `edge` => name: a-edge-z
+    error[reference-dangling] a-edge-z base/edge.yaml:5:105 `edge-cp` => namePrefix | nameSuffix | a-edge-cp-z | nameReference | configurations
+    error[reference-dangling] a-edge-cp-z/control-plane base/edge.yaml:14:116 `edge` => namePrefix | nameSuffix | a-edge-z | nameReference | configurations
+    error[reference-dangling] edge/a-edge-md-z base/edge.yaml:24:118 `edge` => namePrefix | nameSuffix | a-edge-z | nameReference | configurations
     a-edge-cp-z/control-plane v1.31.8 (base/edge.yaml:12:12): unknown (its machine template is not among the manifests)
     a-edge-z/control-plane: unknown (neither its control plane nor a node pool is among the manifests)
     edge/a-edge-md-z v1.31.8 (base/edge.yaml:23:16): unknown (its machine template is not among the manifests)
@@ -586,9 +586,9 @@ over, helm: {releaseName: x}
     edge/control-plane v1.31.8 (base/edge.yaml:12:12), edge/edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
     plain/control-plane v1.31.8 (plain/edge.yaml:12:12), plain/plain-md v1.31.8 (plain/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (plain/edge.yaml:29:49) holds 1.31.8
 over, kustomize: {namePrefix: p-}
-    error[reference-dangling] p-edge base/edge.yaml:5:105 `edge-cp` => name: p-edge-cp
-    error[reference-dangling] p-edge-cp/control-plane base/edge.yaml:14:116 `edge` => name: p-edge
-    error[reference-dangling] edge/p-edge-md base/edge.yaml:24:118 `edge` => name: p-edge
+    error[reference-dangling] p-edge base/edge.yaml:5:105 `edge-cp` => namePrefix | nameSuffix | p-edge-cp | nameReference | configurations
+    error[reference-dangling] p-edge-cp/control-plane base/edge.yaml:14:116 `edge` => namePrefix | nameSuffix | p-edge | nameReference | configurations
+    error[reference-dangling] edge/p-edge-md base/edge.yaml:24:118 `edge` => namePrefix | nameSuffix | p-edge | nameReference | configurations
     chart/control-plane v1.31.8 (chart/templates/edge.yaml:12:12), chart/chart-md v1.31.8 (chart/templates/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (chart/templates/edge.yaml:29:49) holds 1.31.8
     edge/p-edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its machine template is not among the manifests)
     p-edge/control-plane: unknown (neither its control plane nor a node pool is among the manifests)

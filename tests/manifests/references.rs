@@ -43,8 +43,8 @@ ${NAME}-a to edge-a
 edge-a to ${NAME}-a
     error[nothing-checked] => metalmark clusters | --allow-empty
 {{ name }}-a to {{ name }}-b
-    error[reference-dangling] edge/control-plane edge.yaml:14:116 `'{{ name }}-a'` => name: {{name}}-b
-    error[reference-dangling] edge/edge-md edge.yaml:24:118 `'{{ name }}-a'` => name: {{name}}-b
+    error[reference-dangling] edge/control-plane edge.yaml:14:116 `'{{ name }}-a'` => name: {{ name }}-b
+    error[reference-dangling] edge/edge-md edge.yaml:24:118 `'{{ name }}-a'` => name: {{ name }}-b
 
 "#]],
         |case| {

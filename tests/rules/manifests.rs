@@ -446,6 +446,30 @@ error[reference-dangling]: KubeadmControlPlane `edge` refers to Metal3MachineTem
     passes("reference-dangling", &project, "stamp --check");
 }
 
+/// What one overlay calls it would be wrong in the others.
+#[test]
+fn a_reference_that_a_prefix_breaks_is_not_renamed_in_the_base() {
+    let overlay =
+        |name: &str| format!("namePrefix: {name}-\nnamespace: {name}\nresources: [../base]\n");
+    let project = project()
+        .file("base/kustomization.yaml", "resources: [edge.yaml]\n")
+        .file("base/edge.yaml", template("#", "edge-pc") + PLANE)
+        .file("dev/kustomization.yaml", overlay("dev"))
+        .file("prod/kustomization.yaml", overlay("prod"));
+    fails("reference-dangling", &project, "check").brief(str![[r#"
+error[reference-dangling]: KubeadmControlPlane `dev-edge` refers to Metal3MachineTemplate `edge-pc`, which is not there
+  base/edge.yaml:13:60 `edge-pc`
+  cluster: dev-edge, pool control-plane
+  help: `namePrefix` or `nameSuffix` makes `dev-edge-pc` of it and leaves this reference: list its field under `nameReference`, in a file of `configurations`
+error[reference-dangling]: KubeadmControlPlane `prod-edge` refers to Metal3MachineTemplate `edge-pc`, which is not there
+  base/edge.yaml:13:60 `edge-pc`
+  cluster: prod-edge, pool control-plane
+  help: `namePrefix` or `nameSuffix` makes `prod-edge-pc` of it and leaves this reference: list its field under `nameReference`, in a file of `configurations`
+2 errors in 2 clusters; 0 node pools checked; 2 skipped: its machine template is not among the manifests
+
+"#]]);
+}
+
 #[test]
 fn template_edited_in_place() {
     let project = project()

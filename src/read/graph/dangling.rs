@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use capi::objects::{ManifestObject, Name, Reference};
 use yaml_tree::edit::Step;
+use yaml_tree::place::Spot;
 use yaml_tree::suggest::did_you_mean;
 
 use crate::model::finding::{Finding, Subject};
@@ -108,11 +109,29 @@ impl Graph<'_> {
         let free = || siblings.by_name.iter().filter(is_free);
         let names = || free().map(|(name, _)| &**name).take(MOST_NEAR);
         let only = names().next().filter(|_| siblings.by_name.len() == 1);
-        Some(match did_you_mean(name, names()).or(only) {
-            Some(meant) => finding.help(format!("write `name: {meant}`")),
-            None => finding.help("name a template that is there, or add it"),
-        })
+        let Some(meant) = did_you_mean(name, names()).or(only) else {
+            return Some(finding.help("name a template that is there, or add it"));
+        };
+        let meant = &self.objects[siblings.by_name[meant]];
+        Some(finding.help(if is_written(meant, name) {
+            format!(
+                "`namePrefix` or `nameSuffix` makes `{}` of it and leaves this reference: list its field under `nameReference`, in a \
+                 file of `configurations`",
+                meant.name
+            )
+        } else {
+            format!("write `name: {}`", meant.name)
+        }))
     }
+}
+
+/// Whether the file of an object calls it so, before a kustomization renames it.
+fn is_written(object: &ManifestObject, name: &str) -> bool {
+    let written = |spot: Spot| {
+        let text = spot.source.text.get(spot.start as usize..spot.end as usize);
+        text.is_some_and(|text| text.trim_matches(['"', '\'']) == name)
+    };
+    object.name_spot().is_some_and(written)
 }
 
 /// Whether an object of Cluster API refers to another one. What other objects refer to may be kept anywhere.
