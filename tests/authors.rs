@@ -50,7 +50,7 @@ error[nothing-checked]: ElementalMachineTemplate `elemental-cluster-md-0` is not
 
 "#]]);
     stage.run("clusters").exit(0).screen(str![[r#"
-error[nothing-checked]: ElementalMachineTemplate `elemental-cluster-md-0` is no node pool yet: nothing makes machines of it
+error[nothing-checked]: ElementalMachineTemplate `elemental-cluster-md-0` is not used by a node pool yet: nothing makes machines from it
  --> template.yaml:4:9
   |
 4 |   name: elemental-cluster-md-0
@@ -184,7 +184,7 @@ spec:
         print(&stage.run("check"))
     };
     let rendered = deployment("{{ version }}");
-    let is_said = |files: &[(&str, &str)]| said(files).contains("is no node pool yet");
+    let is_said = |files: &[(&str, &str)]| said(files).contains("is not used by a node pool yet");
     assert!(is_said(&[]));
     assert!(!is_said(&[("class.yaml", class)]));
     assert!(!is_said(&[("md.yaml.j2", &rendered)]));

@@ -491,7 +491,7 @@ error[project-file]: git has not checked out `clusters/b/values.yaml`, so not al
     // Of an index in two files, either may say so.
     git(stage.path(), &["update-index", "--split-index"]);
     let said = stage.run("render").exit(2).outcome.stderr;
-    assert!(said.contains("it is in two files"), "{said}");
+    assert!(said.contains("keeps its index in two files"), "{said}");
     is_as_committed(&stage);
     git(stage.path(), &["update-index", "--no-split-index"]);
     git(

@@ -114,7 +114,7 @@ the checksum is that of another record
     edge/control-plane v1.34.1 (edge.yaml:10:30): mismatched, noble (edge.yaml:15:39) holds 1.34.1 (metalmark.yaml:3:60)
 the URL is spelled otherwise
     error[image-disagrees] edge/control-plane metalmark.yaml:3:60 `1.34.1` metalmark.yaml:3:202 `1.33.1` edge.yaml:15:39 `'https://images.example.org/ubuntu-2404-kube-v1.34.1.raw'`
-    warning[fact-conflict] metalmark.yaml:3:202 `1.33.1` metalmark.yaml:3:169 `{k8s: {flavor: kubeadm, version: 1.33.1}, locations: {https: 'https://IMAGES.example.org/ubuntu-2404-kube-v1.34.1.raw'}}`
+    warning[fact-conflict] metalmark.yaml:3:202 `1.33.1` metalmark.yaml:3:230 `'https://IMAGES.example.org/ubuntu-2404-kube-v1.34.1.raw'`
     edge/control-plane v1.34.1 (edge.yaml:10:30): mismatched, noble (edge.yaml:15:39) holds 1.34.1 (metalmark.yaml:3:60)
 it is named in the other spelling
     error[checksum-missing] edge/control-plane edge.yaml:15:39 `'https://IMAGES.example.org/ubuntu-2404-kube-v1.34.1.raw'` => image.checksum: … | sha256sum

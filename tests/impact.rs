@@ -1216,7 +1216,9 @@ fn nothing_is_known_of_a_cluster_whose_values_do_not_compose() {
             .exit(0);
         lines
     });
-    assert_text(&found, str![[r#"
+    assert_text(
+        &found,
+        str![[r#"
 rm workload-clusters/edge-paris/values.yaml
     
     edge-paris
@@ -1246,5 +1248,6 @@ find . -name kustomization.yaml | xargs sed -i.bak /disableNameSuffixHash/d
     not known of 3 whole clusters, 0 clusters as before
     error[composition-failed] edge-lyon environment-values/base/release.yaml:13:31 `sylva-units-values` environment-values/workload-clusters/edge-lyon/kustomization.yaml:5:5 `name: sylva-units-values` => options: {disableNameSuffixHash: true}
 
-"#]]);
+"#]],
+    );
 }

@@ -216,7 +216,7 @@ fn a_project_file_among_rendered_files_is_named() {
     stage.write("rendered/metalmark.yaml", "version: 1\n");
     stage.edit("metalmark.yaml", ", {name: b, values: [b.yaml]}", "");
     stage.run("render").exit(0).stderr(str![[r#"
-warning[file-not-owned]: `rendered/metalmark.yaml` is a project file in a folder that this project renders into, so metalmark would not delete old files there
+warning[file-not-owned]: `rendered/metalmark.yaml` is a project file in a folder that this project renders into, so old files there would stay
 --> rendered/metalmark.yaml
  = help: move it away, or give the outputs of each project a folder of its own
 

@@ -45,15 +45,16 @@ pub fn image_names(
     today: Date,
     terminal: &mut Terminal,
 ) -> Result<Verdict, Error> {
+    let schemes = &read::name_schemes(request)?;
     let Some(what) = &options.what else {
+        let own = { schemes.own().iter() }.map(|own| ["names".to_owned(), own.text.clone()]);
         let rows = SCHEMES.iter().flat_map(|scheme| {
             let forms = scheme.forms.iter();
             forms.map(|form| [scheme.id.to_owned(), (*form).to_owned()])
         });
-        report::rows(["scheme", "form"], rows, &mut terminal.out)?;
+        report::rows(["scheme", "form"], own.chain(rows), &mut terminal.out)?;
         return Ok(Verdict::Clean);
     };
-    let schemes = &read::name_schemes(request)?;
     let builder = match SCHEMES.iter().find(|scheme| scheme.id == what) {
         Some(scheme) => NameBuilder::from_scheme(scheme),
         None if what.contains('{') => NameBuilder::from_form(what)

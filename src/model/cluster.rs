@@ -156,7 +156,7 @@ impl Upgrades {
 
 impl Cluster {
     /// A cluster of which the values say nothing yet, or nothing that is known.
-    pub fn unread(name: &Arc<str>, namespace: Arc<str>) -> Self {
+    pub fn empty(name: &Arc<str>, namespace: Arc<str>) -> Self {
         Self {
             origin: ClusterOrigin::Values,
             name: Arc::clone(name),

@@ -55,7 +55,7 @@ fn file_finding(rule: RuleId, files: &[String], what: &str) -> Option<Finding> {
 /// A project file in an output's folder keeps what is beside it from being looked at.
 pub(super) fn nesting(shown: &str) -> Finding {
     let message = format!(
-        "`{shown}` is a project file in a folder that this project renders into, so metalmark would not delete old files there"
+        "`{shown}` is a project file in a folder that this project renders into, so old files there would stay"
     );
     let finding = refusal(RuleId::FileNotOwned, message, shown, Subject::default());
     let finding =

@@ -131,7 +131,7 @@ fn with_state(state: &State<'_>, shared: &SharedCatalog) -> Result<ClusterRead, 
     };
     if !own.is_known {
         return Ok(ClusterRead {
-            cluster: Cluster::unread(&entry.name, namespace),
+            cluster: Cluster::empty(&entry.name, namespace),
             catalog: Arc::clone(&shared.catalog),
             signing: SigningKeys::default(),
             sources: own.sources,

@@ -1,4 +1,4 @@
-//! Two sides say different things of the image that a node pool boots.
+//! Two sources disagree about the image that a node pool boots.
 
 use crate::model::cluster::Pool;
 use crate::model::cluster_view::SelectedPool;

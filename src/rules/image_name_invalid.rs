@@ -1,4 +1,4 @@
-//! An image has a name that `os_images` does not take.
+//! An image has a name that `os_images` does not accept.
 
 use capi::image::is_valid_key;
 

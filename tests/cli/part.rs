@@ -221,6 +221,7 @@ metalmark.yaml:6:21: error[project-file]: there is no `other/folder`
     snapbox::assert_data_eq!(
         helps.join("\n"),
         str![[r#"
+  = help: did you mean `fleet/paris/values.yaml`?
   = help: did you mean `fleet/paris`?
   = help: did you mean `os-images-info.yaml`?
   = help: did you mean `fleet`?

@@ -284,7 +284,7 @@ found 0 clusters with 0 node pools: Cluster API manifests
 described 1 image under `images.records`; `stamps` says who boots which
 1 error
 1 error must be fixed first: nothing-checked 1
-  such as: edge.yaml:3:18: Metal3MachineTemplate `edge` is no node pool yet: nothing makes machines of it
+  such as: edge.yaml:3:18: Metal3MachineTemplate `edge` is not used by a node pool yet: nothing makes machines from it
 next: describe the images under `images.records`, and who boots them under `stamps`; then `metalmark stamp --check`
 
 "#]]);
@@ -304,7 +304,7 @@ found 0 clusters with 0 node pools: Cluster API manifests
 left out 1 machine template, whose image is a variable, differs under one name or cannot be described
 1 error
 1 error must be fixed first: nothing-checked 1
-  such as: edge.yaml:3:18: Metal3MachineTemplate `edge` is no node pool yet: nothing makes machines of it
+  such as: edge.yaml:3:18: Metal3MachineTemplate `edge` is not used by a node pool yet: nothing makes machines from it
 next: describe the images under `images.records`, and who boots them under `stamps`; then `metalmark stamp --check`
 
 "#]]);

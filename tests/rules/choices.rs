@@ -374,7 +374,7 @@ fn a_misspelled_key_at_the_root_of_an_environment_names_the_nearest_one() {
 k8s_version_shrt: '1.30'
 os_imges: {}
 osimages: {}
-securty: {os_images: {skip_signing_check: true}}
+securityy: {os_images: {skip_signing_check: true}}
 ";
     let project = edge("capm3: {image_key: noble-31}");
     project.write("edge.yaml", project.read("edge.yaml") + root);
@@ -390,8 +390,8 @@ error[key-misspelled]: `os_imges` has no effect, and is almost `os_images`
 error[key-misspelled]: `osimages` has no effect, and is almost `os_images`
   edge.yaml:7:1 `osimages` this key
   cluster: edge
-error[key-misspelled]: `securty` has no effect, and is almost `security`
-  edge.yaml:8:1 `securty` this key
+error[key-misspelled]: `securityy` has no effect, and is almost `security`
+  edge.yaml:8:1 `securityy` this key
   cluster: edge
   help: write `security`
 4 errors in 1 cluster; 1 node pool checked: 1 proven

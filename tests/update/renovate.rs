@@ -409,7 +409,7 @@ M	values.yaml
 Command failed: metalmark update --from-renovate
 a Kubernetes version stays: images of Kubernetes 1.33 for `rke2` hold `1.33.6+rke2r1` (kiwi) and `1.33.7+rke2r1` (sylva), and `_internal.k8s_version_map.1.33` is `v1.33.6+rke2r1`; raise the versions of the builders together, to releases with one version of Kubernetes
 rke.yaml:4:30: error[no-image-matches]: no image matches the selector
-  help: to boot `ubuntu-noble-hardened-rke2-1-34`: `cluster.k8s_version: v1.34.2+rke2r1`
+  help: to boot `ubuntu-noble-hardened-rke2-1-34`: `k8s_version_short: "1.34"`
 the catalog lists what 1.0.0 offers
 OS images: 0.8.1 → 1.0.0
 Nothing is written, because of errors. It would do this:

@@ -46,7 +46,8 @@ pub fn only_meant<'a>(
     nearest(word, &wanted, alike, SLIP)
 }
 
-/// The candidate within a limit of edits to which no other one is as near.
+/// The candidate within a limit of edits to which no other one is as near. Two spellings of one word, such as `a_b` and `a-b`, are
+/// one candidate: the first.
 fn nearest<'a>(
     word: &str,
     wanted: &[char],
@@ -62,9 +63,11 @@ fn nearest<'a>(
         let Some(edits) = edits(wanted, &letters(candidate), limit) else {
             continue;
         };
-        let is_tie =
-            nearest.is_some_and(|(least, known)| least == edits && known != Some(candidate));
-        nearest = Some((edits, Some(candidate).filter(|_| !is_tie)));
+        let as_near = nearest.filter(|(least, _)| *least == edits);
+        let best = as_near.map_or(Some(candidate), |(_, known)| {
+            known.filter(|known| is_same_word(known, candidate))
+        });
+        nearest = Some((edits, best));
     }
     nearest?.1
 }

@@ -5,6 +5,8 @@ use capi::objects::ManifestObject;
 use crate::model::pattern::{Pattern, Starts};
 use crate::model::stamping::StampEntry;
 
+use super::past::base;
+
 /// The entries. An object is compared only with those that may be about it.
 pub(super) struct Entries<'e> {
     all: &'e [StampEntry],
@@ -46,7 +48,8 @@ impl<'e> Entries<'e> {
             .map(|(name, value)| label(name, value))
             .collect();
         let labels = labels.iter().flat_map(|label| self.by_label.find(label));
-        let near = { self.by_name.find(&object.name) }
+        let names = names(object).into_iter();
+        let near = { names.flat_map(|name| self.by_name.find(name)) }
             .chain(labels)
             .chain(self.by_kind.find(&object.kind));
         let mut near: Vec<usize> = near.collect();
@@ -66,6 +69,11 @@ fn label(name: &str, value: &str) -> String {
     format!("{name}={value}")
 }
 
+/// The names of an object: its own, and the one that it had before `stamp --rotate` put a hash behind it.
+fn names(object: &ManifestObject) -> [&str; 2] {
+    [&object.name, base(&object.name)]
+}
+
 /// Whether an entry is about an object.
 fn fits(entry: &StampEntry, object: &ManifestObject) -> bool {
     let matches = |pattern: &Option<Pattern>, text: &str| {
@@ -76,7 +84,7 @@ fn fits(entry: &StampEntry, object: &ManifestObject) -> bool {
         object.label(name).is_some_and(|label| **label == **wanted)
     };
     matches(&entry.kind, &object.kind)
-        && matches(&entry.name, &object.name)
+        && names(object).iter().any(|name| matches(&entry.name, name))
         && matches(&entry.namespace, &object.namespace)
         && entry.labels.iter().all(has)
 }

@@ -146,6 +146,11 @@ impl NameSchemes {
         Self(own.into_iter().collect())
     }
 
+    /// The project's own ones.
+    pub fn own(&self) -> &[OwnScheme] {
+        &self.0
+    }
+
     /// Reads an image's name or file name; `None` if no scheme matches the whole name.
     pub fn read(&self, name: &str) -> Option<NameFacts> {
         let own = self.0.iter().find_map(|scheme| scheme.read(name));

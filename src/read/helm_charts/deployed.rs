@@ -16,7 +16,7 @@ use super::kinds::is_of_cluster_api;
 use super::load::Chart;
 use super::named::Naming;
 use super::output::Output;
-use super::releases::{Input, release};
+use super::releases::{Input, Unchecked, release};
 use super::rendering::MadeObjects;
 
 /// What a HelmRelease or Application deploys.
@@ -44,7 +44,10 @@ pub(super) fn composition_input(chart: &Chart, composition: &Composition) -> Inp
     let (own, user) = merge::sides(&composition.layers);
     Input {
         chart: match why {
-            Some(why) => Err(chart.cannot_check(why, *place)),
+            Some(why) => Err(Unchecked {
+                is_refused: finding.is_some_and(|finding| finding.rule == RuleId::YamlSyntax),
+                ..chart.cannot_check(why, *place)
+            }),
             None => Ok(chart.tree.with_values(&own, &user, chart.engine)),
         },
         release: Release {

@@ -36,6 +36,8 @@ pub(in crate::read) struct Unchecked {
     pub(super) why: String,
     pub(super) place: Place,
     pub(super) help: Option<String>,
+    /// Whether Helm refuses the release too.
+    pub(super) is_refused: bool,
 }
 
 impl Unchecked {
@@ -51,10 +53,13 @@ impl Unchecked {
             "the chart `{}` is not checked {first}{others}: {}",
             self.chart, self.why
         );
-        let finding = Finding::new(RuleId::CompositionUnsupported, message);
-        let finding = finding
-            .with_label(sources.resolve(self.place), "")
-            .unless_set(Level::Warning);
+        let spot = sources.resolve(self.place);
+        let finding = if self.is_refused {
+            Finding::new(RuleId::CompositionFailed, message)
+        } else {
+            Finding::new(RuleId::CompositionUnsupported, message).unless_set(Level::Warning)
+        };
+        let finding = finding.with_label(spot, "");
         match self.help {
             Some(help) => finding.help(help),
             None => finding,

@@ -36,7 +36,7 @@ pub(super) fn cluster(
         additional_selectors: additional_selectors(&root, report),
         k8s_minor: k8s_minor(&root, report),
         default_storage: report.string(&root, "os_images_default_download_storage_space"),
-        ..Cluster::unread(name, Arc::clone(namespace))
+        ..Cluster::empty(name, Arc::clone(namespace))
     };
     let Some(branch) = report.answer(root.child("cluster")) else {
         let help = "describe the cluster under `cluster:`";

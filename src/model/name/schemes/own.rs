@@ -8,7 +8,11 @@ use super::{facts, is_part};
 
 /// A naming scheme of the project: a regular expression whose groups are called as the parts of [`super::Scheme`]s.
 #[derive(Clone, Debug)]
-pub struct OwnScheme(Regexp);
+pub struct OwnScheme {
+    /// As the project file has it.
+    pub text: String,
+    regexp: Regexp,
+}
 
 /// What the parts of a form hold, if nothing else is said.
 const PARTS: &[(&str, &str)] = &[
@@ -54,7 +58,7 @@ impl OwnScheme {
         check_parts(own.group_names(), |group| {
             is_part(group) || others.contains(&group)
         })?;
-        Self::from_pattern(&format!("^(?:{text}){EXTENSION}$"))
+        Self::from_pattern(text, &format!("^(?:{text}){EXTENSION}$"))
     }
 
     /// The scheme of a form: `{part}` is a part of names, `[…]` may be left out.
@@ -91,16 +95,19 @@ impl OwnScheme {
                 .chain(PARTS)
                 .copied()
                 .collect();
-            Self::from_pattern(&pattern(&whole, &parts))
+            Self::from_pattern(form, &pattern(&whole, &parts))
         });
         words.or(numbers)
     }
 
     /// The law of every scheme: what is built of parts is read as the same parts.
-    fn from_pattern(pattern: &str) -> Result<Self, String> {
+    fn from_pattern(text: &str, pattern: &str) -> Result<Self, String> {
         let regexp = Regexp::new(pattern).map_err(|error| error.to_string())?;
         match find_two_readings(pattern, &["raw", "suffixes"]).map_err(|error| error.to_string())? {
-            None => Ok(Self(regexp)),
+            None => Ok(Self {
+                text: text.to_owned(),
+                regexp,
+            }),
             Some(TwoReadings {
                 text,
                 group,
@@ -113,7 +120,7 @@ impl OwnScheme {
     }
 
     pub(in super::super) fn read(&self, name: &str) -> Option<NameFacts> {
-        facts("names", &self.0.groups_by_name(name)?)
+        facts("names", &self.regexp.groups_by_name(name)?)
     }
 }
 
