@@ -2,7 +2,7 @@
 
 use snapbox::str;
 
-use super::support::stage::{Stage, project};
+use super::support::stage::{Is, Stage, project};
 use super::support::story::Story;
 
 fn site() -> Stage {
@@ -169,6 +169,10 @@ fn the_schemes_are_listed_with_their_forms() {
     let line = "sylva-dib       {os}-{release}-{flavor}-{k8s_flavor}-{k8s}[-{builder}]{file}\n";
     assert!(listed.contains(line), "{listed}");
     assert_eq!(listed.lines().count(), 23, "{listed}");
+    let stage = stage.settings("names: ['golden-{os}{release}-{k8s}']");
+    let listed = stage.run("names").exit(0).outcome.stdout;
+    let own = listed.lines().nth(1).unwrap_or_default();
+    own.is(str!["names           golden-{os}{release}-{k8s}"]);
 }
 
 #[test]

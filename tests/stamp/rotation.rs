@@ -58,6 +58,30 @@ fn rotate(stage: &Stage, build: u32, words: &str) -> String {
     parts.join(", ")
 }
 
+/// An entry of `stamps` names the template as it was called before, and goes on saying what it boots.
+#[test]
+fn an_entry_of_stamps_fits_the_template_in_every_rotation() {
+    let stage = project().file("m/a.yaml", TEMPLATE.replace("# metalmark: image=noble\n", ""));
+    let entry = "stamps: [{kind: Metal3MachineTemplate, name: a, image: noble}]\n";
+    let mut found = String::new();
+    for build in [2, 3, 4] {
+        let settings = noble(build).replace("manifests: [.]", "manifests: [m/]");
+        stage.write("metalmark.yaml", format!("{settings}{entry}"));
+        found += &stage.run("stamp --rotate").exit(0).outcome.stdout;
+    }
+    found += &stage.run("stamp --check").exit(0).outcome.stdout;
+    assert_text(&found, str![[r#"
+stamped  m/a.yaml
+1 file of manifests, 1 stamped
+stamped  m/a.yaml
+1 file of manifests, 1 stamped
+stamped  m/a.yaml
+1 file of manifests, 1 stamped
+1 file of manifests, 0 to stamp
+
+"#]]);
+}
+
 #[test]
 fn as_many_of_the_past_are_kept_as_requested_and_content_that_comes_back_gets_the_name_that_it_had()
 {
