@@ -78,7 +78,12 @@ fn doubt(
     );
     if input.view.cluster.origin == ClusterOrigin::Manifests {
         let record = input.view.images.get(image);
-        let edit = record.map(|record| fact_edit(record, fact::K8S_VERSION, "…"));
+        let whole = it
+            .judgment
+            .fact()
+            .and_then(|fact| with_build(&fact.value, wanted));
+        let version = whole.unwrap_or("…");
+        let edit = record.map(|record| fact_edit(record, fact::K8S_VERSION, version));
         let edit = edit.unwrap_or_else(|| format!("a record `{image}` with `k8s: {{version: …}}`"));
         finding.help(format!(
             "{edit}, or a file with its facts under `images.facts`"
@@ -88,6 +93,13 @@ fn doubt(
     } else {
         with_ways_to_prove(finding, input, it.judgment.fact(), of)
     }
+}
+
+/// The required version, if the known one is the same without a build: `1.33.4` of `v1.33.4+rke2r1`.
+fn with_build<'w>(known: &str, wanted: &'w str) -> Option<&'w str> {
+    let wanted = wanted.trim_start_matches('v');
+    let (version, _) = wanted.split_once('+')?;
+    (version == known.trim_start_matches('v')).then_some(wanted)
 }
 
 /// The edits that give the fact that is missing.

@@ -4,6 +4,7 @@ use metalmark::decide::replacement::obstacles;
 use metalmark::pipeline::check::lowers;
 use snapbox::str;
 
+use super::super::support::manifests;
 use super::super::support::project::Project;
 use super::super::support::stage::{Is, Stage, project};
 use super::rows::{IMAGES, assert_cases, assert_found, each, each_with};
@@ -446,6 +447,24 @@ error[k8s-version-unproven]: nothing proves that image `ubuntu-noble-hardened-rk
         "k8s-version: 1.31.8+rke2r1, image-format",
     );
     passes("k8s-version-unproven", &project, "check");
+}
+
+/// A record that leaves the build out needs the whole version.
+#[test]
+fn the_version_with_the_build_is_the_help_where_a_record_leaves_the_build_out() {
+    let image = "{filter: {name: ubuntu-noble-plain-rke2-1.33.4}}";
+    let manifests = manifests::cluster("v1.33.4+rke2r1", image)
+        .replace("KubeadmControlPlane", "RKE2ControlPlane")
+        .replace("KubeadmConfigTemplate", "RKE2ConfigTemplate");
+    let stage = project().file("edge.yaml", manifests).settings(
+        "manifests: [edge.yaml]\nimages:\n  records:\n    noble:\n      \
+         locations: {glance: {name: ubuntu-noble-plain-rke2-1.33.4}}\n      k8s: {version: 1.33.4}\n",
+    );
+    stage
+        .check()
+        .of_rule("k8s-version-unproven")
+        .join("\n")
+        .is(str!["warning[k8s-version-unproven] edge/control-plane edge.yaml:29:49 `ubuntu-noble-plain-rke2-1.33.4` edge.yaml:12:12 `v1.33.4+rke2r1` => images.records.noble.k8s.version: 1.33.4+rke2r1 | images.facts"]);
 }
 
 #[test]

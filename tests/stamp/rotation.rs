@@ -61,7 +61,10 @@ fn rotate(stage: &Stage, build: u32, words: &str) -> String {
 /// An entry of `stamps` names the template as it was called before, and goes on saying what it boots.
 #[test]
 fn an_entry_of_stamps_fits_the_template_in_every_rotation() {
-    let stage = project().file("m/a.yaml", TEMPLATE.replace("# metalmark: image=noble\n", ""));
+    let stage = project().file(
+        "m/a.yaml",
+        TEMPLATE.replace("# metalmark: image=noble\n", ""),
+    );
     let entry = "stamps: [{kind: Metal3MachineTemplate, name: a, image: noble}]\n";
     let mut found = String::new();
     for build in [2, 3, 4] {
@@ -70,7 +73,9 @@ fn an_entry_of_stamps_fits_the_template_in_every_rotation() {
         found += &stage.run("stamp --rotate").exit(0).outcome.stdout;
     }
     found += &stage.run("stamp --check").exit(0).outcome.stdout;
-    assert_text(&found, str![[r#"
+    assert_text(
+        &found,
+        str![[r#"
 stamped  m/a.yaml
 1 file of manifests, 1 stamped
 stamped  m/a.yaml
@@ -79,7 +84,8 @@ stamped  m/a.yaml
 1 file of manifests, 1 stamped
 1 file of manifests, 0 to stamp
 
-"#]]);
+"#]],
+    );
 }
 
 #[test]
