@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use capi::image::{Image, ImageKey, Images, fact};
 use capi::labels::Labels;
+use capi::providers;
 use serde::Serialize;
 
 use super::followers::{
@@ -198,7 +199,15 @@ pub fn for_cluster(view: &ClusterView, images: Result<&Images, String>, goal: Go
         version.minor + 1
     };
     let known = images;
-    let images = known.values();
+    let provider = view.cluster.infra_provider.as_ref();
+    let provider = provider.and_then(|provider| providers::find(&provider.value));
+    let locations = provider.map(|provider| providers::locations_of(provider.data()));
+    let lies_there = |image: &&Image| {
+        let locations = locations.as_ref();
+        locations.is_none_or(|locations| image.facts.may_lie_at(locations))
+    };
+    // What the cluster's provider has no way to fetch follows nothing.
+    let images = known.values().filter(lies_there);
     let images = images.filter_map(|it| Some((any_version(it)?, it)));
     let images: Vec<Versioned<'_>> = images.collect();
     let (let_in, all) = (let_in(view, known), LetIn::new());

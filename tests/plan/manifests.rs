@@ -10,6 +10,7 @@ use snapbox::str;
 
 use super::{list, read_json, text};
 use crate::git::commit_all;
+use crate::support::manifests;
 use crate::support::stage::{Stage, assert_text, changes, project, table};
 use crate::support::{property, rounds};
 
@@ -605,4 +606,54 @@ c2: 1.32.4
 
 "#]]);
     stage.run("plan --security-before yesterday").exit(2);
+}
+
+/// A template of vSphere is nothing that OpenStack can boot, whatever it is called.
+#[test]
+fn an_image_that_lies_at_no_location_of_the_provider_follows_nothing() {
+    let record = |version: &str, location: &str| {
+        format!(
+            "    noble-{version}:\n      os: {{name: ubuntu, version: '24.04'}}\n      k8s: {{flavor: kubeadm, version: {version}}}\n      \
+             locations: {location}\n"
+        )
+    };
+    let stage = project().file(
+        "edge.yaml",
+        manifests::cluster("v1.33.1", "{filter: {name: ubuntu-2404-kube-v1.33.1}}"),
+    );
+    let planned = |location: &str| {
+        let own = record("1.33.1", "{glance: {name: ubuntu-2404-kube-v1.33.1}}");
+        let next = record("1.34.1", location);
+        stage.write(
+            "metalmark.yaml",
+            format!("version: 1\nmanifests: [edge.yaml]\nimages:\n  records:\n{own}{next}"),
+        );
+        stage.run("plan --to 1.34").outcome.stdout
+    };
+    let locations = [
+        "{vsphere: {template: ubuntu-2404-kube-v1.34.1}}",
+        "{glance: {name: ubuntu-2404-kube-v1.34.1}}",
+    ];
+    let planned = table(locations, |location| {
+        planned(location)
+            .lines()
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    });
+    assert_text(&planned, str![[r#"
+{vsphere: {template: ubuntu-2404-kube-v1.34.1}}
+    edge: 1.33.1, blocked before 1.34: an image is missing
+      no successor of `noble-1-33-1`: control-plane, edge-md
+    
+    missing: an image of 1.34 in the line of `noble-1-33-1`, for 1 cluster
+    1 cluster: 0 to upgrade in 0 steps, 0 at 1.34 or newer, 1 blocked
+{glance: {name: ubuntu-2404-kube-v1.34.1}}
+    edge: 1.33.1 → 1.34.1
+      1.34.1  control-plane  noble-1-34-1
+      1.34.1  edge-md  noble-1-34-1
+    
+    wave 1, to 1.34: edge
+    1 cluster: 1 to upgrade in 1 step, 0 at 1.34 or newer, 0 blocked
+
+"#]]);
 }

@@ -254,6 +254,14 @@ impl Facts {
         self.location.as_deref()
     }
 
+    /// Whether the image lies at one of these locations, or at none that is known.
+    pub fn may_lie_at(&self, locations: &[&str]) -> bool {
+        let names = self.anywhere.as_ref().unwrap_or(&self.facts).keys();
+        let named = names.filter_map(|name| name.strip_prefix(fact::LOCATIONS)?.split('.').next());
+        let mut named = named.peekable();
+        named.peek().is_none() || named.any(|location| locations.contains(&location))
+    }
+
     /// The facts of the file at the first of these locations that the image has. What such a location says of its file counts
     /// there, and no digest, size or compression of another file does.
     pub fn select_location<'l>(&self, locations: impl IntoIterator<Item = &'l str>) -> Self {

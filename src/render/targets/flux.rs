@@ -110,18 +110,13 @@ const OPTIONS: &[(&str, &str)] = options! {
     "project-path": "the project's folder in that source (default: its root)"
 };
 
-/// Where the values go. A release that is patched has its chart already: the one that the cluster's values are for, as far as that
-/// is known. Sylva's release is called as its chart is.
+/// Where the values go. A release that is patched has its chart already: the one that the cluster's values are for, whatever its
+/// folder is called. Sylva's release is called as its chart is.
 fn chart_root(input: &TargetInput<'_>, findings: &mut Vec<Finding>) -> Root {
     let patched = text_option(input.output, "patch", "", findings);
-    if let Some(chart) = input
-        .view
-        .cluster
-        .chart
-        .as_ref()
-        .filter(|_| !patched.is_empty())
-    {
-        return Root::from_chart(chart);
+    let own = input.view.cluster.chart.as_deref().map(Root::from_chart);
+    if !patched.is_empty() && own == Some(Root::Cluster) {
+        return Root::Cluster;
     }
     let chart = text_option(input.output, "chart", patched, findings);
     let name = chart.trim_end_matches('/').rsplit('/').next();
