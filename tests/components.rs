@@ -12,7 +12,7 @@ use yaml_tree::place::FileId;
 use super::programs;
 use super::support::Outcome;
 use super::support::registry::{Lock, MANIFEST, Registry};
-use super::support::stage::{Stage, assert_cases, project};
+use super::support::stage::{Stage, assert_cases, assert_text, project, table};
 use snapbox::{assert_data_eq, str};
 
 /// The names of the objects that a project renders, with each one's annotation and first data, by kind and cluster.
@@ -549,6 +549,56 @@ error[component-mismatch] edge/control-plane edge.yaml:8:54 `rke2` edge.yaml:1:2
 edge/control-plane v1.26.7+rke2r1 (edge.yaml:5:16): mismatched, base (edge.yaml:8:26) holds 1.27.7+rke2r1 (edge.yaml:1:142)
 
 "#]]);
+}
+
+/// An entry for a reference hid the version in its tag, and a key hid the reference that the pool itself names.
+#[test]
+fn a_bundle_is_judged_by_its_tag_in_an_entry_too_and_has_one_name() {
+    let uri = "oci://r.example/rke2:v1.27.7+rke2r1";
+    let found = table(
+        [
+            "component_bundle_key: rke2",
+            "componentsBundle: 'r.example/rke2:v1.27.7+rke2r1'",
+            "component_bundle_key: rke2, componentsBundle: rke2",
+            "component_bundle_key: rke2, componentsBundle: 'r.example/other:v1.26.7+rke2r1'",
+            "component_bundle_key: '', componentsBundle: rke2",
+        ],
+        |bundle| {
+            let entry = format!("component_bundles: {{rke2: {{uri: '{uri}'}}}}");
+            let checked = with_bundle("r.example", bundle, &entry).check();
+            let mut lines: Vec<String> = Vec::new();
+            for rule in ["component-mismatch", "value-type"] {
+                lines.extend(checked.of_rule(rule).into_iter().map(str::to_owned));
+            }
+            lines.extend(checked.pool_lines());
+            lines
+        },
+    );
+    assert_text(
+        &found,
+        str![[r#"
+component_bundle_key: rke2
+    error[component-mismatch] edge/control-plane edge.yaml:8:54 `rke2` edge.yaml:1:21 `rke2` => component_bundle_selector: {} | component_bundles
+    error[component-mismatch] edge/control-plane edge.yaml:8:54 `rke2` edge.yaml:1:21 `rke2` => metalmark lock
+    edge/control-plane v1.26.7+rke2r1 (edge.yaml:5:16): mismatched, base (edge.yaml:8:26) holds 1.27.7+rke2r1 (edge.yaml:1:21)
+componentsBundle: 'r.example/rke2:v1.27.7+rke2r1'
+    error[component-mismatch] edge/control-plane edge.yaml:8:50 `'r.example/rke2:v1.27.7+rke2r1'` edge.yaml:1:21 `rke2` => component_bundle_selector: {} | component_bundles
+    error[component-mismatch] edge/control-plane edge.yaml:8:50 `'r.example/rke2:v1.27.7+rke2r1'` edge.yaml:1:21 `rke2` => metalmark lock
+    edge/control-plane v1.26.7+rke2r1 (edge.yaml:5:16): mismatched, base (edge.yaml:8:26) holds 1.27.7+rke2r1 (edge.yaml:1:21)
+component_bundle_key: rke2, componentsBundle: rke2
+    error[component-mismatch] edge/control-plane edge.yaml:8:54 `rke2` edge.yaml:1:21 `rke2` => component_bundle_selector: {} | component_bundles
+    error[component-mismatch] edge/control-plane edge.yaml:8:54 `rke2` edge.yaml:1:21 `rke2` => metalmark lock
+    edge/control-plane v1.26.7+rke2r1 (edge.yaml:5:16): mismatched, base (edge.yaml:8:26) holds 1.27.7+rke2r1 (edge.yaml:1:21)
+component_bundle_key: rke2, componentsBundle: 'r.example/other:v1.26.7+rke2r1'
+    error[component-mismatch] edge/control-plane edge.yaml:8:54 `rke2` edge.yaml:1:21 `rke2` => component_bundle_selector: {} | component_bundles
+    error[component-mismatch] edge/control-plane edge.yaml:8:54 `rke2` edge.yaml:1:21 `rke2` => metalmark lock
+    error[value-type] edge/control-plane edge.yaml:8:78 `'r.example/other:v1.26.7+rke2r1'` => componentsBundle | component_bundle_key
+    edge/control-plane v1.26.7+rke2r1 (edge.yaml:5:16): mismatched, base (edge.yaml:8:26) holds 1.27.7+rke2r1 (edge.yaml:1:21)
+component_bundle_key: '', componentsBundle: rke2
+    edge/control-plane v1.26.7+rke2r1 (edge.yaml:5:16): unknown (its image brings no Kubernetes), base (edge.yaml:8:26)
+
+"#]],
+    );
 }
 
 #[test]

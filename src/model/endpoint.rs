@@ -65,7 +65,17 @@ impl ControlPlaneEndpoint {
         selector.any(|selector| selector.matches(&host.labels))
     }
 
-    /// Uses it as the endpoint if there is none yet; else compares it with the existing one.
+    /// The host that has an address, and where it is written.
+    pub fn owner(&self, address: IpAddr) -> Option<(&Host, Place)> {
+        self.hosts.iter().find_map(|host| {
+            let mut addresses = host.addresses.iter();
+            let (_, own) = addresses.find(|(_, own)| own.value.parse() == Ok(address))?;
+            Some((host, own.place))
+        })
+    }
+
+    /// Uses it as the endpoint if there is none yet; else compares it with the existing one. An address of a host is that host's,
+    /// whoever writes it.
     pub fn add(
         &mut self,
         way: Way,
@@ -78,6 +88,11 @@ impl ControlPlaneEndpoint {
             (None, Some(host)) => {
                 let port = port.map(|port| port.value).or(default);
                 let port = port.unwrap_or(DEFAULT_PORT);
+                let own = host.value.parse().ok().and_then(|it| self.owner(it));
+                let way = match (way, own) {
+                    (Way::Explicit, Some((own, _))) => Way::Host(Arc::clone(&own.name)),
+                    (way, _) => way,
+                };
                 self.endpoint = Some(Endpoint { way, host, port });
             }
             (Some(_), host) => self.state(path, host, port),

@@ -79,9 +79,12 @@ pub(super) fn host(object: &Node) -> Option<Host> {
     })
 }
 
-/// A host by its name, with its labels and addresses.
+/// A host by its name, with its labels and addresses; none of one that is being deleted.
 fn entry(host: &Node) -> Option<Entry> {
     host.text(&["kind"]).filter(|kind| KINDS.contains(kind))?;
+    if host.get_path(&["metadata", "deletionTimestamp"]).is_some() {
+        return None;
+    }
     let name = host.get_path(&["metadata", "name"])?;
     let labels = host.get_path(&["metadata", "labels"]).cloned();
     let labels = labels.map(|labels| Entry::holding("labels", labels));

@@ -1,12 +1,10 @@
 //! A control plane endpoint has the address of something else.
 
-use std::net::IpAddr;
-
-use yaml_tree::place::{Place, Spot};
+use yaml_tree::place::Spot;
 
 use crate::model::cluster::ClusterOrigin;
 use crate::model::cluster_view::ClusterView;
-use crate::model::endpoint::{ControlPlaneEndpoint, Way};
+use crate::model::endpoint::Way;
 use crate::model::finding::{Finding, Subject};
 use crate::model::rule::{Level, RuleId};
 use crate::rules::ClusterInput;
@@ -24,12 +22,26 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
             .with_subject(input.subject(None))
             .with_label(input.spot(endpoint.host.place), "the endpoint")
     };
-    if endpoint.way == Way::Vip
-        && let Some((host, place)) = owner(found, address)
-    {
-        let message = format!("the virtual IP `{address}` is host `{host}`'s own address");
-        let finding = finding_of(message).with_label(input.spot(place), "the host's");
-        findings.push(finding.help("take an address that no host has"));
+    match (&endpoint.way, found.owner(address)) {
+        (Way::Vip, Some((host, place))) => {
+            let name = &host.name;
+            let message = format!("the virtual IP `{address}` is host `{name}`'s own address");
+            let finding = finding_of(message).with_label(input.spot(place), "the host's");
+            findings.push(finding.help("take an address that no host has"));
+        }
+        (Way::Host(_), Some((host, place)))
+            if found.selector.is_some() && !found.is_claimed(host) =>
+        {
+            let message = format!(
+                "the endpoint `{address}` is host `{}`'s, and the control plane does not select this host",
+                host.name
+            );
+            let finding = finding_of(message).with_label(input.spot(place), "the host's");
+            findings.push(finding.help(
+                "take the address of a host of the control plane, or one that moves: `vip: …`",
+            ));
+        }
+        _ => {}
     }
     let mut ranges = found.ranges.iter();
     if let Some(range) = ranges.find(|range| range.network.value.contains(&address)) {
@@ -72,15 +84,6 @@ pub fn endpoint_collision(endpoint: &str, clusters: &[ClusterView; 2]) -> Findin
     } else {
         finding.unless_set(Level::Warning)
     }
-}
-
-/// The host that has an address.
-fn owner(found: &ControlPlaneEndpoint, address: IpAddr) -> Option<(&str, Place)> {
-    found.hosts.iter().find_map(|host| {
-        let mut addresses = host.addresses.iter();
-        let (_, own) = addresses.find(|(_, own)| own.value.parse() == Ok(address))?;
-        Some((&*host.name, own.place))
-    })
 }
 
 #[cfg(test)]

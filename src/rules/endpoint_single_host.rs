@@ -8,7 +8,7 @@ use crate::rules::ClusterInput;
 
 /// Looks at every cluster whose endpoint is a host of the inventory.
 pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
-    let Some((_, endpoint)) = input.endpoint() else {
+    let Some((found, endpoint)) = input.endpoint() else {
         return;
     };
     let Way::Host(name) = &endpoint.way else {
@@ -17,13 +17,24 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
     let mut pools = input.view.cluster.pools.iter();
     let pool = pools.find(|pool| pool.name == PoolName::ControlPlane);
     let replicas = pool.and_then(|pool| pool.replicas.as_ref());
-    let Some(replicas) = replicas.filter(|replicas| replicas.value > 1) else {
+    let Some(replicas) = replicas.filter(|replicas| replicas.value > 0) else {
         return;
     };
-    let message = format!(
-        "{} control plane replicas are behind host `{name}` alone",
-        replicas.value
-    );
+    let mut hosts = found.hosts.iter();
+    let is_own = hosts.any(|host| host.name == *name && found.is_claimed(host));
+    let claimed = { found.hosts.iter() }
+        .filter(|host| found.is_claimed(host))
+        .count();
+    let count = replicas.value;
+    let message = if is_own && claimed > count as usize {
+        format!(
+            "host `{name}` may have no control plane: {claimed} hosts match, and the replicas need {count}"
+        )
+    } else if count > 1 {
+        format!("{count} control plane replicas are behind host `{name}` alone")
+    } else {
+        return;
+    };
     let finding = Finding::new(RuleId::EndpointSingleHost, message)
         .with_subject(input.subject(pool))
         .with_label(

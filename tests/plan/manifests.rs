@@ -640,7 +640,9 @@ fn an_image_that_lies_at_no_location_of_the_provider_follows_nothing() {
             .map(str::to_owned)
             .collect::<Vec<_>>()
     });
-    assert_text(&planned, str![[r#"
+    assert_text(
+        &planned,
+        str![[r#"
 {vsphere: {template: ubuntu-2404-kube-v1.34.1}}
     edge: 1.33.1, blocked before 1.34: an image is missing
       no successor of `noble-1-33-1`: control-plane, edge-md
@@ -655,5 +657,6 @@ fn an_image_that_lies_at_no_location_of_the_provider_follows_nothing() {
     wave 1, to 1.34: edge
     1 cluster: 1 to upgrade in 1 step, 0 at 1.34 or newer, 0 blocked
 
-"#]]);
+"#]],
+    );
 }

@@ -158,12 +158,14 @@ fn one_host_is_no_endpoint_of_several() {
     assert_cases(
         str![[r#"
 control_plane_replicas: 1; control_plane_endpoint: {host: {address: internal}}
+    warning control-plane [192.0.2.11, 1] => cluster.control_plane_endpoint.vip: …
 control_plane_replicas: 2; control_plane_endpoint: {host: {address: internal}}
     warning control-plane [192.0.2.11, 2] => cluster.control_plane_endpoint.vip: …
 control_plane_replicas: 3; control_plane_endpoint: {host: {address: internal}}
     warning control-plane [192.0.2.11, 3] => cluster.control_plane_endpoint.vip: …
 control_plane_replicas: 3; control_plane_endpoint: {vip: 192.0.2.10}
 control_plane_replicas: 3; control_plane_endpoint: {host: 192.0.2.11}
+    warning control-plane [192.0.2.11, 3] => cluster.control_plane_endpoint.vip: …
 
 "#]],
         of,
@@ -440,7 +442,7 @@ inventory:
   server-4: {labels: {role: cp}, addresses: {internal: 192.0.2.14}}",
     );
     warns("endpoint-single-host", &project, "check --allow-empty").brief(str![[r#"
-warning[endpoint-single-host]: 3 control plane replicas are behind host `server-1` alone
+warning[endpoint-single-host]: host `server-1` may have no control plane: 4 hosts match, and the replicas need 3
   edge.yaml:8:58 `192.0.2.11` the endpoint is its address
   edge.yaml:4:27 `3` replicas
   cluster: edge, pool control-plane
@@ -448,8 +450,79 @@ warning[endpoint-single-host]: 3 control plane replicas are behind host `server-
 1 warning in 1 cluster; 0 node pools checked; 1 skipped: no image selected
 
 "#]]);
-    project.edit("edge.yaml", "replicas: 3", "replicas: 1");
+    project.edit(
+        "edge.yaml",
+        "server-4: {labels: {role: cp}",
+        "server-4: {labels: {role: worker}",
+    );
+    warns("endpoint-single-host", &project, "check --allow-empty").brief(str![[r#"
+warning[hosts-short]: no host is left for pool `control-plane` to roll with
+  edge.yaml:4:27 `3` 3 hosts match its selector
+  cluster: edge, pool control-plane
+  help: label another host, or request fewer replicas
+warning[endpoint-single-host]: 3 control plane replicas are behind host `server-1` alone
+  edge.yaml:8:58 `192.0.2.11` the endpoint is its address
+  edge.yaml:4:27 `3` replicas
+  cluster: edge, pool control-plane
+  help: `cluster.control_plane_endpoint.vip: …`, an address that moves
+2 warnings in 1 cluster; 0 node pools checked; 1 skipped: no image selected
+
+"#]]);
+    project.edit("edge.yaml", "replicas: 3", "replicas: 0");
     passes("endpoint-single-host", &project, "check --allow-empty");
+}
+
+/// Whoever writes it: what is true of a host is true of its address.
+#[test]
+fn an_address_of_a_host_is_the_host() {
+    let found = table(
+        [
+            "{host: 192.0.2.11}",
+            "{explicit: {host: '192.0.2.11'}}",
+            "{host: server-1}",
+            "{host: 192.0.2.21}",
+            "{host: worker-1}",
+            "{host: 192.0.2.99}",
+        ],
+        |endpoint| {
+            let stage = hosts(&format!(
+                "\
+control_plane_replicas: 3
+elemental: {{selector: {{matchLabels: {{role: cp}}}}}}
+control_plane_endpoint: {endpoint}
+inventory:
+  server-1: {{labels: {{role: cp}}, addresses: {{internal: 192.0.2.11}}}}
+  server-2: {{labels: {{role: cp}}, addresses: {{internal: 192.0.2.12}}}}
+  server-3: {{labels: {{role: cp}}, addresses: {{internal: 192.0.2.13}}}}
+  worker-1: {{labels: {{role: worker}}, addresses: {{internal: 192.0.2.21}}}}"
+            ));
+            let screen = stage
+                .run("check --allow-empty --output concise")
+                .outcome
+                .stdout;
+            let lines = screen.lines().filter(|line| line.contains("[endpoint-"));
+            lines.map(str::to_owned).collect::<Vec<_>>()
+        },
+    );
+    assert_text(
+        &found,
+        str![[r#"
+{host: 192.0.2.11}
+    edge.yaml:6:34: warning[endpoint-single-host]: 3 control plane replicas are behind host `server-1` alone (cluster edge, pool control-plane)
+{explicit: {host: '192.0.2.11'}}
+    edge.yaml:6:45: warning[endpoint-single-host]: 3 control plane replicas are behind host `server-1` alone (cluster edge, pool control-plane)
+{host: server-1}
+    edge.yaml:8:58: warning[endpoint-single-host]: 3 control plane replicas are behind host `server-1` alone (cluster edge, pool control-plane)
+{host: 192.0.2.21}
+    edge.yaml:6:34: error[endpoint-collides]: the endpoint `192.0.2.21` is host `worker-1`'s, and the control plane does not select this host (cluster edge)
+    edge.yaml:6:34: warning[endpoint-single-host]: 3 control plane replicas are behind host `worker-1` alone (cluster edge, pool control-plane)
+{host: worker-1}
+    edge.yaml:11:62: error[endpoint-collides]: the endpoint `192.0.2.21` is host `worker-1`'s, and the control plane does not select this host (cluster edge)
+    edge.yaml:11:62: warning[endpoint-single-host]: 3 control plane replicas are behind host `worker-1` alone (cluster edge, pool control-plane)
+{host: 192.0.2.99}
+
+"#]],
+    );
 }
 
 #[test]
@@ -773,6 +846,25 @@ fn a_card_that_nobody_reaches_gives_no_endpoint() {
     assert_eq!(first_host(&hosts), "host: \"192.0.2.12\"");
 }
 
+/// A host that another cluster has claimed, or that is being deleted, was the endpoint.
+#[test]
+fn a_host_that_the_cluster_cannot_claim_gives_no_endpoint() {
+    let free = bare_metal("m-2", "", &["192.0.2.12"]);
+    let label = "control-plane: 'true', cluster.x-k8s.io/cluster-name: ";
+    let first = |claimed: &str| {
+        let host = bare_metal("m-1", "", &["192.0.2.11"]);
+        first_host(&(host.replace("control-plane: 'true'", claimed) + &free))
+    };
+    assert_eq!(first(&format!("{label}other")), "host: \"192.0.2.12\"");
+    assert_eq!(first(&format!("{label}edge")), "host: \"192.0.2.11\"");
+    let deleted = bare_metal(
+        "m-1",
+        ", deletionTimestamp: '2026-01-01T00:00:00Z'",
+        &["192.0.2.11"],
+    );
+    assert_eq!(first_host(&(deleted + &free)), "host: \"192.0.2.12\"");
+}
+
 /// Of two machines with one name in two namespaces the last one counted, whatever cluster could claim it.
 #[test]
 fn a_host_of_another_namespace_is_none_of_the_clusters() {
@@ -897,16 +989,19 @@ error[hosts-short]: 2 hosts match pool `control-plane`, which needs 3
 warning[endpoint-single-host]: 3 control plane replicas are behind host `m-2` alone
 check
 warning[endpoint-replaced]: the control plane endpoint `m-1.example.org:6443` is replaced by `192.0.2.12:6443 of host m-2`, and no machine is
+warning[endpoint-single-host]: host `m-2` may have no control plane: 2 hosts match, and the replicas need 1
 render --check
 warning[endpoint-replaced]: the control plane endpoint `m-1.example.org:6443` is replaced by `192.0.2.12:6443 of host m-2`, and no machine is
+warning[endpoint-single-host]: host `m-2` may have no control plane: 2 hosts match, and the replicas need 1
 --- a/rendered/edge.yaml
 +++ b/rendered/edge.yaml
 updated  rendered/edge.yaml  +1 -1
 render
 warning[endpoint-replaced]: the control plane endpoint `m-1.example.org:6443` is replaced by `192.0.2.12:6443 of host m-2`, and no machine is
+warning[endpoint-single-host]: host `m-2` may have no control plane: 2 hosts match, and the replicas need 1
 updated  rendered/edge.yaml
 render
-
+warning[endpoint-single-host]: host `m-2` may have no control plane: 2 hosts match, and the replicas need 1
 
 "#]]);
 }

@@ -44,6 +44,29 @@ changed values.yaml
     );
 }
 
+/// Names without addresses that are all of one builder emptied the other one's catalog.
+#[test]
+fn a_list_of_names_without_any_of_a_builder_is_refused() {
+    let Some(mut sylva) = Sylva::new() else {
+        return;
+    };
+    sylva.release(DIB, "0.7.6", &[(HARDENED, "1.33.7+rke2r3")]);
+    sylva.release(KIWI, "0.4.2", &[(LEAP, "1.33.7+rke2r3")]);
+    let names = format!("{HARDENED}\n{KUBEADM}\n");
+    sylva.stage.write("names.txt", &names);
+    let before = sylva.stage.texts();
+    let words = "update sylva=0.7.6 kiwi=0.4.2 --images names.txt --fix --k8s-versions";
+    let refused = sylva.stage.run(words).exit(2).outcome.stderr;
+    refused.is(str![[r#"
+error: `names.txt` names no image of version `0.4.2`
+help: it is to hold lines such as `oci://REGISTRY/…/NAME:VERSION`, or names
+
+"#]]);
+    assert_eq!(sylva.stage.texts(), before);
+    sylva.stage.write("names.txt", format!("{names}{LEAP}\n"));
+    sylva.stage.run(words).exit(0);
+}
+
 #[test]
 fn one_builder_alone_fails_with_the_reason_first() {
     let Some(mut sylva) = Sylva::new() else {

@@ -7,6 +7,7 @@ use oci_artifacts::{Reference, SCHEME, is_oci};
 use yaml_tree::place::Located;
 
 use crate::catalog::resolve;
+use crate::decide::successor::same_line;
 use crate::model::catalog::{Catalog, CatalogEntry, ReadCatalog};
 
 /// The value with the version of the first builder.
@@ -121,20 +122,22 @@ impl Builder {
 
     /// The keys that the builders' lists hold, and the addresses below which this builder's images are and others' are.
     pub fn sites(&self, catalogs: &[ReadCatalog]) -> Sites {
-        let mut sites = Sites::default();
+        let (mut sites, mut own) = (Sites::default(), BTreeSet::new());
         for ReadCatalog { catalog, .. } in catalogs {
             for entry in builder_entries(catalog) {
-                sites.listed.insert(entry.name.value.replace('.', "-"));
-                let is_own = self.is_of(catalog, entry);
-                let of = if is_own {
+                let key = entry.name.value.replace('.', "-");
+                let of = if self.is_of(catalog, entry) {
+                    own.insert(key.clone());
                     &mut sites.own
                 } else {
                     &mut sites.foreign
                 };
+                sites.listed.insert(key);
                 let url = resolve::registry_prefix(entry, catalog);
                 of.extend(url.and_then(|url| prefix(&url)));
             }
         }
+        sites.others = sites.listed.difference(&own).cloned().collect();
         let Sites { own, foreign, .. } = &mut sites;
         foreign.retain(|site| !own.contains(site));
         sites
@@ -160,6 +163,8 @@ impl Builder {
 pub struct Sites {
     /// The keys of the builders' lists.
     pub listed: BTreeSet<String>,
+    /// Those of them that this builder's lists do not hold.
+    pub others: BTreeSet<String>,
     /// The addresses below which this builder's images are.
     pub own: BTreeSet<Reference>,
     /// Those of other builders.
@@ -167,6 +172,12 @@ pub struct Sites {
 }
 
 impl Sites {
+    /// Whether a name without an address is that of another builder's image, or of its line, and of none of this builder's.
+    pub fn is_others(&self, key: &str) -> bool {
+        let is_it = |known: &String| known == key || same_line(known, key);
+        self.others.iter().any(is_it) && !self.listed.difference(&self.others).any(is_it)
+    }
+
     /// Whether a reference is directly below an address of this builder, as its images are.
     pub fn is_own(&self, reference: &str) -> bool {
         folder(reference).is_ok_and(|folder| self.own.contains(&folder))

@@ -99,6 +99,7 @@ impl<'a> NotesReader<'a> {
         let mut others = tags.filter(|tag| Version::parse(tag).is_some()).peekable();
         let offer = &mut self.offer;
         match key_of(name) {
+            Ok(key) if !word.contains('/') && self.sites.is_others(&key) => {}
             _ if !self.folders.is_empty() && !self.folders.contains(&folder(word)) => {
                 let left_out = is_of_version.then(|| word.to_owned());
                 offer.unread.extend(left_out);
@@ -291,6 +292,30 @@ mod tests {
     use proptest::prelude::{prop, prop_assert, prop_assert_eq, proptest};
 
     use super::{Reference, Sites, notes, parse_offer};
+
+    #[test]
+    fn a_name_of_another_builders_line_is_none_of_this_builder() {
+        let keys = |keys: &[&str]| keys.iter().map(ToString::to_string).collect();
+        let (own, other) = (
+            "leapmicro-6-0-plain-rke2-1-33",
+            "ubuntu-noble-plain-rke2-1-34",
+        );
+        let sites = Sites {
+            listed: keys(&[own, other]),
+            others: keys(&[other]),
+            ..Sites::default()
+        };
+        let offered = |text: &str| {
+            let offer = parse_offer(text, "0.4.13", &sites);
+            offer.images.into_keys().collect::<Vec<_>>()
+        };
+        let list = "ubuntu-noble-plain-rke2-1-34\nubuntu-noble-plain-rke2-1-35\nleapmicro-6-0-plain-rke2-1-34";
+        assert_eq!(offered(list), ["leapmicro-6-0-plain-rke2-1-34"]);
+        assert_eq!(
+            offered("oci://r.example/kiwi/ubuntu-noble-plain-rke2-1-34:0.4.13"),
+            [other]
+        );
+    }
 
     fn images(text: &str) -> Vec<String> {
         parse_offer(text, "0.4.13", &Sites::default())

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use capi::image::{Facts, Image, Images, Origin, fact};
+use capi::image::{Fact, Facts, Image, Images, Origin, fact};
 use oci_artifacts::{Address, Digest, Reference, SCHEME};
 use yaml_tree::place::{Located, Place};
 
@@ -88,15 +88,7 @@ pub(super) fn add_referenced(
 fn bundle_by_reference(reference: &Reference, place: Place) -> Image {
     let uri = reference.to_string();
     let name = uri.trim_start_matches(SCHEME);
-    let version = reference.tag.as_deref().map(|tag| tag.replace('_', "+"));
-    let version = version.filter(|text| Version::parse(text).is_some_and(|it| !it.is_partial()));
-    let version = version.map(|text| {
-        (
-            fact::K8S_VERSION,
-            text.trim_start_matches('v').to_owned(),
-            place,
-        )
-    });
+    let version = tag_version(reference).map(|version| (fact::K8S_VERSION, version, place));
     Image {
         key: key_of(name).unwrap_or_else(|_| name.into()),
         name: name.into(),
@@ -113,11 +105,28 @@ fn bundle_by_reference(reference: &Reference, place: Place) -> Image {
     }
 }
 
+/// The version that the tag of a bundle is, if it is a whole one of Kubernetes.
+fn tag_version(reference: &Reference) -> Option<String> {
+    let text = reference.tag.as_deref()?.replace('_', "+");
+    let version = Version::parse(&text).filter(|version| !version.is_partial());
+    version.map(|_| text.trim_start_matches('v').to_owned())
+}
+
 fn bundle(entry: &CatalogEntry, problems: &mut Vec<Problem>) -> Image {
     let name = &entry.name.value;
     let key = key_of(name).unwrap_or_else(|_| Arc::clone(name));
-    let facts = facts(entry);
+    let mut facts = facts(entry);
     let uri = reference(&facts, entry);
+    if let Some(uri) = uri
+        .as_ref()
+        .filter(|_| facts.get(fact::K8S_VERSION).is_none())
+    {
+        let tagged = Reference::parse(&uri.value).ok();
+        if let Some(version) = tagged.and_then(|it| tag_version(&it)) {
+            let fact = Fact::new(version, Origin::Tag, uri.place);
+            facts.learn(fact::K8S_VERSION, fact);
+        }
+    }
     if uri.is_none() {
         problems.push(Problem::NoReference {
             key: Arc::clone(&key),

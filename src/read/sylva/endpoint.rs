@@ -84,7 +84,7 @@ pub(super) fn endpoint(
     let empty = Map::default();
     let own = own.unwrap_or(&empty);
     report.expect_keys(OWN, own, KEYS);
-    read_hosts(branch, &cluster.namespace, &mut found, report);
+    read_hosts(branch, cluster, &mut found, report);
     found.selector = selector(own, cluster, report);
     let mut default = read_own(own, &mut found, report);
     sylva(root, branch, &mut found, default, report);

@@ -5,12 +5,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use capi::labels::Labels;
+use capi::objects::CLUSTER_LABEL;
 use yaml_tree::json::scalar_text;
 use yaml_tree::place::{Located, Place};
 use yaml_tree::value::{Node, Value};
 
 use super::report::{Report, path_of};
 use crate::evaluate::{Branch, BranchEntry};
+use crate::model::cluster::Cluster;
 use crate::model::endpoint::{ControlPlaneEndpoint, Host, is_host};
 
 /// Where each vocabulary has its machines, and in each of those its labels and addresses.
@@ -36,11 +38,11 @@ struct Vocabulary {
     addresses: &'static str,
 }
 
-/// Fills in every machine that a cluster of the namespace can claim, sorted by name; of one in both vocabularies, metalmark's own
-/// counts. A machine whose key is `NAMESPACE/NAME` is of that namespace alone.
+/// Fills in every machine that a cluster can claim, sorted by name; of one in both vocabularies, metalmark's own counts. A machine
+/// whose key is `NAMESPACE/NAME` is of that namespace alone, and one that another cluster has claimed is not there.
 pub(super) fn read_hosts(
     cluster: &Branch,
-    namespace: &str,
+    of: &Cluster,
     endpoint: &mut ControlPlaneEndpoint,
     report: &mut Report<'_>,
 ) {
@@ -59,15 +61,22 @@ pub(super) fn read_hosts(
                 continue;
             }
             let name = match entry.key.split_once('/') {
-                Some((other, _)) if other != namespace => {
+                Some((other, _)) if other != &*of.namespace => {
                     endpoint.other_namespaces.insert(other.into());
                     continue;
                 }
                 Some((_, name)) => name.into(),
                 None => Arc::clone(&entry.key),
             };
-            let hosts = found.entry(Arc::clone(&name));
-            hosts.or_insert_with(|| host(&name, &entry, vocabulary, &inherited, report));
+            if found.contains_key(&name) {
+                continue;
+            }
+            let host = host(&name, &entry, vocabulary, &inherited, report);
+            // A controller labels the host that it claims.
+            let owner = host.labels.get(CLUSTER_LABEL);
+            if owner.is_none_or(|owner| **owner == *of.object_name) {
+                found.insert(name, host);
+            }
         }
     }
     endpoint.hosts = found.into_values().collect();

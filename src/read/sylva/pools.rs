@@ -374,9 +374,15 @@ fn bundle_choice(settings: &Node, report: &mut Report<'_>) -> BundleChoice {
         node if node.value == Value::Bool(false) => None,
         node => report.text_of(key, node),
     };
-    let key = text(KEYS[0]).or_else(|| text(KEYS[1]));
+    let [key, reference] = KEYS.map(&mut text);
+    let said = { [&key, &reference] }.map(|it| it.as_ref().filter(|it| !it.value.is_empty()));
+    if let [Some(key), Some(reference)] = said
+        && key.value != reference.value
+    {
+        report.second_key(KEYS[1], reference.place, KEYS[0]);
+    }
     BundleChoice {
-        key,
+        key: key.or(reference),
         selector: inner(map, SELECTOR, report)
             .map(|(map, place)| Located::new(Selector::from_map(&map), place)),
         env: env(map, report),

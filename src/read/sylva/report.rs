@@ -145,6 +145,15 @@ impl<'s> Report<'s> {
         }
     }
 
+    /// A key that another one says already, so that it has no effect.
+    pub(super) fn second_key(&mut self, path: &str, place: Place, first: &str) {
+        let message = format!("`{first}` and `{path}` name different things, and `{first}` counts");
+        let finding = self.new_finding(RuleId::ValueType, message, place, "this one has no effect");
+        if let Some(finding) = finding {
+            self.add(finding.help(format!("remove `{path}` or `{first}`")));
+        }
+    }
+
     /// A public key that an expression leaves empty, so that it proves nothing.
     pub(super) fn empty_key(&mut self, path: &str, place: Place) {
         let message = format!("`{path}` is empty, and an expression makes it");
