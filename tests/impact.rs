@@ -1194,6 +1194,7 @@ fn nothing_is_known_of_a_cluster_whose_values_do_not_compose() {
         "rm workload-clusters/edge-paris/values.yaml",
         "echo 'cluster: [' > workload-clusters/edge-paris/values.yaml",
         "find . -name kustomization.yaml | xargs sed -i.bak /disableNameSuffixHash/d",
+        "sed -i.bak -e /resources/d -e /behavior/d mgmt/kustomization.yaml",
     ];
     let found = table(harms, |harm| {
         stage
@@ -1205,6 +1206,7 @@ fn nothing_is_known_of_a_cluster_whose_values_do_not_compose() {
         let checked = stage.check();
         for rule in [
             "composition-failed",
+            "project-file",
             "yaml-syntax",
             "value-missing",
             "image-not-chosen",
@@ -1247,6 +1249,14 @@ find . -name kustomization.yaml | xargs sed -i.bak /disableNameSuffixHash/d
     
     not known of 3 whole clusters, 0 clusters as before
     error[composition-failed] edge-lyon environment-values/base/release.yaml:13:31 `sylva-units-values` environment-values/workload-clusters/edge-lyon/kustomization.yaml:5:5 `name: sylva-units-values` => options: {disableNameSuffixHash: true}
+sed -i.bak -e /resources/d -e /behavior/d mgmt/kustomization.yaml
+    
+    mgmt
+      whole cluster  not known whether machines are re-provisioned
+                       files       known → not read
+    
+    not known of 1 whole cluster, 2 clusters as before
+    error[project-file] mgmt
 
 "#]],
     );

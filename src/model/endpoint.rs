@@ -74,8 +74,8 @@ impl ControlPlaneEndpoint {
         })
     }
 
-    /// Uses it as the endpoint if there is none yet; else compares it with the existing one. An address of a host is that host's,
-    /// whoever writes it.
+    /// Uses it as the endpoint if there is none yet; else compares it with the existing one. An address of a host is that host's
+    /// also where it is only written as an address.
     pub fn add(
         &mut self,
         way: Way,

@@ -422,6 +422,20 @@ fn one_of_three_config_maps_cannot_be_missing() {
     }
 }
 
+#[test]
+fn a_bundle_is_read_from_the_file_of_its_config_map_too() {
+    let stage = project();
+    stage.write(
+        "in/a.yaml",
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: app}\ndata: {x: y}\n",
+    );
+    clean(&stage, "pack in --to configmaps:maps");
+    let map = names(&stage, "maps").concat();
+    clean(&stage, &format!("unpack configmaps:maps/{map} --to out"));
+    clean(&stage, "pack in --to dir:whole");
+    assert_eq!(files(&stage, "out"), files(&stage, "whole"));
+}
+
 /// `--order numbered` divides a file, and not an object.
 #[test]
 fn a_large_object_is_helped_by_what_takes_it() {

@@ -450,3 +450,29 @@ link.yaml:5
 "#]],
     );
 }
+
+#[test]
+fn an_entry_of_stamps_says_one_image() {
+    let found = table(
+        [
+            "{kind: Metal3MachineTemplate}",
+            "{kind: Metal3MachineTemplate, image: a, selector: {os: ubuntu}}",
+        ],
+        |entry| {
+            let stage = project().settings(&format!("manifests: [.]\nstamps: [{entry}]"));
+            let checked = stage.check();
+            let lines = checked.of_rule("project-file").into_iter();
+            lines.map(str::to_owned).collect::<Vec<_>>()
+        },
+    );
+    assert_text(
+        &found,
+        str![[r#"
+{kind: Metal3MachineTemplate}
+    error[project-file] metalmark.yaml:3:10 `{kind: Metal3MachineTemplate}` => image: KEY | selector: {os: ubuntu}
+{kind: Metal3MachineTemplate, image: a, selector: {os: ubuntu}}
+    error[project-file] metalmark.yaml:3:10 `{kind: Metal3MachineTemplate, image: a, selector: {os: ubuntu}}` => image: KEY | selector: {os: ubuntu}
+
+"#]],
+    );
+}

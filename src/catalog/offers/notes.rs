@@ -294,6 +294,27 @@ mod tests {
     use super::{Reference, Sites, notes, parse_offer};
 
     #[test]
+    fn a_text_that_ends_within_a_reference_or_a_version_leaves_images_in_doubt() {
+        let key = "ubuntu-noble-plain-rke2-1-34";
+        let own = Reference::parse("oci://r.example/dib").expect("a reference");
+        let sites = Sites {
+            listed: BTreeSet::from([key.to_owned()]),
+            own: BTreeSet::from([own]),
+            ..Sites::default()
+        };
+        let other = "oci://r.example/dib/ubuntu-noble-plain-rke2-1-33:0.4.13\n";
+        for (end, is_doubtful) in [
+            ("", false),
+            ("oci://r.example/dib/ubuntu-noble-plain-rke", true),
+            ("see 0.4.1", true),
+            ("see 0.4.12", false),
+        ] {
+            let offer = parse_offer(&format!("{other}{end}"), "0.4.13", &sites);
+            assert_eq!(offer.doubtful.contains_key(key), is_doubtful, "{end}");
+        }
+    }
+
+    #[test]
     fn a_name_of_another_builders_line_is_none_of_this_builder() {
         let keys = |keys: &[&str]| keys.iter().map(ToString::to_string).collect();
         let (own, other) = (

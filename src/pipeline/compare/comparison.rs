@@ -71,10 +71,11 @@ impl From<ClusterChange> for Compared {
 
 /// Whether a stamp lacks the format or checksum that another one has, and differs in neither otherwise.
 fn is_only_completed(old: Option<&Stamp>, new: &Stamp) -> bool {
-    let Some(old) = old else { return true };
-    let facts = [(&old.format, &new.format), (&old.checksum, &new.checksum)];
-    let differing = || facts.into_iter().filter(|(old, new)| old != new);
-    differing().next().is_some() && differing().all(|(old, _)| old.is_none())
+    old.is_none_or(|old| {
+        let facts = [(&old.format, &new.format), (&old.checksum, &new.checksum)];
+        let differing = || facts.into_iter().filter(|(old, new)| old != new);
+        differing().next().is_some() && differing().all(|(old, _)| old.is_none())
+    })
 }
 
 /// What a cluster is that is not read.

@@ -257,9 +257,8 @@ fn restore(object: &mut Object, mut merged: Node, allowed: Allowed) {
     }
 }
 
-fn refusal(reader: &LayerReader<'_>, mut error: PlacedError, patch: &Node) -> ReadError {
-    if !error.place.is_known() {
-        error.place = patch.place;
-    }
-    reader.refuse(error)
+fn refusal(reader: &LayerReader<'_>, error: PlacedError, patch: &Node) -> ReadError {
+    let place = Some(error.place).filter(|place| place.is_known());
+    let place = place.unwrap_or(patch.place);
+    reader.refuse(PlacedError { place, ..error })
 }

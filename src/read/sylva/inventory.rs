@@ -68,15 +68,14 @@ pub(super) fn read_hosts(
                 Some((_, name)) => name.into(),
                 None => Arc::clone(&entry.key),
             };
-            if found.contains_key(&name) {
-                continue;
-            }
-            let host = host(&name, &entry, vocabulary, &inherited, report);
+            let is_new = !found.contains_key(&name);
+            let host = is_new.then(|| host(&name, &entry, vocabulary, &inherited, report));
             // A controller labels the host that it claims.
-            let owner = host.labels.get(CLUSTER_LABEL);
-            if owner.is_none_or(|owner| **owner == *of.object_name) {
-                found.insert(name, host);
-            }
+            let is_own = |host: &Host| {
+                let owner = host.labels.get(CLUSTER_LABEL);
+                owner.is_none_or(|owner| **owner == *of.object_name)
+            };
+            found.extend(host.filter(is_own).map(|host| (name, host)));
         }
     }
     endpoint.hosts = found.into_values().collect();
