@@ -592,7 +592,7 @@ component_bundle_key: rke2, componentsBundle: rke2
 component_bundle_key: rke2, componentsBundle: 'r.example/other:v1.26.7+rke2r1'
     error[component-mismatch] edge/control-plane edge.yaml:8:54 `rke2` edge.yaml:1:21 `rke2` => component_bundle_selector: {} | component_bundles
     error[component-mismatch] edge/control-plane edge.yaml:8:54 `rke2` edge.yaml:1:21 `rke2` => metalmark lock
-    error[value-type] edge/control-plane edge.yaml:8:78 `'r.example/other:v1.26.7+rke2r1'` => componentsBundle | component_bundle_key
+    error[value-type] edge/control-plane edge.yaml:8:78 `'r.example/other:v1.26.7+rke2r1'`
     edge/control-plane v1.26.7+rke2r1 (edge.yaml:5:16): mismatched, base (edge.yaml:8:26) holds 1.27.7+rke2r1 (edge.yaml:1:21)
 component_bundle_key: '', componentsBundle: rke2
     edge/control-plane v1.26.7+rke2r1 (edge.yaml:5:16): unknown (its image brings no Kubernetes), base (edge.yaml:8:26)

@@ -19,7 +19,7 @@ use super::support::stage::project;
 
 /// What a cluster of the benchmark's fleet took when it was counted last, in the static binary of a release for x86_64. Who
 /// changes a number says why in the commit.
-const COUNTED: [(&str, u64); 2] = [("check", 1_347_500), ("render --check", 1_347_500)];
+const COUNTED: [(&str, u64); 2] = [("check", 1_397_000), ("render --check", 1_397_000)];
 
 /// The percentage by which a run may differ: more is a regression, and a number that is far too high would hide the next one.
 const ALLOWED: u64 = 5;

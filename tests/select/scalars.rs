@@ -155,7 +155,7 @@ fn bundle_settings_of_an_odd_type() {
         component_bundle_key: '' | key |
         component_bundle_key: true | key true | error md0 [true] => component_bundle_key: "true"
         component_bundle_key: false, componentsBundle: own | key own |
-        component_bundle_key: own, componentsBundle: other | key own |
+        component_bundle_key: own, componentsBundle: other | key own | error md0 [other]
         component_bundle_selector: {a: b} | key all, selector 1 |
         component_bundle_selector: {} | key all, selector 0 |
         component_bundle_selector: false | key all |

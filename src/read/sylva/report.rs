@@ -150,7 +150,7 @@ impl<'s> Report<'s> {
         let message = format!("`{first}` and `{path}` name different things, and `{first}` counts");
         let finding = self.new_finding(RuleId::ValueType, message, place, "this one has no effect");
         if let Some(finding) = finding {
-            self.add(finding.help(format!("remove `{path}` or `{first}`")));
+            self.add(finding.help("remove one of them"));
         }
     }
 
