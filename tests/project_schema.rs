@@ -339,3 +339,32 @@ fn the_page_lists_every_key_of_the_schema() {
         &format!("{before}<!-- keys -->\n{keys}\n<!-- end of keys -->{after}"),
     );
 }
+
+#[test]
+fn what_is_wrong_with_a_waiver_is_reported_at_the_waiver() {
+    let found = stage::table(
+        [
+            "{rule: image-unusedd, where: edge, reason: r}",
+            "{rule: image-unused, where: edge, reason: ' '}",
+            "{rule: image-unused, where: edge, reason: r, until: soon}",
+            "{rule: image-unused, where: '[', reason: r}",
+        ],
+        |waiver| {
+            let stage = stage::project().settings(&format!("policy: {{waivers: [{waiver}]}}"));
+            let checked = stage.check();
+            let lines = checked.of_rule("project-file").into_iter();
+            lines.map(str::to_owned).collect::<Vec<_>>()
+        },
+    );
+    stage::assert_text(&found, snapbox::str![[r#"
+{rule: image-unusedd, where: edge, reason: r}
+    error[project-file] metalmark.yaml:2:27 `image-unusedd` => image-unused
+{rule: image-unused, where: edge, reason: ' '}
+    error[project-file] metalmark.yaml:2:20 `{rule: image-unused, where: edge, reason: ' '}` => reason: …
+{rule: image-unused, where: edge, reason: r, until: soon}
+    error[project-file] metalmark.yaml:2:20 `{rule: image-unused, where: edge, reason: r, until: soon}` => YYYY-MM-DD
+{rule: image-unused, where: '[', reason: r}
+    error[project-file] metalmark.yaml:2:20 `{rule: image-unused, where: '[', reason: r}` => * | **
+
+"#]]);
+}
