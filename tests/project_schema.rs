@@ -356,7 +356,9 @@ fn what_is_wrong_with_a_waiver_is_reported_at_the_waiver() {
             lines.map(str::to_owned).collect::<Vec<_>>()
         },
     );
-    stage::assert_text(&found, snapbox::str![[r#"
+    stage::assert_text(
+        &found,
+        snapbox::str![[r#"
 {rule: image-unusedd, where: edge, reason: r}
     error[project-file] metalmark.yaml:2:27 `image-unusedd` => image-unused
 {rule: image-unused, where: edge, reason: ' '}
@@ -366,5 +368,6 @@ fn what_is_wrong_with_a_waiver_is_reported_at_the_waiver() {
 {rule: image-unused, where: '[', reason: r}
     error[project-file] metalmark.yaml:2:20 `{rule: image-unused, where: '[', reason: r}` => * | **
 
-"#]]);
+"#]],
+    );
 }
