@@ -65,17 +65,18 @@ impl ControlPlaneEndpoint {
         selector.any(|selector| selector.matches(&host.labels))
     }
 
-    /// The host that has an address, and where it is written.
-    pub fn owner(&self, address: IpAddr) -> Option<(&Host, Place)> {
-        self.hosts.iter().find_map(|host| {
+    /// The hosts that have an address or a name, and where it is written.
+    pub fn owners(&self, address: &str) -> impl Iterator<Item = (&Host, Place)> {
+        self.hosts.iter().filter_map(move |host| {
             let mut addresses = host.addresses.iter();
-            let (_, own) = addresses.find(|(_, own)| own.value.parse() == Ok(address))?;
+            let is_it = |own: &str| same_host(own, address) == Some(true);
+            let (_, own) = addresses.find(|(_, own)| is_it(&own.value))?;
             Some((host, own.place))
         })
     }
 
-    /// Uses it as the endpoint if there is none yet; else compares it with the existing one. An address of a host is that host's
-    /// also where it is only written as an address.
+    /// Uses it as the endpoint if there is none yet; else compares it with the existing one. An address of a host is that host's,
+    /// also where no host is named.
     pub fn add(
         &mut self,
         way: Way,
@@ -88,7 +89,8 @@ impl ControlPlaneEndpoint {
             (None, Some(host)) => {
                 let port = port.map(|port| port.value).or(default);
                 let port = port.unwrap_or(DEFAULT_PORT);
-                let own = host.value.parse().ok().and_then(|it| self.owner(it));
+                let is_address = host.value.parse::<IpAddr>().is_ok();
+                let own = self.owners(&host.value).find(|_| is_address);
                 let way = match (way, own) {
                     (Way::Explicit, Some((own, _))) => Way::Host(Arc::clone(&own.name)),
                     (way, _) => way,

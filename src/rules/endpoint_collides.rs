@@ -22,7 +22,7 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
             .with_subject(input.subject(None))
             .with_label(input.spot(endpoint.host.place), "the endpoint")
     };
-    match (&endpoint.way, found.owner(address)) {
+    match (&endpoint.way, found.owners(&endpoint.host.value).next()) {
         (Way::Vip, Some((host, place))) => {
             let name = &host.name;
             let message = format!("the virtual IP `{address}` is host `{name}`'s own address");

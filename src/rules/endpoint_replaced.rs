@@ -5,7 +5,7 @@ use yaml_tree::json::scalar_text;
 use yaml_tree::place::{FileId, Located, Place};
 
 use crate::model::cluster_view::ClusterView;
-use crate::model::endpoint::{Endpoint, Host, Way, same_host};
+use crate::model::endpoint::{Endpoint, Host, Way};
 use crate::model::finding::{Finding, Subject};
 use crate::model::rule::RuleId;
 use crate::rules::{ChangeInput, Side};
@@ -72,12 +72,8 @@ fn replacement(view: &ClusterView, was: &Endpoint, is: &Endpoint) -> Finding {
 /// The host of the control plane that has the address of an endpoint.
 fn find_holder<'v>(view: &'v ClusterView, endpoint: &Endpoint) -> Option<&'v Host> {
     let found = view.cluster.endpoint.as_ref()?;
-    let has_it = |host: &&Host| {
-        let mut addresses = host.addresses.iter();
-        addresses.any(|(_, it)| same_host(&it.value, &endpoint.host.value) == Some(true))
-    };
-    let mut claimed = found.hosts.iter().filter(|host| found.is_claimed(host));
-    claimed.find(has_it)
+    let mut owners = found.owners(&endpoint.host.value).map(|(host, _)| host);
+    owners.find(|host| found.is_claimed(host))
 }
 
 fn endpoint<'a>(side: &Side<'a>) -> Option<&'a Endpoint> {

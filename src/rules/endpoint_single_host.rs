@@ -1,7 +1,7 @@
 //! More than one control plane replica is behind one host.
 
 use crate::model::cluster::PoolName;
-use crate::model::endpoint::Way;
+use crate::model::endpoint::{Host, Way};
 use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
 use crate::rules::ClusterInput;
@@ -20,15 +20,14 @@ pub(super) fn cluster(input: &ClusterInput<'_>, findings: &mut Vec<Finding>) {
     let Some(replicas) = replicas.filter(|replicas| replicas.value > 0) else {
         return;
     };
-    let mut hosts = found.hosts.iter();
-    let is_own = hosts.any(|host| host.name == *name && found.is_claimed(host));
-    let claimed = { found.hosts.iter() }
-        .filter(|host| found.is_claimed(host))
-        .count();
+    let hosts = found.hosts.iter();
+    let claimed: Vec<&Host> = hosts.filter(|host| found.is_claimed(host)).collect();
     let count = replicas.value;
-    let message = if is_own && claimed > count as usize {
+    let is_claimed = claimed.iter().any(|host| host.name == *name);
+    let message = if is_claimed && claimed.len() > count as usize {
         format!(
-            "host `{name}` may have no control plane: {claimed} hosts match, and the replicas need {count}"
+            "host `{name}` may have no control plane: {} hosts match, and the replicas need {count}",
+            claimed.len()
         )
     } else if count > 1 {
         format!("{count} control plane replicas are behind host `{name}` alone")

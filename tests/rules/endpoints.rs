@@ -472,7 +472,7 @@ warning[endpoint-single-host]: 3 control plane replicas are behind host `server-
     passes("endpoint-single-host", &project, "check --allow-empty");
 }
 
-/// Whoever writes it: what is true of a host is true of its address.
+/// What is true of a host is true of its address.
 #[test]
 fn an_address_of_a_host_is_the_host() {
     let found = table(

@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn of_equally_near_words_none_is_meant() {
+    fn no_word_is_meant_if_another_one_is_as_near() {
         assert_eq!(did_you_mean("bat", ["cat", "bad", "bar"]), None);
         assert_eq!(did_you_mean("bat", ["cat", "cat"]), Some("cat"));
     }
