@@ -38,11 +38,24 @@ pub struct Contract {
 /// The installer or its environment file cannot be read.
 pub fn contract(files: &[File], mut declared: Declared) -> io::Result<Contract> {
     let find = |path: &str| files.iter().find(|file| &*file.path == path);
+    let mut findings = Vec::new();
     if let Some(file) = find(ENVIRONMENT) {
-        declared.add_environment(&String::from_utf8_lossy(&head(file)?));
+        match String::from_utf8(head(file)?) {
+            Ok(text) if file.size <= SEARCHED => declared.add_environment(&text),
+            read => {
+                let what = match read {
+                    Ok(_) => "is longer than 1 MiB",
+                    Err(_) => "is not UTF-8",
+                };
+                let message = format!("`{ENVIRONMENT}` {what}, so its variables are not known");
+                let finding = Finding::new(RuleId::ComponentContract, message);
+                let help = "write it as UTF-8, a line `NAME=VALUE` for each variable";
+                findings.push(finding.with_label(file.spot(), "").help(help));
+            }
+        }
     }
     let names = declared.variables.iter().flat_map(BTreeMap::keys);
-    let mut findings = bad_variable_names(names.clone());
+    findings.extend(bad_variable_names(names.clone()));
     let Some(file) = find(INSTALLER) else {
         findings.push(missing_installer(files));
         return Ok(Contract {

@@ -75,7 +75,7 @@ impl BundleKind {
     }
 
     /// The kind that files have by their paths; none of a tree of files.
-    pub(super) fn from_files(has_file: impl Fn(&str) -> bool, has_manifests: bool) -> Option<Self> {
+    pub fn from_files(has_file: impl Fn(&str) -> bool, has_manifests: bool) -> Option<Self> {
         if has_file(INSTALLER) {
             Some(Self::Components)
         } else if has_manifests && has_file(ANNOTATIONS) {

@@ -44,6 +44,8 @@ pub struct Bundle {
     pub kind: BundleKind,
     /// The files, sorted by the bytes of their paths, each path once.
     files: Vec<File>,
+    /// What lies beside the manifests of a plain one, or hidden among them, and is no part of it.
+    left_out: Vec<File>,
     /// The annotations of its artifact's manifest.
     pub annotations: BTreeMap<String, String>,
 }
@@ -101,15 +103,15 @@ impl Bundle {
         Self::from_files(kind, Vec::new())
     }
 
-    /// A bundle of files whose paths are known to differ. What lies beside the manifests of a plain one is no part of it.
-    fn from_files(kind: BundleKind, mut files: Vec<File>) -> Self {
-        if kind == BundleKind::Plain {
-            files.retain(|file| plain::strip_manifests(&file.path).is_some());
-        }
+    /// A bundle of files whose paths are known to differ.
+    fn from_files(kind: BundleKind, files: Vec<File>) -> Self {
+        let is_part = |file: &File| kind != BundleKind::Plain || plain::is_part(&file.path);
+        let (mut files, left_out): (Vec<File>, Vec<File>) = files.into_iter().partition(is_part);
         files.sort_by(|a, b| a.path.as_bytes().cmp(b.path.as_bytes()));
         Self {
             kind,
             files,
+            left_out,
             annotations: BTreeMap::new(),
         }
     }
@@ -128,7 +130,7 @@ impl Bundle {
 
     /// The same, with files that findings show below what the user wrote: `app.tgz:manifests/a.yaml`.
     pub fn with_origin(mut self, shown: &str) -> Self {
-        for file in &mut self.files {
+        for file in self.files.iter_mut().chain(&mut self.left_out) {
             file.from = format!("{shown}:{}", file.path).into();
         }
         self
@@ -137,6 +139,11 @@ impl Bundle {
     /// The files, sorted by the bytes of their paths, each path once.
     pub fn files(&self) -> &[File] {
         &self.files
+    }
+
+    /// The files that are no part of it, as findings show them.
+    pub fn omissions(&self) -> impl Iterator<Item = Arc<str>> {
+        self.left_out.iter().map(|file| Arc::clone(&file.from))
     }
 }
 

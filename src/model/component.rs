@@ -138,6 +138,7 @@ impl Declared {
     /// Declares the variables of an environment file, of which those without a value are required.
     pub fn add_environment(&mut self, text: &str) {
         let variables = self.variables.get_or_insert_default();
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let lines = text.lines().map(str::trim);
         for line in lines.filter(|line| !line.is_empty() && !line.starts_with('#')) {
             let (name, value) = line.split_once('=').unwrap_or((line, ""));

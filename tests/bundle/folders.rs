@@ -252,6 +252,41 @@ error[component-contract]: `install.sh` never names the declared variable `expor
 "#]]);
 }
 
+/// Its letters became others, without a word.
+#[test]
+fn an_environment_file_that_cannot_be_read_is_reported() {
+    let stage = project().file("in/install.sh", "#!/bin/sh\necho \"$NAME $OTHER\"\n");
+    set_mode(&stage.path().join("in/install.sh"), 0o755);
+    let mut story = Story::new(&stage);
+    for (what, text) in [
+        ("Latin-1", &b"NAME=M\xfcnchen\n"[..]),
+        ("UTF-16", &b"\xff\xfeN\0A\0"[..]),
+        ("a byte order mark", &b"\xef\xbb\xbfNAME=a\nOTHER=b\r\n"[..]),
+        ("too long", "NAME=a\n# comment\n".repeat(90_000).as_bytes()),
+    ] {
+        stage.write("in/install.env", text);
+        story
+            .note(what)
+            .runs(&["bundle pack --components in --to dir:out --adopt"]);
+    }
+    story.is(str![[r#"
+# Latin-1
+$ bundle pack --components in --to dir:out --adopt => 1
+error[component-contract]: `install.env` is not UTF-8, so its variables are not known --> in/install.env
+# UTF-16
+$ bundle pack --components in --to dir:out --adopt => 1
+error[component-contract]: `install.env` is not UTF-8, so its variables are not known --> in/install.env
+# a byte order mark
+$ bundle pack --components in --to dir:out --adopt => 0
+sha256:7cf47942e138e4930564bef630622fa74a35532a7072f555e3d5c05e83c7a707
+components bundle of 2 files; out: 2 created, 0 updated, 0 unchanged
+# too long
+$ bundle pack --components in --to dir:out --adopt => 1
+error[component-contract]: `install.env` is longer than 1 MiB, so its variables are not known --> in/install.env
+
+"#]]);
+}
+
 /// Of an archive its files are packed, however that is said; what is no archive of ours is not called one without an installer.
 #[test]
 fn an_archive_of_components_is_packed_as_its_folder_is() {

@@ -4,7 +4,7 @@
 
 use snapbox::str;
 
-use super::NAMESPACE;
+use super::{NAMESPACE, WEB};
 use crate::support::stage::{Is, Stage, brief, project};
 use crate::support::story::Story;
 
@@ -79,20 +79,27 @@ fn rukpaks_own_bundles_are_judged_as_rukpak_did() {
     story.is(str![[r#"
 $ bundle pack valid --to dir:out/valid => 0
 sha256:c4e4dea9c99470b68015879d94906a7731624191ea5cd4c11646cf082ebb66ae
+note: 1 file is left out, being hidden or no manifest: `valid/Dockerfile`
 plain+v0 bundle of 1 file, 1 object; out/valid: 1 created, 0 updated, 0 unchanged
 $ bundle pack provides --to dir:out/provides => 0
 sha256:c9fcc871d0e1ffb19973d4cede48c7d4819da5a6b0a878f52a08e0f18e84bd14
+note: 1 file is left out, being hidden or no manifest: `provides/Dockerfile`
 plain+v0 bundle of 1 file, 1 object; out/provides: 1 created, 0 updated, 0 unchanged
 $ bundle pack dependent --to dir:out/dependent => 0
 sha256:d73f7d37bd618696fb04c39d23dac52044880a9254d10f113e2263b017119b06
+note: 1 file is left out, being hidden or no manifest: `dependent/Dockerfile`
 plain+v0 bundle of 2 files, 2 objects; out/dependent: 2 created, 0 updated, 0 unchanged
 $ bundle pack crds-and-crs --to dir:out/crds-and-crs => 1
+note: 1 file is left out, being hidden or no manifest: `crds-and-crs/Dockerfile`
 error[crd-order]: `Group app/all` is in one bundle with `CustomResourceDefinition groups.example.org`, which defines its kind: RukPak looks up every kind before it applies anything --> crds-and-crs/manifests/b.yaml:3:18 ::: crds-and-crs/manifests/c.yaml:3:18
 $ bundle pack empty --to dir:out/empty => 1
+note: 1 file is left out, being hidden or no manifest: `empty/emptyfile`
 error[bundle-empty]: the bundle holds no object --> empty
 $ bundle pack no-manifests --to dir:out/no-manifests => 1
+note: 2 files are left out, being hidden or no manifest: `no-manifests/Dockerfile` …
 error[bundle-empty]: the bundle holds no object --> no-manifests
 $ bundle pack subdir --to dir:out/subdir => 1
+note: 2 files are left out, being hidden or no manifest: `subdir/Dockerfile` …
 error[bundle-layout]: `emptydir` is a folder in `manifests/`, which is flat --> manifests/emptydir
 error[bundle-layout]: `subdir` is a folder in `manifests/`, which is flat --> manifests/subdir
 error[object-duplicate]: `Namespace app` occurs twice --> subdir/manifests/subdir/b.yaml:4:9 ::: subdir/manifests/a.yaml:4:9
@@ -153,21 +160,28 @@ fn a_definition_and_its_object_are_refused_or_ordered() {
     story.is(str![[r#"
 $ bundle pack crds-and-crs --order numbered --to dir:numbered => 0
 sha256:24c9e7a95d71cba8925f097768fceb61d2b6eea417017f68d65b9d28694f0671
+note: 1 file is left out, being hidden or no manifest: `crds-and-crs/Dockerfile`
 plain+v0 bundle of 3 files, 3 objects; numbered: 3 created, 0 updated, 0 unchanged
 $ bundle pack crds-and-crs --order names --to dir:names => 1
+note: 1 file is left out, being hidden or no manifest: `crds-and-crs/Dockerfile`
 error[crd-order]: `Group app/all` is applied before `CustomResourceDefinition groups.example.org`, which defines its kind --> crds-and-crs/manifests/b.yaml:3:18 ::: crds-and-crs/manifests/c.yaml:3:18
 $ bundle pack crds-and-crs --kind artifact --to oci-layout:l:1 => 0
 sha256:a57d64b7394263b465d16a7e74ccfa21f67f324703b4980d25e7ca0d4c272451
 artifact bundle of 4 files; put into `oci-layout:l`
 $ bundle unpack crds-and-crs --to files => 0
 plain+v0 bundle of 3 files; files: 3 created, 0 updated, 0 unchanged
+note: 1 file is left out, being hidden or no manifest: `crds-and-crs/Dockerfile`
 $ bundle pack index:index.yaml --to dir:index => 1
+note: 2 files are left out, being hidden or no manifest: `provides/Dockerfile` …
 error[crd-order]: `Group app/all` is in one bundle with `CustomResourceDefinition groups.example.org`, which defines its kind: RukPak looks up every kind before it applies anything --> dependent/manifests/cr-no-crd.yaml:3:18 ::: provides/manifests/crd.yaml:3:18
 $ bundle pack index:index.yaml --order names --to dir:index => 1
+note: 2 files are left out, being hidden or no manifest: `provides/Dockerfile` …
 error[crd-order]: `Group app/all` is applied before `Namespace app`, which is its namespace --> dependent/manifests/cr-no-crd.yaml:3:18 ::: dependent/manifests/namespace.yaml:4:9
 $ bundle pack crds-and-crs --order numbered --to configmaps:maps => 1
+note: 1 file is left out, being hidden or no manifest: `crds-and-crs/Dockerfile`
 error[crd-order]: `Group app/all` is in one bundle with `CustomResourceDefinition groups.example.org`, which defines its kind: RukPak looks up every kind before it applies anything --> crds-and-crs/manifests/b.yaml:3:18 ::: crds-and-crs/manifests/c.yaml:3:18
 $ bundle pack crds-and-crs --order numbered --to oci-layout:m:1 --deployment v1alpha2 --image oci://r.example/app => 1
+note: 1 file is left out, being hidden or no manifest: `crds-and-crs/Dockerfile`
 error[crd-order]: `Group app/all` is in one bundle with `CustomResourceDefinition groups.example.org`, which defines its kind: RukPak looks up every kind before it applies anything --> crds-and-crs/manifests/b.yaml:3:18 ::: crds-and-crs/manifests/c.yaml:3:18
 
 "#]]);
@@ -265,12 +279,12 @@ fn a_kustomization_is_no_manifest_whatever_it_says() {
     story.is(str![[r#"
 $ bundle pack bad --to dir:bad-out => 1
 error[yaml-syntax]: expected a value, found the end of the file --> bad/kustomization.yaml:2:1
-$ bundle inspect bundle => 1
+$ bundle inspect bundle => 0
 kind         plain+v0
-content      sha256:c242e4fa76cec6ab76f45169f0694011c4d28b1e50c08fe3b4c337d1ef3d2c92
-files        2 files, 67 bytes
+content      sha256:b79b3b04f0768b7dfc49fa008bc6471864f9f77a533878091c439ac8d8c676fa
+files        1 file, 53 bytes
 objects      1 Namespace
-error[manifest-invalid]: an object has a text `apiVersion`, and this has none --> bundle/manifests/kustomization.yaml:1:1
+note: 1 file is left out, being hidden or no manifest: `bundle/manifests/kustomization.yaml`
 
 "#]]);
 }
@@ -362,6 +376,7 @@ fn an_index_takes_flat_folders_and_archives_and_says_what_it_cannot_read() {
     story.is(str![[r#"
 $ bundle pack index:outer.yaml --to dir:out/outer => 0
 sha256:b93afc686c26bbc77426478ee96d1342eb5878f77201876541850240ab4b0e08
+note: 1 file is left out, being hidden or no manifest: `flat/readme.md`
 plain+v0 bundle of 2 files, 2 objects; out/outer: 2 created, 0 updated, 0 unchanged
 $ bundle pack index:none.yaml --to dir:out/none => 1
 error[bundle-empty]: `none` holds no manifest --> none.yaml:2:30
@@ -392,6 +407,93 @@ kind         plain+v0
 content      sha256:7f2d95ef2064e20bd9f18c9d07e49e3f95f2ba2f00c711244830f1210540ea27
 files        1 file, 5 bytes
 error[yaml-syntax]: expected a value, found the end of the file --> in/manifests/a.yaml:2:1
+
+"#]]);
+}
+
+/// Packing a folder, looking at it and unpacking it each left out other files, and said nothing.
+#[test]
+fn a_folder_holds_the_same_whatever_is_done_with_it() {
+    let stage = project().files(&[
+        ("in/Dockerfile", "FROM scratch\n"),
+        ("in/manifests/.gitignore", "*.bak\n"),
+        (
+            "in/manifests/kustomization.yaml",
+            "resources: [namespace.yaml]\n",
+        ),
+        ("in/manifests/namespace.yaml", NAMESPACE),
+        ("flat/.hidden/web.yaml", WEB),
+        ("flat/README.md", "# Flat\n"),
+        ("flat/kustomization.yaml", "resources: [web.yaml]\n"),
+        ("flat/web.yaml", WEB),
+        (
+            "index.yaml",
+            "version: 1\nbundles: [{name: in, from: in}, {name: flat, from: flat}]\n",
+        ),
+    ]);
+    stage.shell("tar -C in -czf in.tgz .").exit(0);
+    let mut story = Story::new(&stage);
+    for from in ["in", "in.tgz", "index:index.yaml"] {
+        let name = from.replace([':', '.'], "-");
+        story.runs(&[
+            &format!("bundle pack {from} --order names --to dir:packed-{name}"),
+            &format!("bundle unpack {from} --order names --to unpacked-{name}"),
+            &format!("bundle inspect {from} --order names"),
+        ]);
+        assert_eq!(
+            stage.list(&format!("packed-{name}")),
+            stage.list(&format!("unpacked-{name}"))
+        );
+    }
+    story.runs(&["bundle pack flat --to dir:packed-flat"]);
+    assert_eq!(stage.list("packed-flat"), ["manifests/web.yaml"]);
+    story.is(str![[r#"
+$ bundle pack in --order names --to dir:packed-in => 0
+sha256:b79b3b04f0768b7dfc49fa008bc6471864f9f77a533878091c439ac8d8c676fa
+note: 3 files are left out, being hidden or no manifest: `in/Dockerfile` …
+plain+v0 bundle of 1 file, 1 object; packed-in: 1 created, 0 updated, 0 unchanged
+$ bundle unpack in --order names --to unpacked-in => 0
+plain+v0 bundle of 1 file; unpacked-in: 1 created, 0 updated, 0 unchanged
+note: 3 files are left out, being hidden or no manifest: `in/Dockerfile` …
+$ bundle inspect in --order names => 0
+kind         plain+v0
+content      sha256:b79b3b04f0768b7dfc49fa008bc6471864f9f77a533878091c439ac8d8c676fa
+files        1 file, 53 bytes
+objects      1 Namespace
+note: 3 files are left out, being hidden or no manifest: `in/Dockerfile` …
+$ bundle pack in.tgz --order names --to dir:packed-in-tgz => 0
+sha256:b79b3b04f0768b7dfc49fa008bc6471864f9f77a533878091c439ac8d8c676fa
+note: 3 files are left out, being hidden or no manifest: `in.tgz:Dockerfile` …
+plain+v0 bundle of 1 file, 1 object; packed-in-tgz: 1 created, 0 updated, 0 unchanged
+$ bundle unpack in.tgz --order names --to unpacked-in-tgz => 0
+plain+v0 bundle of 1 file; unpacked-in-tgz: 1 created, 0 updated, 0 unchanged
+note: 3 files are left out, being hidden or no manifest: `in.tgz:Dockerfile` …
+$ bundle inspect in.tgz --order names => 0
+kind         plain+v0
+content      sha256:b79b3b04f0768b7dfc49fa008bc6471864f9f77a533878091c439ac8d8c676fa
+files        1 file, 53 bytes
+objects      1 Namespace
+note: 3 files are left out, being hidden or no manifest: `in.tgz:Dockerfile` …
+$ bundle pack index:index.yaml --order names --to dir:packed-index-index-yaml => 0
+sha256:4c5888a3019e267c123d674b6f55229a4bab162fba842ad72966c90bb543b361
+note: 6 files are left out, being hidden or no manifest: `in/Dockerfile` …
+plain+v0 bundle of 2 files, 2 objects; packed-index-index-yaml: 2 created, 0 updated, 0 unchanged
+$ bundle unpack index:index.yaml --order names --to unpacked-index-index-yaml => 0
+plain+v0 bundle of 2 files; unpacked-index-index-yaml: 2 created, 0 updated, 0 unchanged
+note: 6 files are left out, being hidden or no manifest: `in/Dockerfile` …
+$ bundle inspect index:index.yaml --order names => 0
+kind         plain+v0
+content      sha256:4c5888a3019e267c123d674b6f55229a4bab162fba842ad72966c90bb543b361
+files        2 files, 128 bytes
+objects      1 Deployment
+objects      1 Namespace
+annotation   dev.metalmark.bundle.contains: in,flat
+note: 6 files are left out, being hidden or no manifest: `in/Dockerfile` …
+$ bundle pack flat --to dir:packed-flat => 0
+sha256:92e1367362e05745dd2420cbda7ee306a4492eb007d3b981ce38f945d8930040
+note: 3 files are left out, being hidden or no manifest: `flat/.hidden/web.yaml` …
+warning[namespace-missing]: `Deployment app/web` is in namespace `app`, which the bundle does not hold --> flat/web.yaml:3:18
+plain+v0 bundle of 1 file, 1 object; packed-flat: 1 created, 0 updated, 0 unchanged
 
 "#]]);
 }

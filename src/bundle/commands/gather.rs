@@ -9,8 +9,8 @@ use clap::ValueEnum;
 use oci_artifacts::archive::{MOST_LINKS, Mode, Spooling, link_target};
 use yaml_tree::place::Spot;
 
-use crate::bundle::plain::{self, strip_manifests};
-use crate::bundle::{File, MANIFESTS, registry_bundle_finding, registry_root};
+use crate::bundle::plain::{is_hidden, is_part};
+use crate::bundle::{BundleKind, File, MANIFESTS, registry_bundle_finding, registry_root};
 use crate::error::Error;
 use crate::files::{self, Inside, InsideKind};
 use crate::model::date::Date;
@@ -47,6 +47,8 @@ pub(super) struct Gathered {
     /// Folders that a plain bundle may not have.
     pub(super) folders: Vec<String>,
     pub(super) findings: Vec<Finding>,
+    /// The files that a plain bundle does not hold, as they are shown.
+    pub(super) left_out: Vec<Arc<str>>,
     /// The annotations of the bundle.
     pub(super) annotations: BTreeMap<String, String>,
 }
@@ -99,6 +101,24 @@ pub(super) fn collect_files(
         }
     }
     Ok(gathered)
+}
+
+/// A folder, whose files make its kind: a plain bundle holds what is packed of it, any other one all files.
+pub(super) fn collect_folder(
+    shown: &Path,
+    folder: &Path,
+) -> Result<(Gathered, Option<BundleKind>), Error> {
+    let entries = folder_entries(shown, folder)?;
+    let has = |path: &str| entries.iter().any(|entry| entry.path == path);
+    let is_manifests = |it: &Entry| it.path == MANIFESTS && matches!(it.found, Found::Folder);
+    let bundle_kind = BundleKind::from_files(has, entries.iter().any(is_manifests));
+    let kind = match bundle_kind {
+        Some(BundleKind::Plain) => PackKind::Plain,
+        _ => PackKind::Artifact,
+    };
+    let mut gathered = Gathered::default();
+    gathered.lay(entries, shown, kind);
+    Ok((gathered, bundle_kind))
 }
 
 /// Files and folders that lie in an archive: what its folder would give.
@@ -159,6 +179,14 @@ pub(super) fn render_project(
 }
 
 impl Gathered {
+    /// Nothing, since something is wrong.
+    pub(super) fn from_finding(finding: Finding) -> Self {
+        Self {
+            findings: vec![finding],
+            ..Self::default()
+        }
+    }
+
     fn stream(&mut self, kind: PackKind) -> Result<(), Error> {
         if kind != PackKind::Plain {
             let message = "a stream holds manifests: name files or folders, or leave out `--kind`";
@@ -185,8 +213,8 @@ impl Gathered {
         Ok(())
     }
 
-    /// What is in a folder or an archive. One that has `manifests/` is laid out as a bundle is, and of those only hidden files are
-    /// left out, such as the `.gitignore` of an empty folder; of another one the manifests are taken, laid flat.
+    /// What is in a folder or an archive. One that has `manifests/` is laid out as a bundle is; of another one the manifests are
+    /// taken, laid flat.
     fn lay(&mut self, entries: Vec<Entry>, shown: &Path, kind: PackKind) {
         let paths = || entries.iter().map(|entry| &*entry.path);
         let laid_flat = kind == PackKind::Plain && !paths().any(|path| path == MANIFESTS);
@@ -199,12 +227,12 @@ impl Gathered {
         for Entry { path, from, found } in entries {
             let is_taken = match kind {
                 PackKind::Plain if laid_flat => is_manifest(&path),
-                PackKind::Plain => strip_manifests(&path).is_some() && !is_hidden(&path),
+                PackKind::Plain => is_part(&path),
                 PackKind::Artifact | PackKind::Components => true,
             };
             match found {
                 Found::Folder => self.folders.extend((!laid_flat).then_some(path)),
-                _ if !is_taken => {}
+                _ if !is_taken => self.left_out.push(from.into()),
                 Found::File(file) if laid_flat => {
                     self.add(path_in_bundle(&flat(&path), kind), file)
                 }
@@ -220,6 +248,7 @@ impl Gathered {
             self.add(path, file);
         }
         self.folders.extend(archive.folders);
+        self.left_out.extend(archive.left_out);
         self.findings.extend(archive.findings);
     }
 
@@ -263,16 +292,6 @@ impl Gathered {
             },
             if others == 0 { "" } else { " …" }
         ))
-    }
-
-    /// Leaves out what kustomize builds: no consumer of manifests takes it.
-    pub(super) fn leave_out_builds(&mut self) -> Result<(), Error> {
-        for (path, file) in std::mem::take(&mut self.files) {
-            if !plain::is_build(&file).map_err(Error::reading(&*file.from))? {
-                self.files.insert(path, file);
-            }
-        }
-        Ok(())
     }
 
     fn add(&mut self, path: String, file: File) {
@@ -384,12 +403,8 @@ fn flat(path: &str) -> String {
 }
 
 /// Files of manifests by their names, none of them in a hidden folder.
-pub(super) fn is_manifest(path: &str) -> bool {
+fn is_manifest(path: &str) -> bool {
     !is_hidden(path) && is_yaml(path)
-}
-
-fn is_hidden(path: &str) -> bool {
-    path.split('/').any(|name| name.starts_with('.'))
 }
 
 /// Whether a file is YAML, or JSON, by its name.

@@ -1,6 +1,7 @@
 //! Reads a bundle from where an argument says: an archive, a folder, an index, ConfigMaps, a layout or a registry.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use oci_artifacts::archive::{Limits, Mode, Reason, Refusal};
 use oci_artifacts::layout::{self, Layout};
@@ -44,6 +45,8 @@ pub(super) struct Loaded {
     pub(super) folders: Vec<String>,
     /// What is wrong with it.
     pub(super) findings: Vec<Finding>,
+    /// The files that are no part of it, as they are shown.
+    pub(super) left_out: Vec<Arc<str>>,
     /// The digest of its manifest, where it has one.
     pub(super) digest: Option<Digest>,
     /// Where it was read from, as people wrote it.
@@ -60,6 +63,7 @@ impl From<Loaded> for Gathered {
                 .collect(),
             folders: loaded.folders,
             findings: loaded.findings,
+            left_out: loaded.left_out,
             annotations: loaded.bundle.annotations,
         }
     }
@@ -114,7 +118,7 @@ impl Input {
             Self::Path(path) => {
                 let at = run.resolve(path);
                 match files::path_kind(&at)? {
-                    InsideKind::Folder => folder(run, path),
+                    InsideKind::Folder => folder(path, &at),
                     _ => archive(&path.to_string_lossy(), files::open(&at)?),
                 }
             }
@@ -194,17 +198,22 @@ fn into_loaded(
     digest: Option<Digest>,
 ) -> Result<Loaded, Error> {
     match received {
-        Ok(Received { bundle, tree }) => Ok(Loaded {
-            bundle: bundle.with_origin(&shown),
-            folders: tree.folders.into_iter().collect(),
-            findings: Vec::new(),
-            digest,
-            shown,
-        }),
+        Ok(Received { bundle, tree }) => {
+            let bundle = bundle.with_origin(&shown);
+            Ok(Loaded {
+                left_out: bundle.omissions().collect(),
+                bundle,
+                folders: tree.folders.into_iter().collect(),
+                findings: Vec::new(),
+                digest,
+                shown,
+            })
+        }
         Err(ReceiveError::Refused(refusal)) => Ok(Loaded {
             bundle: Bundle::empty(BundleKind::Plain),
             folders: Vec::new(),
             findings: vec![archive_refused(&shown, &refusal)],
+            left_out: Vec::new(),
             digest,
             shown,
         }),
@@ -229,17 +238,15 @@ fn archive_refused(shown: &str, refusal: &Refusal) -> Finding {
 }
 
 /// A folder, whose files make its kind.
-fn folder(run: &Run<'_>, written: &Path) -> Result<Loaded, Error> {
-    let inputs = [written.to_owned()];
-    let gathered = gather::collect_files(run, &inputs, PackKind::Artifact)?;
-    let has_manifests = gathered.folders.iter().any(|path| path == MANIFESTS);
-    let kind = BundleKind::from_files(|path| gathered.files.contains_key(path), has_manifests);
+fn folder(written: &Path, at: &Path) -> Result<Loaded, Error> {
+    let (gathered, kind) = gather::collect_folder(written, at)?;
     let files = gathered.files.into_values().collect();
     Ok(Loaded {
         bundle: Bundle::new(kind.unwrap_or(BundleKind::Artifact(LayerType::Oci)), files)
             .map_err(collision)?,
         folders: gathered.folders,
         findings: gathered.findings,
+        left_out: gathered.left_out,
         digest: None,
         shown: written.to_string_lossy().into_owned(),
     })
@@ -275,6 +282,7 @@ fn config_maps(written: &Path, path: &Path) -> Result<Loaded, Error> {
         bundle,
         folders: vec![MANIFESTS.to_owned()],
         findings,
+        left_out: Vec::new(),
         digest: None,
         shown,
     })

@@ -16,10 +16,10 @@ use crate::report::{
     self, BundleDescription, FileDescription, Format, InstallerDescription, ObjectDescription,
 };
 
-use super::Run;
 use super::gather::is_yaml;
 use super::input::{Input, Loaded};
-use super::manifests::{ManifestOrder, judge};
+use super::manifests::{ManifestOrder, Manifests, judge, print_left_out};
+use super::{Run, collision};
 
 /// What is inspected.
 #[derive(Debug, Args)]
@@ -47,11 +47,29 @@ pub(super) fn inspect(
     let mut found = std::mem::take(&mut loaded.findings);
     if found.is_empty() {
         let order = options.order.to_order(Order::Together);
+        if loaded.bundle.kind == BundleKind::Plain {
+            leave_out_inputs(&mut loaded, terminal)?;
+        }
         let (description, wrong) = describe(&loaded, order, &workspace.settings.policy)?;
         found.extend(wrong);
         report::bundle(&description, options.format, &mut terminal.out)?;
     }
     run.report(&workspace, found, &Reporting::default(), terminal)
+}
+
+/// Leaves out of a plain bundle what packing and unpacking it leave out, and says what.
+fn leave_out_inputs(loaded: &mut Loaded, terminal: &mut Terminal) -> Result<(), Error> {
+    let bundle = &loaded.bundle;
+    let manifests = Manifests::read(bundle.files().to_vec(), &|_| {});
+    let manifests = manifests.map_err(Error::reading(&loaded.shown))?;
+    let mut left_out = std::mem::take(&mut loaded.left_out);
+    left_out.extend(manifests.left_out);
+    let held = Bundle::new(BundleKind::Plain, manifests.files).map_err(collision)?;
+    loaded.bundle = Bundle {
+        annotations: bundle.annotations.clone(),
+        ..held
+    };
+    print_left_out(&left_out, terminal)
 }
 
 fn describe(

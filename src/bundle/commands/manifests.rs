@@ -1,5 +1,8 @@
 //! Prepares the manifests of a plain bundle for packing or unpacking: sets a namespace, orders the objects and checks them.
 
+use std::io::{self, Write as _};
+use std::sync::Arc;
+
 use capi::objects::bundled::{self, Order};
 use clap::{Args, ValueEnum};
 
@@ -8,7 +11,7 @@ use crate::error::Error;
 use crate::model::finding::Finding;
 use crate::model::policy::Policy;
 use crate::model::rule::RuleId;
-use crate::pipeline::check;
+use crate::pipeline::{Terminal, check};
 
 use super::gather::Gathered;
 use super::{Run, collision};
@@ -54,6 +57,8 @@ pub(super) struct Prepared {
     pub(super) objects: Option<usize>,
     /// What is wrong with it.
     pub(super) findings: Vec<Finding>,
+    /// The files that it does not hold, as they are shown.
+    pub(super) left_out: Vec<Arc<str>>,
 }
 
 impl Prepared {
@@ -67,8 +72,53 @@ impl Prepared {
             bundle,
             objects: None,
             findings,
+            left_out: Vec::new(),
         }
     }
+}
+
+/// Manifests, and what they hold.
+pub(super) struct Manifests {
+    pub(super) files: Vec<File>,
+    pub(super) index: plain::Index,
+    /// The files that only a tool reads, such as a kustomization.
+    pub(super) left_out: Vec<Arc<str>>,
+}
+
+impl Manifests {
+    /// Those of a plain bundle's files.
+    ///
+    /// # Errors
+    /// A file cannot be read.
+    pub(super) fn read(mut files: Vec<File>, progress: &dyn Fn(usize)) -> io::Result<Self> {
+        let mut index = plain::index(&files, progress)?;
+        let inputs = std::mem::take(&mut index.inputs);
+        let mut left_out = Vec::new();
+        if !inputs.is_empty() {
+            left_out.extend(inputs.iter().map(|at| Arc::clone(&files[*at].from)));
+            let mut number = 0..;
+            files.retain(|_| !number.next().is_some_and(|at| inputs.contains(&at)));
+            index = plain::index(&files, progress)?;
+        }
+        Ok(Self {
+            files,
+            index,
+            left_out,
+        })
+    }
+}
+
+/// Says which files a bundle of manifests does not hold.
+pub(super) fn print_left_out(left_out: &[Arc<str>], terminal: &mut Terminal) -> Result<(), Error> {
+    if let [first, others @ ..] = left_out {
+        let (files, more) = match others {
+            [] => ("1 file is".to_owned(), ""),
+            _ => (format!("{} files are", left_out.len()), " …"),
+        };
+        let message = format!("{files} left out, being hidden or no manifest: `{first}`{more}");
+        writeln!(terminal.err, "note: {message}")?;
+    }
+    Ok(())
 }
 
 /// The bundle with the namespace and the order of the options, and everything that is wrong with it. Files that only a tool
@@ -89,14 +139,16 @@ pub(super) fn prepare(
     // What is read is what is packed.
     let gathered_files = gathered.files.into_values().collect();
     let bundle = Bundle::new(BundleKind::Plain, gathered_files).map_err(collision)?;
-    let mut files = bundle.files().to_vec();
-    let mut index = indexed(&files)?;
-    if !index.inputs.is_empty() {
-        let mut number = 0..;
-        let is_input = |number: usize| index.inputs.contains(&number);
-        files.retain(|_| !number.next().is_some_and(is_input));
-        index = indexed(&files)?;
-    }
+    let mut left_out = gathered.left_out;
+    let files = bundle.files().to_vec();
+    let progress = run.counting(files.len());
+    let manifests = Manifests::read(files, &progress).map_err(&unreadable)?;
+    let Manifests {
+        mut files,
+        mut index,
+        ..
+    } = manifests;
+    left_out.extend(manifests.left_out);
     findings.append(&mut index.findings);
     if let Some(namespace) = &options.namespace {
         let before = files.clone();
@@ -119,6 +171,7 @@ pub(super) fn prepare(
         bundle,
         objects: Some(index.objects.len()),
         findings,
+        left_out,
     })
 }
 

@@ -18,7 +18,7 @@ use crate::read::Workspace;
 
 use super::gather::{self, Gathered, PackKind};
 use super::input::{self, Input};
-use super::manifests::{ManifestOptions, Prepared, prepare};
+use super::manifests::{ManifestOptions, Prepared, prepare, print_left_out};
 use super::{Run, collision};
 
 /// What is packed, beside its files.
@@ -147,14 +147,14 @@ impl PackingOptions {
         terminal: &mut Terminal,
     ) -> Result<Option<(Prepared, Workspace)>, Error> {
         let mut workspace = run.workspace(matches!(source, Source::Project))?;
-        let mut gathered = match source {
+        let gathered = match source {
             Source::Project => {
                 let made = gather::render_project(workspace, kind, run.today, terminal)?;
-                let Some((gathered, read)) = made else {
+                let Some((made, read)) = made else {
                     return Ok(None);
                 };
                 workspace = read;
-                gathered
+                made
             }
             Source::Archive(file) => input::collect_archive(run, file, kind)?,
             Source::Files(inputs) => match inputs.as_slice() {
@@ -170,7 +170,6 @@ impl PackingOptions {
         }
         let mut packed = match kind {
             PackKind::Plain => {
-                gathered.leave_out_builds()?;
                 let policy = &workspace.settings.policy;
                 let order = self.manifests.order.to_order(Order::Together);
                 prepare(run, gathered, &self.manifests, own.unwrap_or(order), policy)?
@@ -180,6 +179,7 @@ impl PackingOptions {
             }
             PackKind::Components => self.tree(BundleKind::Components, gathered)?,
         };
+        print_left_out(&packed.left_out, terminal)?;
         let annotations = self.artifact.annotations();
         packed.bundle.annotations.extend(annotations);
         // What is wrong with the whole bundle is at its source.

@@ -18,7 +18,7 @@ use crate::report::quantity;
 use super::Run;
 use super::destination::{incoming, into_folder};
 use super::input::{Input, Loaded};
-use super::manifests::{ManifestOptions, Prepared, prepare};
+use super::manifests::{ManifestOptions, Prepared, prepare, print_left_out};
 
 /// What is unpacked, and where.
 #[derive(Debug, Args)]
@@ -66,6 +66,7 @@ pub(super) fn unpack(
         let policy = &workspace.settings.policy;
         // The files are committed, for Flux and Argo CD.
         let checked = check(run, loaded, &options.manifests, Order::Kind, policy)?;
+        print_left_out(&checked.left_out, terminal)?;
         found = checked.findings;
         sound = Some(checked.bundle);
     }

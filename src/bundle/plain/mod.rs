@@ -39,21 +39,6 @@ pub struct Index {
     pub inputs: BTreeSet<usize>,
 }
 
-/// Whether a file is called as kustomizations are, and holds no object: some say no `kind`.
-///
-/// # Errors
-/// The file cannot be read.
-pub fn is_build(file: &File) -> io::Result<bool> {
-    // A file of an archive is shown behind the archive's name.
-    let name = file.from.rsplit(':').next().unwrap_or_default();
-    if !is_kustomization(Path::new(name)) {
-        return Ok(false);
-    }
-    let found = index(std::slice::from_ref(file), &|_| {})?;
-    let is_read = |finding: &Finding| finding.rule == RuleId::ManifestInvalid;
-    Ok(found.objects.is_empty() && found.findings.iter().all(is_read))
-}
-
 /// The files, which are read again for the places of findings.
 pub struct Texts<'a> {
     files: &'a [File],
@@ -84,10 +69,15 @@ fn index_file(number: usize, file: &File, text: String, all: &mut Index) {
             all.findings.push(Finding::from_syntax(error, Some(spot)));
         }
         Ok(found) => {
-            if found.objects.is_empty() && found.faults.is_empty() && found.inputs > 0 {
+            // A kustomization may say no `kind`. A file of an archive is shown behind the archive's name.
+            let name = file.from.rsplit(':').next().unwrap_or_default();
+            let is_input = match found.faults.as_slice() {
+                [] => found.inputs > 0,
+                _ => is_kustomization(Path::new(name)),
+            };
+            if found.objects.is_empty() && is_input {
                 all.inputs.insert(number);
-            }
-            if !found.faults.is_empty() {
+            } else if !found.faults.is_empty() {
                 let source = Arc::new(secrets::source(Arc::clone(&file.from), text));
                 for (range, message) in found.faults {
                     let spot = Spot::from_range(&source, range.start as u32, range.end as u32);
@@ -164,8 +154,18 @@ pub fn check_layout(folders: &[String]) -> Vec<Finding> {
     folders.iter().filter_map(below).collect()
 }
 
-/// The part of a path below `manifests/`; what lies beside is no part of a plain bundle.
-pub(super) fn strip_manifests(path: &str) -> Option<&str> {
+/// Whether a path is that of a plain bundle's file: it is in `manifests/`, and not hidden.
+pub(super) fn is_part(path: &str) -> bool {
+    strip_manifests(path).is_some_and(|name| !is_hidden(name))
+}
+
+/// Whether a file or a folder on the way to it is hidden.
+pub(super) fn is_hidden(path: &str) -> bool {
+    path.split('/').any(|name| name.starts_with('.'))
+}
+
+/// The part of a path below `manifests/`.
+fn strip_manifests(path: &str) -> Option<&str> {
     path.strip_prefix(MANIFESTS)?.strip_prefix('/')
 }
 

@@ -12,7 +12,7 @@ use crate::files::plain_path;
 use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
 
-use super::gather::is_manifest;
+use super::gather::{Gathered, PackKind, lay_out};
 use super::input::{Input, Loaded};
 use super::{Run, collision};
 use written::{Child, Index};
@@ -54,12 +54,15 @@ impl<'a> Reading<'a> {
         let mut findings = std::mem::take(&mut index.findings);
         self.above.push(plain_path(written));
         let folder = written.parent().unwrap_or(Path::new(""));
-        let (mut gathered, mut names) = (Vec::new(), Vec::new());
+        let (mut gathered, mut names, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
         for (number, child) in order.into_iter().enumerate() {
             let child = &index.children[child];
-            let files = self.child(&index, child, folder, &mut findings)?;
+            let found = self.child(&index, child, folder)?;
+            findings.extend(found.findings);
+            left_out.extend(found.left_out);
             let prefix = format!("{MANIFESTS}/{:02}-{}-", number + 1, child.name);
-            gathered.extend(files.into_iter().map(|file| add_prefix(&prefix, file)));
+            let files = found.files.into_values();
+            gathered.extend(files.map(|file| add_prefix(&prefix, file)));
             names.push(child.name.to_string());
         }
         self.above.pop();
@@ -71,45 +74,44 @@ impl<'a> Reading<'a> {
             bundle,
             folders: vec![MANIFESTS.to_owned()],
             findings,
+            left_out,
             digest: None,
             shown: written.to_string_lossy().into_owned(),
         })
     }
 
-    /// The manifests of one bundle.
-    fn child(
-        &mut self,
-        index: &Index,
-        child: &Child,
-        folder: &Path,
-        findings: &mut Vec<Finding>,
-    ) -> Result<Vec<File>, Error> {
+    /// The manifests of one bundle, and what is wrong with it.
+    fn child(&mut self, index: &Index, child: &Child, folder: &Path) -> Result<Gathered, Error> {
         let spot = index.spot(child.from_place);
-        let loaded = match self.load_child(child, folder)? {
+        let mut loaded = match self.load_child(child, folder)? {
             Ok(loaded) => loaded,
-            Err(finding) => {
-                findings.push(finding.with_label(spot, ""));
-                return Ok(Vec::new());
-            }
+            Err(finding) => return Ok(Gathered::from_finding(finding.with_label(spot, ""))),
         };
-        let is_sound = loaded.findings.is_empty();
         let files = loaded.bundle.files().iter().map(|file| &*file.path);
         let paths = loaded.folders.iter().map(|path| &**path).chain(files);
         let has_registry_bundle = registry_root(paths).is_some();
-        findings.extend(loaded.findings);
-        let files = loaded.bundle.files().iter().cloned();
         let (rule, message) = match loaded.bundle.kind {
-            _ if !is_sound => return Ok(Vec::new()),
-            BundleKind::Plain => return Ok(files.collect()),
+            _ if !loaded.findings.is_empty() => {
+                return Ok(Gathered {
+                    findings: std::mem::take(&mut loaded.findings),
+                    ..Gathered::default()
+                });
+            }
+            BundleKind::Plain => return Ok(loaded.into()),
             BundleKind::Registry | BundleKind::Artifact(_) if has_registry_bundle => {
-                findings.push(registry_bundle_finding(spot));
-                return Ok(Vec::new());
+                return Ok(Gathered::from_finding(registry_bundle_finding(spot)));
             }
             // A folder or an archive of manifests that are not in `manifests/`.
             BundleKind::Artifact(_) => {
-                let files: Vec<File> = files.filter(|file| is_manifest(&file.path)).collect();
-                if !files.is_empty() {
-                    return Ok(files);
+                let files = loaded.bundle.files();
+                let flat = lay_out(
+                    loaded.folders,
+                    files,
+                    Path::new(&*child.from),
+                    PackKind::Plain,
+                );
+                if !flat.files.is_empty() {
+                    return Ok(flat);
                 }
                 let message = format!("`{}` holds no manifest", child.from);
                 (RuleId::BundleEmpty, message)
@@ -122,8 +124,8 @@ impl<'a> Reading<'a> {
                 (RuleId::BundleUnsupported, message)
             }
         };
-        findings.push(Finding::new(rule, message).with_label(spot, ""));
-        Ok(Vec::new())
+        let finding = Finding::new(rule, message).with_label(spot, "");
+        Ok(Gathered::from_finding(finding))
     }
 
     /// The bundle of a child; the inner error is what is wrong with its name.
