@@ -5,14 +5,15 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::process::{Command, Output};
 
-use metalmark::model::component::annotation;
+use metalmark::model::component::{LAYER_TYPE, annotation};
 use yaml_tree::engine::Engine;
 use yaml_tree::place::FileId;
 
 use super::programs;
 use super::support::Outcome;
 use super::support::registry::{Lock, MANIFEST, Registry};
-use super::support::stage::{Stage, assert_cases, assert_text, project, table};
+use super::support::stage::{Is, Stage, assert_cases, assert_text, project, table};
+use super::support::tarball::{Tarball, gzip};
 use snapbox::{assert_data_eq, str};
 
 /// The names of the objects that a project renders, with each one's annotation and first data, by kind and cluster.
@@ -170,15 +171,29 @@ fn script(registry: &Registry, stage: &Stage) -> Script {
     }
 }
 
-/// The shells of Debian, of SUSE and Red Hat, whose `sh` is bash, and others that are found.
+/// The shells of Debian, of SUSE and Red Hat, whose `sh` is bash, of Alpine, and others that are found.
 fn shells() -> Vec<&'static str> {
-    let all = ["sh", "bash", "bash as sh", "dash", "ksh", "mksh", "yash"].into_iter();
+    let all = [
+        "sh",
+        "bash",
+        "bash as sh",
+        "dash",
+        "ksh",
+        "mksh",
+        "yash",
+        "busybox as ash",
+    ]
+    .into_iter();
     all.filter(|shell| programs::find(shell.split(' ').next().expect(shell)).is_some())
         .collect()
 }
 
 fn run_in(shell: &str, script: &str) -> Output {
     let (program, name) = shell.split_once(" as ").unwrap_or((shell, shell));
+    // It has a `tar` of its own, which cannot read what is compressed.
+    let tar = programs::find("tar").filter(|_| program == "busybox");
+    let tar = tar.map_or("tar".to_owned(), |tar| tar.display().to_string());
+    let script = &script.replace("\ntar -x", &format!("\n{tar} -x"));
     let output = Command::new(program)
         .arg0(name)
         .args(["-c", script])
@@ -362,7 +377,7 @@ warning[component-mismatch]: component bundle `registry.suse.com/rancher/element
    |                         ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ selected here
    |
    = cluster: elemental-cluster, pool elemental-cluster-md-0
-   = help: name it by its digest: `…@sha256:…`
+   = help: write its digest behind the tag: `registry.suse.com/rancher/elemental/bundles/rke2:v1.26.7_rke2r1@sha256:…`
 
 warning[component-mismatch]: no release of Elemental has the field: the API server drops it
   --> elemental.yaml:26:25
@@ -395,7 +410,7 @@ error[component-mismatch]: component bundle `registry.suse.com/rancher/elemental
    |                         ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ selected here
    |
    = cluster: elemental-cluster, pool elemental-cluster-md-0
-   = help: name a bundle that fits, by its digest
+   = help: name a bundle that fits, by its tag and digest: `REGISTRY/REPOSITORY:VERSION@sha256:…`
 
 warning[component-mismatch]: component bundle `registry.suse.com/rancher/elemental/bundles/rke2:v1.26.7_rke2r1` is not pinned to a digest
   --> elemental.yaml:26:25
@@ -404,7 +419,7 @@ warning[component-mismatch]: component bundle `registry.suse.com/rancher/element
    |                         ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ selected here
    |
    = cluster: elemental-cluster, pool elemental-cluster-md-0
-   = help: name it by its digest: `…@sha256:…`
+   = help: write its digest behind the tag: `registry.suse.com/rancher/elemental/bundles/rke2:v1.26.7_rke2r1@sha256:…`
 
 warning[component-mismatch]: no release of Elemental has the field: the API server drops it
   --> elemental.yaml:26:25
@@ -758,4 +773,109 @@ distros: [ubuntu], archs: [amd64], env: {A: b}, env_declared: [A], env_required:
     let unused =
         entry("digest: 'sha256:abc'}, other: {uri: 'oci://r.example/other:1', digest: abc");
     assert!(unused[1].contains("`other` has a `digest`"), "{unused:?}");
+}
+
+/// `metalmark lock` was the help again after each lock.
+#[test]
+fn a_bundle_of_several_layers_is_refused_once_with_what_to_do() {
+    let registry = Registry::plain();
+    registry.image("base", "1", &[]);
+    let host = registry.host();
+    let layers = [
+        Tarball::new().setuid("install.sh", b"#!/bin/sh\n"),
+        Tarball::new().file("rke2.tar", b"rke2"),
+    ];
+    let layers = layers.map(|tar| {
+        let bytes = gzip(&tar.end());
+        let digest = registry.blob(&bytes);
+        serde_json::json!({"mediaType": LAYER_TYPE, "digest": digest.as_str(), "size": bytes.len()})
+    });
+    let manifest = serde_json::json!({
+        "schemaVersion": 2,
+        "mediaType": MANIFEST,
+        "config": {"mediaType": "application/vnd.oci.image.config.v1+json", "digest": registry.blob(b"{}").as_str(), "size": 2},
+        "layers": layers,
+        "annotations": {(annotation::K8S_VERSION): "1.26.7+rke2r1"},
+    });
+    let text = manifest.to_string();
+    registry.put("bundles/rke2", "1", MANIFEST, text.as_bytes());
+    let entry = format!("component_bundles: {{rke2: {{uri: 'oci://{host}/bundles/rke2:1'}}}}");
+    let stage = with_bundle(&host, "component_bundle_key: rke2", &entry);
+    stage.edit("metalmark.yaml", "[field, annotation]", "[secret]");
+    let _ = stage.run("lock").exit(0);
+    let of_bundle = || {
+        let outcome = stage.run("check").outcome;
+        let lines = outcome.stdout.lines().map(str::trim);
+        let lines = lines.filter(|line| line.contains("tarball") || line.contains("= help"));
+        let lines = lines.map(|line| line.replace(&host, "HOST"));
+        lines.collect::<Vec<_>>().join("\n")
+    };
+    of_bundle().is(str![[r#"
+error[manifest-invalid]: component bundle `rke2` is no single tarball, and machines fetch one: it is locked, and has several layers or none
+= help: make one layer of it: `metalmark bundle unpack oci://HOST/bundles/rke2:1@sha256:bfb0cab04bdee2c0d9fd93acb036cc0fcf6964f3b4998b64fa42367e4320f011 --to DIR`, then `metalmark bundle push DIR oci://… --kind components`
+"#]]);
+    // Whoever reads the annotation takes all layers.
+    stage.edit("metalmark.yaml", "[secret]", "[annotation]");
+    let _ = stage.run("check").exit(0);
+    stage.edit("metalmark.yaml", "[annotation]", "[secret]");
+    // As the help says.
+    let lock = stage.read("metalmark.lock");
+    let digest = lock.split("bundles/rke2:1").nth(1).expect("locked");
+    let digest = digest
+        .split("digest: ")
+        .nth(1)
+        .expect("a digest")
+        .lines()
+        .next();
+    let reference = format!("oci://{host}/bundles/rke2:1@{}", digest.expect("a line"));
+    let _ = stage
+        .run(&format!("bundle unpack {reference} --to one"))
+        .exit(0);
+    let push = format!(
+        "bundle push one oci://{host}/bundles/rke2:2 --kind components --k8s-version 1.26.7+rke2r1"
+    );
+    let _ = stage.run(&push).exit(0);
+    stage.edit("edge.yaml", "rke2:1", "rke2:2");
+    let _ = stage.run("lock").exit(0);
+    assert_eq!(of_bundle(), "");
+}
+
+/// By its digest alone a bundle does not say which version it holds, and manifests have no catalog to say it in.
+#[test]
+fn the_help_about_a_bundle_of_manifests_works_there() {
+    let stage = manifests("v1.26.7+rke2r1", "");
+    let digest = "1".repeat(64);
+    let helps = |bundle: &str| {
+        stage.write(
+            "elemental.yaml",
+            manifests("v1.26.7+rke2r1", "").read("elemental.yaml"),
+        );
+        let bundle = bundle.replace("DIGEST", &digest);
+        stage.edit("elemental.yaml", "rke2:v1.26.7+rke2r1", &bundle);
+        let outcome = stage.run("check").outcome;
+        let lines = outcome.stdout.lines().map(str::trim);
+        let lines = lines.filter(|line| line.starts_with("= help") || line.contains("checked:"));
+        lines.map(|line| line.replace(&digest, "DIGEST")).collect()
+    };
+    assert_cases(
+        str![[r#"
+rke2@sha256:DIGEST
+    = help: write the tag that says its version before the digest: `REGISTRY/REPOSITORY:VERSION@sha256:…`
+    = help: docs/components.md says what brings a bundle to machines
+    2 warnings in 1 cluster; 1 node pool checked: 1 unproven
+rke2:v1.26.7_rke2r1@sha256:DIGEST
+    = help: docs/components.md says what brings a bundle to machines
+    1 warning in 1 cluster; 1 node pool checked: 1 by name only
+rke2:v1.26.7+rke2r1
+    = help: write its digest behind the tag: `registry.suse.com/rancher/elemental/bundles/rke2:v1.26.7_rke2r1@sha256:…`
+    = help: docs/components.md says what brings a bundle to machines
+    2 warnings in 1 cluster; 1 node pool checked: 1 by name only
+rke2:v1.31.8+rke2r1@sha256:DIGEST
+    = help: name a bundle that fits, by its tag and digest: `REGISTRY/REPOSITORY:VERSION@sha256:…`
+    = help: docs/components.md says what brings a bundle to machines
+    1 error, 1 warning in 1 cluster; 1 node pool checked: 1 mismatched
+
+"#]],
+        helps,
+    );
 }

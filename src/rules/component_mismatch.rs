@@ -134,10 +134,14 @@ fn check_bundle(
         );
         let finding = placed(finding_of(message));
         findings.push(match mismatch {
+            Mismatch::VersionUnproven if is_of_manifests => finding
+                .unless_set(Level::Warning)
+                .help("write the tag that says its version before the digest: `REGISTRY/REPOSITORY:VERSION@sha256:…`"),
             Mismatch::VersionUnproven => finding
                 .unless_set(Level::Warning)
                 .help("say its `k8s_version` in `component_bundles`, or annotate the artifact and run `metalmark lock`"),
-            _ if is_of_manifests => finding.help("name a bundle that fits, by its digest"),
+            _ if is_of_manifests => finding
+                .help("name a bundle that fits, by its tag and digest: `REGISTRY/REPOSITORY:VERSION@sha256:…`"),
             _ => finding.help(
                 "name a bundle that fits; `component_bundle_selector: {}` in place of the key takes it from `component_bundles`",
             ),
@@ -152,7 +156,7 @@ fn check_bundle(
         findings.push(if is_of_manifests {
             finding
                 .unless_set(Level::Warning)
-                .help("name it by its digest: `…@sha256:…`")
+                .help(format!("write its digest behind the tag: `{key}@sha256:…`"))
         } else if is_lockable(bundle) {
             finding.help("run `metalmark lock` and commit the lock")
         } else {
@@ -170,9 +174,13 @@ fn check_bundle(
             Level::Error if is_of_manifests => finding.help("set it in the bundle's `install.env`"),
             Level::Error => {
                 let path = input.path(pool, "component_bundle_env", |_| false);
-                finding.help(format!(
-                    "`{path}: {{NAME: …}}`, or `env` of `{key}` in `component_bundles`"
-                ))
+                let own = format!("`{path}: {{NAME: …}}`");
+                // One that is named by its reference has no entry.
+                finding.help(if bundle.place == pool.bundle.place() {
+                    own
+                } else {
+                    format!("{own}, or `env` of `{key}` in `component_bundles`")
+                })
             }
             level => finding.unless_set(level),
         });

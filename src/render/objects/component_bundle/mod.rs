@@ -122,6 +122,15 @@ fn delivery(
                 id: &id,
             })
         }
+        (Some(_), None) if bundle.digest.is_some() => {
+            let message = format!(
+                "component bundle `{key}` is no single tarball, and machines fetch one: it is locked, and has several layers or none"
+            );
+            let help = format!(
+                "make one layer of it: `metalmark bundle unpack {reference} --to DIR`, then `metalmark bundle push DIR oci://… --kind components`"
+            );
+            return Err(problem(message, &help));
+        }
         (Some(_), None) => {
             let message =
                 format!("nothing says which bytes the tarball of component bundle `{key}` has");
