@@ -143,6 +143,7 @@ impl Given {
         let labels = labels.iter();
         let host = Host {
             name: name.into(),
+            kind: None,
             place,
             labels: labels.map(|(k, v)| ((*k).into(), (*v).into())).collect(),
             addresses,

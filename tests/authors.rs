@@ -70,7 +70,7 @@ warning[component-mismatch]: component bundle `registry.suse.com/rancher/element
   |                         ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ selected here
   |
   = cluster: elemental-cluster, pool md-0
-  = help: name it by its digest: `…@sha256:…`
+  = help: write its digest behind the tag: `registry.suse.com/rancher/elemental/bundles/rke2:v1.26.7_rke2r1@sha256:…`
 
 warning[component-mismatch]: no release of Elemental has the field: the API server drops it
  --> template.yaml:9:25
@@ -93,7 +93,7 @@ error[component-mismatch]: component bundle `registry.suse.com/rancher/elemental
   |                         ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ selected here
   |
   = cluster: elemental-cluster, pool md-0
-  = help: name a bundle that fits, by its digest
+  = help: name a bundle that fits, by its tag and digest: `REGISTRY/REPOSITORY:VERSION@sha256:…`
 
 warning[component-mismatch]: component bundle `registry.suse.com/rancher/elemental/bundles/rke2:v1.26.7_rke2r1` is not pinned to a digest
  --> template.yaml:9:25
@@ -102,7 +102,7 @@ warning[component-mismatch]: component bundle `registry.suse.com/rancher/element
   |                         ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ selected here
   |
   = cluster: elemental-cluster, pool md-0
-  = help: name it by its digest: `…@sha256:…`
+  = help: write its digest behind the tag: `registry.suse.com/rancher/elemental/bundles/rke2:v1.26.7_rke2r1@sha256:…`
 
 warning[component-mismatch]: no release of Elemental has the field: the API server drops it
  --> template.yaml:9:25
@@ -247,6 +247,30 @@ warning[endpoint-missing]: ElementalCluster `site` has no control plane endpoint
         screen.contains("host `c` of the control plane's"),
         "{screen}"
     );
+    // Of Metal3 its hosts count, by whatever card they have an address.
+    stage.edit(
+        "hosts.yaml",
+        "metalmark.dev/address.internal: 192.0.2.13",
+        "a: b",
+    );
+    let card = "---\napiVersion: metal3.io/v1alpha1\nkind: BareMetalHost\nmetadata: {name: d, namespace: default, labels: {control-plane: \"true\"}}\n\
+                status: {hardware: {nics: [{name: eno1, ip: 192.0.2.14}]}}\n";
+    stage.write("card.yaml", card);
+    let screen = print(&stage.run("check").exit(0));
+    assert!(!screen.contains("of the control plane's"), "{screen}");
+    stage.edit(
+        "card.yaml",
+        "metal3.io/v1alpha1\nkind: BareMetalHost",
+        "infrastructure.cluster.x-k8s.io/v1beta1\nkind: MachineInventory",
+    );
+    stage.edit(
+        "card.yaml",
+        "labels:",
+        "annotations: {metalmark.dev/address.eno1: 192.0.2.14}, labels:",
+    );
+    let screen = print(&stage.run("check").exit(0));
+    let help = "= help: host `d` of the control plane's has the address `192.0.2.14`";
+    assert!(screen.contains(help), "{screen}");
     stage.edit("cluster.yaml", "host: \"\"", "host: 192.0.2.11");
     stage.run("check").exit(0).screen(str![[r#"
 no findings in 1 cluster; 1 node pool checked: 1 by name only

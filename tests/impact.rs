@@ -1261,3 +1261,86 @@ sed -i.bak -e /resources/d -e /behavior/d mgmt/kustomization.yaml
 "#]],
     );
 }
+
+/// What no chart reads was not known.
+#[test]
+fn a_value_that_metalmark_alone_reads_replaces_no_machine() {
+    const SETTINGS: &str = "  install_image_key: noble-30
+  control_plane_endpoint: {vip: 192.0.2.10, port: 6443, cert_sans: [192.0.2.10], kube_vip: {image: 'ghcr.io/kube-vip/kube-vip:v1.2.3', interface: eth0}}
+  infra_cluster: {cloudProviderEnabled: false}
+  inventory_default: {labels: {site: a}}
+  inventory: {m-1: {labels: {role: a}, addresses: {internal: 192.0.2.11}}}
+";
+    let stage = images().settings("outputs: [{target: manifests, path: out, infra-cluster: true}]");
+    let stage = stage.cluster("edge", &(values("edge-1", NEW, "noble-31") + SETTINGS));
+    stage.edit(
+        "edge.yaml",
+        "{image_key: noble-31}",
+        "{image_key: noble-31, component_bundle_env: {TYPE: server}}",
+    );
+    let Some(stage) = stage.commit("before") else {
+        return;
+    };
+    let before = stage.read("edge.yaml");
+    let changes = [
+        ("install_image_key: noble-30", "install_image_key: noble-31"),
+        ("port: 6443", "port: 443"),
+        ("vip: 192.0.2.10", "vip: 192.0.2.20"),
+        ("cert_sans: [192.0.2.10]", "cert_sans: [192.0.2.10, api]"),
+        ("kube-vip:v1.2.3", "kube-vip:v1.2.4"),
+        ("site: a", "site: b"),
+        ("192.0.2.11", "192.0.2.12"),
+        ("TYPE: server", "TYPE: agent"),
+        ("cloudProviderEnabled: false", "cloudProviderEnabled: true"),
+    ];
+    let screens = table(changes.map(|(_, to)| to), |to| {
+        let (from, _) = changes.iter().find(|(_, it)| *it == *to).expect("a change");
+        assert!(before.contains(from), "{from}");
+        stage.write("edge.yaml", before.replacen(from, to, 1));
+        let screen = stage.run("impact --against HEAD").outcome.stdout;
+        let lines = screen.lines().skip(2).filter(|line| !line.is_empty());
+        lines.map(|line| line.trim().to_owned()).collect::<Vec<_>>()
+    });
+    assert_text(
+        &screens,
+        str![[r#"
+install_image_key: noble-31
+    edge
+    whole cluster  in place: existing machines stay as they are, later ones differ
+    values cluster.install_image_key  noble-30 → noble-31
+    no machine is re-provisioned, 0 clusters as before
+port: 443
+    edge
+    whole cluster  in place: existing machines stay as they are, later ones differ
+    endpoint spec.controlPlaneEndpoint  192.0.2.10:6443 → 192.0.2.10:443
+    no machine is re-provisioned, 0 clusters as before
+vip: 192.0.2.20
+    edge
+    whole cluster  in place: existing machines stay as they are, later ones differ
+    endpoint spec.controlPlaneEndpoint  192.0.2.10:6443 → 192.0.2.20:6443
+    no machine is re-provisioned, 0 clusters as before
+cert_sans: [192.0.2.10, api]
+    no machine is re-provisioned, 1 cluster as before
+kube-vip:v1.2.4
+    edge
+    whole cluster  in place: existing machines stay as they are, later ones differ
+    values cluster.control_plane_endpoint.kube_vip.image  ghcr.io/kube-vip/kube-vip:v1.2.3 → ghcr.io/kube-vip/kube-vip:v1.2.4
+    no machine is re-provisioned, 0 clusters as before
+site: b
+    no machine is re-provisioned, 1 cluster as before
+192.0.2.12
+    no machine is re-provisioned, 1 cluster as before
+TYPE: agent
+    edge
+    whole cluster  in place: existing machines stay as they are, later ones differ
+    values cluster.capm3.component_bundle_env.TYPE  server → agent
+    no machine is re-provisioned, 0 clusters as before
+cloudProviderEnabled: true
+    edge
+    whole cluster  not known: what the charts make of these values is not compared
+    values cluster.infra_cluster.cloudProviderEnabled  false → true
+    not known of 1 whole cluster, 0 clusters as before
+
+"#]],
+    );
+}

@@ -29,6 +29,8 @@ pub struct ControlPlaneEndpoint {
     pub hosts: Vec<Host>,
     /// The namespaces of hosts that the cluster cannot claim: controllers claim hosts of the cluster's own.
     pub other_namespaces: BTreeSet<Arc<str>>,
+    /// The kinds of hosts that the cluster cannot claim: each provider has its own.
+    pub other_kinds: BTreeSet<Arc<str>>,
     /// What selects the control plane's hosts, where it is said.
     pub selector: Option<LabelSelector>,
     /// Where control plane hosts have their addresses.
@@ -51,6 +53,7 @@ impl ControlPlaneEndpoint {
             certificate_names: None,
             hosts: Vec::new(),
             other_namespaces: BTreeSet::new(),
+            other_kinds: BTreeSet::new(),
             selector: None,
             subnets: Vec::new(),
             ranges: Vec::new(),
@@ -179,6 +182,8 @@ pub struct Statement {
 pub struct Host {
     /// Its name.
     pub name: Arc<str>,
+    /// The kind of its object, where it is one.
+    pub kind: Option<Arc<str>>,
     /// Where it is named.
     pub place: Place,
     /// What selectors choose it by.
@@ -312,6 +317,7 @@ mod tests {
         let addresses = addresses.iter();
         Host {
             name: name.into(),
+            kind: None,
             place: Place::NONE,
             labels: Labels::new(),
             addresses: addresses

@@ -4,8 +4,9 @@
 //!
 //! <https://github.com/metal3-io/baremetal-operator>, `apis/metal3.io/v1alpha1`; <https://elemental.docs.rancher.com/machineinventory-reference>.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
+use capi::providers::PROVIDERS;
 use capi::secrets;
 use yaml_tree::engine::Engine;
 use yaml_tree::json::scalar_text;
@@ -14,8 +15,11 @@ use yaml_tree::value::{Entry, Map, Node};
 
 use crate::model::endpoint::{Host, is_host};
 
-/// The kinds of hosts.
-const KINDS: [&str; 3] = ["BareMetalHost", "ElementalHost", "MachineInventory"];
+/// The kinds of hosts of all providers.
+static KINDS: LazyLock<Vec<&str>> = LazyLock::new(|| {
+    let kinds = PROVIDERS.iter().flat_map(|it| it.data().host_kinds);
+    kinds.copied().collect()
+});
 
 /// The annotation that says an address of a class: `metalmark.dev/address.internal: 192.0.2.11`.
 const ADDRESS: &str = "metalmark.dev/address.";
@@ -71,6 +75,7 @@ pub(super) fn host(object: &Node) -> Option<Host> {
     let addresses = texts("addresses").filter(|(_, address)| is_host(address));
     Some(Host {
         name: key,
+        kind: object.text(&["kind"]).map(Arc::from),
         place: object.place,
         labels: texts("labels").collect(),
         addresses: addresses
@@ -81,7 +86,7 @@ pub(super) fn host(object: &Node) -> Option<Host> {
 
 /// A host by its name, with its labels and addresses; none of one that is being deleted.
 fn entry(host: &Node) -> Option<Entry> {
-    host.text(&["kind"]).filter(|kind| KINDS.contains(kind))?;
+    let kind = host.text(&["kind"]).filter(|kind| KINDS.contains(kind))?;
     if host.get_path(&["metadata", "deletionTimestamp"]).is_some() {
         return None;
     }
@@ -107,9 +112,11 @@ fn entry(host: &Node) -> Option<Entry> {
         Some(Entry::holding(class?, entry.node.clone()))
     });
     let addresses: Map = cards.filter_map(of_card).chain(said).collect();
-    let fields = labels
-        .into_iter()
-        .chain([Entry::from_value("addresses", addresses)]);
+    let own = [
+        Entry::from_value("kind", kind),
+        Entry::from_value("addresses", addresses),
+    ];
+    let fields = labels.into_iter().chain(own);
     Some(Entry {
         key: name.value.as_str()?.clone(),
         key_place: name.place,

@@ -79,6 +79,7 @@ pub use location::{
 };
 pub use manifests::{ManifestFiles, manifests};
 pub use registries::mirror;
+pub use sylva::{BUNDLE, OwnEffect, is_choice, own_effect};
 pub use typed::project_schema;
 pub use values::{ClusterValues, values};
 pub use workspace::{

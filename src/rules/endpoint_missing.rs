@@ -40,6 +40,11 @@ fn way_of_hosts(found: &ControlPlaneEndpoint, namespace: &str) -> String {
              write `namespace: {other}` beside the cluster's name in the project file"
         );
     }
+    if let (true, Some(kind)) = (found.hosts.is_empty(), found.other_kinds.first()) {
+        return format!(
+            "a host: those of the inventory are of the kind `{kind}`, which machines of another provider claim: list the cluster's own"
+        );
+    }
     if found.hosts.is_empty() {
         return "a host: list the control plane's in `cluster.inventory`, with their labels and addresses".to_owned();
     }

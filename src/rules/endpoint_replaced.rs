@@ -15,10 +15,16 @@ pub(super) fn change(input: &ChangeInput<'_>, findings: &mut Vec<Finding>) {
     let Some((was, is)) = endpoint(&input.before).zip(endpoint(&input.after)) else {
         return;
     };
-    if was.authority() == is.authority() {
+    let finding = if was.authority() != is.authority() {
+        replacement(input.after.view, was, is)
+    } else if let (Way::Host(_), Way::Explicit) = (&was.way, &is.way) {
+        let message = format!("the control plane endpoint was `{was}`, and no host has it now");
+        Finding::new(RuleId::EndpointReplaced, message)
+            .with_subject(Subject::cluster(&input.after.view.cluster.name))
+            .help("leave the endpoint blank, and a host of the control plane takes its place; if a load balancer answers there, ignore this")
+    } else {
         return;
-    }
-    let finding = replacement(input.after.view, was, is);
+    };
     findings.push(
         finding
             .with_label(input.spot(is.host.place), FROM_NOW_ON)

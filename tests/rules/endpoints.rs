@@ -520,6 +520,7 @@ inventory:
     edge.yaml:11:62: error[endpoint-collides]: the endpoint `192.0.2.21` is host `worker-1`'s, and the control plane does not select this host (cluster edge)
     edge.yaml:11:62: warning[endpoint-single-host]: 3 control plane replicas are behind host `worker-1` alone (cluster edge, pool control-plane)
 {host: 192.0.2.99}
+    edge.yaml:6:34: warning[endpoint-disagrees]: `cluster.control_plane_endpoint.host` is `192.0.2.99`, and no host of the inventory has it (cluster edge)
 
 "#]],
     );
@@ -590,6 +591,10 @@ apiVersion: elemental.cattle.io/v1beta1
 kind: MachineInventory
 metadata: {name: m-2, labels: {control-plane: 'true'}, annotations: {elemental.cattle.io/registration-ip: 192.0.2.12}}
 ---
+apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
+kind: ElementalHost
+metadata: {name: m-4, labels: {control-plane: 'true'}}
+---
 apiVersion: v1
 kind: List
 items:
@@ -617,6 +622,33 @@ fn with_hosts(endpoint: &str) -> Stage {
                 ))
             ),
         )
+}
+
+/// The same of Metal3.
+fn with_bare_metal(endpoint: &str) -> Stage {
+    let stage = with_hosts(endpoint);
+    let values = stage.read("edge.yaml");
+    let values = values
+        .replace("infra_provider: elemental", "infra_provider: capm3")
+        .replace("control_plane_replicas: 3", "control_plane_replicas: 1")
+        .replace(
+            "elemental: {image_key: base, selector",
+            "capm3: {image_key: base, hostSelector",
+        )
+        .replace(
+            "image-format: container",
+            &format!(
+                "image-format: raw, filename: os.raw, sha256: {}",
+                "a".repeat(64)
+            ),
+        );
+    stage.write("edge.yaml", values);
+    stage.edit(
+        "metalmark.yaml",
+        "oci://r.example/os:1",
+        "http://r.example/os.raw",
+    );
+    stage
 }
 
 /// Of the hosts in the repository, the lowest name with an address of the requested class.
@@ -650,8 +682,6 @@ infra_cluster: {controlPlaneEndpoint: {host: 198.51.100.7, port: 443}}
     host: "198.51.100.7", port: 443
 control_plane_endpoint: {host: {address: vpn}}
     host: "10.8.0.1", port: 6443
-control_plane_endpoint: {host: {address: eno1}}
-    host: "192.0.2.13", port: 6443
 control_plane_endpoint: {host: {address: [registration, eno1]}}
     host: "192.0.2.12", port: 6443
 control_plane_endpoint: {vip: 192.0.2.99}
@@ -682,7 +712,7 @@ controlPlaneEndpoint: SAID
     = help: write `control_plane_endpoint`
     error[endpoint-missing]: the cluster has no control plane endpoint
     = help: a virtual IP: `cluster.control_plane_endpoint.vip: 192.0.2.10`
-    = help: a host: `cluster.control_plane_endpoint.host: {address: CLASS}`, a class that hosts of the control plane's selector have: `eno1`, `public`, `registration`, `vpn`
+    = help: a host: `cluster.control_plane_endpoint.host: {address: CLASS}`, a class that hosts of the control plane's selector have: `public`, `registration`, `vpn`
     6 |   controlPlaneEndpoint: {host: 192.0.2.4, port: 6443}
 controlplane_endpoint: SAID
     error[key-misspelled]: `cluster.controlplane_endpoint` has no effect, and is almost `cluster.control_plane_endpoint`
@@ -690,7 +720,7 @@ controlplane_endpoint: SAID
     = help: write `control_plane_endpoint`
     error[endpoint-missing]: the cluster has no control plane endpoint
     = help: a virtual IP: `cluster.control_plane_endpoint.vip: 192.0.2.10`
-    = help: a host: `cluster.control_plane_endpoint.host: {address: CLASS}`, a class that hosts of the control plane's selector have: `eno1`, `public`, `registration`, `vpn`
+    = help: a host: `cluster.control_plane_endpoint.host: {address: CLASS}`, a class that hosts of the control plane's selector have: `public`, `registration`, `vpn`
     6 |   controlplane_endpoint: {host: 192.0.2.4, port: 6443}
 control-plane-endpoint: SAID
     error[key-misspelled]: `cluster.control-plane-endpoint` has no effect, and is almost `cluster.control_plane_endpoint`
@@ -698,7 +728,7 @@ control-plane-endpoint: SAID
     = help: write `control_plane_endpoint`
     error[endpoint-missing]: the cluster has no control plane endpoint
     = help: a virtual IP: `cluster.control_plane_endpoint.vip: 192.0.2.10`
-    = help: a host: `cluster.control_plane_endpoint.host: {address: CLASS}`, a class that hosts of the control plane's selector have: `eno1`, `public`, `registration`, `vpn`
+    = help: a host: `cluster.control_plane_endpoint.host: {address: CLASS}`, a class that hosts of the control plane's selector have: `public`, `registration`, `vpn`
     6 |   control-plane-endpoint: {host: 192.0.2.4, port: 6443}
 controlplaneendpoint: SAID
     error[key-misspelled]: `cluster.controlplaneendpoint` has no effect, and is almost `cluster.control_plane_endpoint`
@@ -706,7 +736,7 @@ controlplaneendpoint: SAID
     = help: write `control_plane_endpoint`
     error[endpoint-missing]: the cluster has no control plane endpoint
     = help: a virtual IP: `cluster.control_plane_endpoint.vip: 192.0.2.10`
-    = help: a host: `cluster.control_plane_endpoint.host: {address: CLASS}`, a class that hosts of the control plane's selector have: `eno1`, `public`, `registration`, `vpn`
+    = help: a host: `cluster.control_plane_endpoint.host: {address: CLASS}`, a class that hosts of the control plane's selector have: `public`, `registration`, `vpn`
     6 |   controlplaneendpoint: {host: 192.0.2.4, port: 6443}
 Control_Plane_Endpoint: SAID
     error[key-misspelled]: `cluster.Control_Plane_Endpoint` has no effect, and is almost `cluster.control_plane_endpoint`
@@ -714,7 +744,7 @@ Control_Plane_Endpoint: SAID
     = help: write `control_plane_endpoint`
     error[endpoint-missing]: the cluster has no control plane endpoint
     = help: a virtual IP: `cluster.control_plane_endpoint.vip: 192.0.2.10`
-    = help: a host: `cluster.control_plane_endpoint.host: {address: CLASS}`, a class that hosts of the control plane's selector have: `eno1`, `public`, `registration`, `vpn`
+    = help: a host: `cluster.control_plane_endpoint.host: {address: CLASS}`, a class that hosts of the control plane's selector have: `public`, `registration`, `vpn`
     6 |   Control_Plane_Endpoint: {host: 192.0.2.4, port: 6443}
 infra_cluster: {control_plane_endpoint: SAID}
     error[key-misspelled]: `cluster.infra_cluster.control_plane_endpoint` has no effect, and is almost `cluster.infra_cluster.controlPlaneEndpoint`
@@ -722,7 +752,7 @@ infra_cluster: {control_plane_endpoint: SAID}
     = help: write `controlPlaneEndpoint`
     error[endpoint-missing]: the cluster has no control plane endpoint
     = help: a virtual IP: `cluster.control_plane_endpoint.vip: 192.0.2.10`
-    = help: a host: `cluster.control_plane_endpoint.host: {address: CLASS}`, a class that hosts of the control plane's selector have: `eno1`, `public`, `registration`, `vpn`
+    = help: a host: `cluster.control_plane_endpoint.host: {address: CLASS}`, a class that hosts of the control plane's selector have: `public`, `registration`, `vpn`
     6 |   infra_cluster: {control_plane_endpoint: {host: 192.0.2.4, port: 6443}}
 infra_cluster: {controlplaneEndpoint: SAID}
     error[key-misspelled]: `cluster.infra_cluster.controlplaneEndpoint` has no effect, and is almost `cluster.infra_cluster.controlPlaneEndpoint`
@@ -730,7 +760,7 @@ infra_cluster: {controlplaneEndpoint: SAID}
     = help: write `controlPlaneEndpoint`
     error[endpoint-missing]: the cluster has no control plane endpoint
     = help: a virtual IP: `cluster.control_plane_endpoint.vip: 192.0.2.10`
-    = help: a host: `cluster.control_plane_endpoint.host: {address: CLASS}`, a class that hosts of the control plane's selector have: `eno1`, `public`, `registration`, `vpn`
+    = help: a host: `cluster.control_plane_endpoint.host: {address: CLASS}`, a class that hosts of the control plane's selector have: `public`, `registration`, `vpn`
     6 |   infra_cluster: {controlplaneEndpoint: {host: 192.0.2.4, port: 6443}}
 infraCluster: {controlPlaneEndpoint: SAID}
     error[key-misspelled]: `cluster.infraCluster` has no effect, and is almost `cluster.infra_cluster`
@@ -738,7 +768,7 @@ infraCluster: {controlPlaneEndpoint: SAID}
     = help: write `infra_cluster`
     error[endpoint-missing]: the cluster has no control plane endpoint
     = help: a virtual IP: `cluster.control_plane_endpoint.vip: 192.0.2.10`
-    = help: a host: `cluster.control_plane_endpoint.host: {address: CLASS}`, a class that hosts of the control plane's selector have: `eno1`, `public`, `registration`, `vpn`
+    = help: a host: `cluster.control_plane_endpoint.host: {address: CLASS}`, a class that hosts of the control plane's selector have: `public`, `registration`, `vpn`
     6 |   infraCluster: {controlPlaneEndpoint: {host: 192.0.2.4, port: 6443}}
 clusterVirtualIp: 192.0.2.4
     error[key-misspelled]: `cluster.clusterVirtualIp` has no effect, and is almost `cluster.cluster_virtual_ip`
@@ -746,7 +776,7 @@ clusterVirtualIp: 192.0.2.4
     = help: write `cluster_virtual_ip`
     error[endpoint-missing]: the cluster has no control plane endpoint
     = help: a virtual IP: `cluster.control_plane_endpoint.vip: 192.0.2.10`
-    = help: a host: `cluster.control_plane_endpoint.host: {address: CLASS}`, a class that hosts of the control plane's selector have: `eno1`, `public`, `registration`, `vpn`
+    = help: a host: `cluster.control_plane_endpoint.host: {address: CLASS}`, a class that hosts of the control plane's selector have: `public`, `registration`, `vpn`
     6 |   clusterVirtualIp: 192.0.2.4
 
 "#]],
@@ -807,14 +837,90 @@ edge/control-plane v1.34.1 (edge.yaml:2:16): proven, base (edge.yaml:5:26) holds
 "#]]);
 }
 
+/// A BareMetalHost was the endpoint of a cluster whose machines claim ElementalHosts.
+#[test]
+fn each_provider_has_hosts_of_its_own_kind() {
+    let endpoint = |stage: &Stage| {
+        let outcome = stage.run("render --stdout").outcome;
+        let text = outcome.stdout + &outcome.stderr;
+        let lines = text.lines().map(str::trim);
+        let mut lines =
+            lines.filter(|line| line.starts_with("host: ") || line.contains("a host: "));
+        lines.next().unwrap_or("nothing").to_owned()
+    };
+    let eno1 = "control_plane_endpoint: {host: {address: eno1}}";
+    assert_eq!(endpoint(&with_bare_metal(eno1)), "host: \"192.0.2.13\"");
+    let elemental = with_hosts("");
+    assert_eq!(endpoint(&elemental), "host: m-1.example.org");
+    elemental.write("hosts.yaml", bare_metal("m-1", "", &["192.0.2.11"]));
+    endpoint(&elemental).is(str!["= help: a host: those of the inventory are of the kind `BareMetalHost`, which machines of another provider claim: list the cluster's own"]);
+    // An inventory says the kind, or hosts for all.
+    let own = |kind: &str| {
+        let host = format!(
+            "inventory: {{m-5: {{{kind}labels: {{control-plane: 'true'}}, addresses: {{internal: 192.0.2.15}}}}}}"
+        );
+        let stage = with_hosts(&host);
+        stage.edit(
+            "edge.yaml",
+            "control_plane_replicas: 3",
+            "control_plane_replicas: 1",
+        );
+        stage.write("hosts.yaml", "{}\n");
+        endpoint(&stage)
+    };
+    assert_eq!(own(""), "host: \"192.0.2.15\"");
+    assert_eq!(own("kind: ElementalHost, "), "host: \"192.0.2.15\"");
+    own("kind: HetznerBareMetalHost, ").is(str!["= help: a host: those of the inventory are of the kind `HetznerBareMetalHost`, which machines of another provider claim: list the cluster's own"]);
+}
+
+/// Nobody answers at the address of a host that is gone.
+#[test]
+fn an_endpoint_that_was_a_hosts_and_is_none_now_is_reported() {
+    let inventory = |endpoint: &str| {
+        with_hosts(&format!(
+            "inventory: {{m-5: {{labels: {{control-plane: 'true'}}, addresses: {{internal: 192.0.2.15}}}}}}\n{endpoint}"
+        ))
+    };
+    let stage = inventory("control_plane_endpoint: {host: 192.0.2.15}");
+    assert_eq!(stage.check().of_rule("endpoint-disagrees").len(), 0);
+    stage.edit("edge.yaml", "internal: 192.0.2.15", "internal: 192.0.2.16");
+    warns("endpoint-disagrees", &stage, "check").brief(str![[r#"
+warning[reference-unpinned]: image `base` is not locked, so that its tag is rendered
+  edge.yaml:5:26 `base` machines pull this image
+  edge.yaml:8:13 `base` by this reference
+  cluster: edge, pool control-plane
+  help: run `metalmark lock` to query its registry, and commit the lock
+warning[endpoint-disagrees]: `cluster.control_plane_endpoint.host` is `192.0.2.15`, and no host of the inventory has it
+  edge.yaml:7:34 `192.0.2.15` the address of no host
+  cluster: edge
+  help: leave it blank for a host of the control plane's, or write `explicit: {host: …}` for a load balancer's
+2 warnings in 1 cluster; 1 node pool checked: 1 proven
+
+"#]]);
+    // A load balancer's may be any.
+    let stage = inventory("control_plane_endpoint: {explicit: {host: 192.0.2.15}}");
+    let Some(stage) = stage.commit("before") else {
+        return;
+    };
+    stage.edit("edge.yaml", "internal: 192.0.2.15", "internal: 192.0.2.16");
+    assert_eq!(stage.check().of_rule("endpoint-disagrees").len(), 0);
+    let screen = stage.run("impact --against HEAD").outcome;
+    let text = screen.stdout + &screen.stderr;
+    let lines = text.lines().filter(|line| line.contains("endpoint"));
+    lines.collect::<Vec<_>>().join("\n").is(str![[r#"
+                   endpoint spec.controlPlaneEndpoint  192.0.2.15:6443 of host m-5 → 192.0.2.15:6443
+warning[endpoint-replaced]: the control plane endpoint was `192.0.2.15:6443 of host m-5`, and no host has it now
+7 |   control_plane_endpoint: {explicit: {host: 192.0.2.15}}
+  |                                             ^^^^^^^^^^ the endpoint from now on
+7 |   control_plane_endpoint: {explicit: {host: 192.0.2.15}}
+  |                                             ---------- the endpoint so far
+  = help: leave the endpoint blank, and a host of the control plane takes its place; if a load balancer answers there, ignore this
+"#]]);
+}
+
 /// The hosts of a control plane with one replica, as objects, and the endpoint that is rendered of them.
 fn first_host(objects: &str) -> String {
-    let stage = with_hosts("");
-    stage.edit(
-        "edge.yaml",
-        "control_plane_replicas: 3",
-        "control_plane_replicas: 1",
-    );
+    let stage = with_bare_metal("");
     stage.write("hosts.yaml", objects);
     let outcome = stage.run("render --stdout").outcome;
     let text = outcome.stdout + &outcome.stderr;
@@ -874,13 +980,8 @@ fn a_host_of_another_namespace_is_none_of_the_clusters() {
     assert_eq!(first_host(&(other.clone() + &own)), "host: \"192.0.2.11\"");
     first_host(&other).is(str!["= help: a host: those of the inventory are in the namespace `site`, and the cluster is in `edge`: if that is wrong, write `namespace: site` beside the cluster's name in the project file"]);
     // What the help says works.
-    let stage = with_hosts("");
+    let stage = with_bare_metal("");
     stage.write("hosts.yaml", other);
-    stage.edit(
-        "edge.yaml",
-        "control_plane_replicas: 3",
-        "control_plane_replicas: 1",
-    );
     stage.edit(
         "metalmark.yaml",
         "name: edge",
@@ -923,9 +1024,9 @@ fn a_host_that_is_named_is_the_one_of_the_inventory() {
 {host: m-2}
     host: "192.0.2.12"
 {host: m-3}
-    nothing
+    host: m-3
 {host: m-0}
-    nothing
+    host: m-0
 {host: m-4}
     host: m-4
 {explicit: {host: m-1}}

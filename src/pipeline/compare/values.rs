@@ -6,12 +6,14 @@ use capi::image::fact;
 use capi::providers::{self, Stamp};
 use yaml_tree::value::Node;
 
-use crate::decide::object_changes::differences;
+use crate::decide::object_changes::{Difference, differences};
 use crate::error::Error;
 use crate::evaluate::{Evaluator, TemplateCache};
 use crate::model::cluster::{Pool, PoolName};
 use crate::model::cluster_view::ClusterView;
-use crate::read::{self, ClusterEntry, ClusterValues, Workspace};
+use crate::read::{
+    self, BUNDLE, ClusterEntry, ClusterValues, OwnEffect, Workspace, is_choice, own_effect,
+};
 use crate::report::impact::{FieldChange, Rollout};
 use crate::report::values::{ValuePath, ValueQuery};
 
@@ -35,25 +37,6 @@ const BESIDE: [&[&str]; 15] = [
     &["unit_definition_defaults"],
     &["unit_templates"],
     &["units", "cluster"],
-];
-
-/// How a level selects its component bundle, which is compared as it is resolved.
-const BUNDLE_CHOICES: [&str; 3] = [
-    "component_bundle_key",
-    "component_bundle_selector",
-    "componentsBundle",
-];
-
-/// How a level selects its image, which is compared as it is resolved.
-const CHOICES: [&str; 8] = [
-    "image_key",
-    "image_name",
-    "machine_image_checksum",
-    "machine_image_checksum_type",
-    "machine_image_format",
-    "machine_image_url",
-    "os_image_key",
-    "os_image_selector",
 ];
 
 /// A cluster on one side.
@@ -120,13 +103,16 @@ pub(super) fn changes(
     };
     let found = differences(was.node.as_ref(), is.node.as_ref()).into_iter();
     let has_templates = before.has_templates() && after.has_templates();
-    let is_reported = |path: &[&str]| match path {
-        ["machine_deployments", name, ..] if !has_pool(name) => true,
-        path => is_compared(path, &open, has_templates),
-    };
-    let own = found.filter_map(|found| {
+    let is_same_secret = |found: &Difference<'_>| found.is_secret && has_same_secrets;
+    let own = found.filter(|found| !is_same_secret(found));
+    let own = own.filter_map(|found| {
         let path: Vec<&str> = found.path.iter().map(String::as_str).collect();
-        (!is_reported(&path)).then(|| found.nest(&[CLUSTER]))
+        let rollout = match path.as_slice() {
+            ["machine_deployments", name, ..] if !has_pool(name) => None,
+            path => rollout(path, &open, has_templates),
+        };
+        let found = rollout.is_some().then(|| found.nest(&[CLUSTER]))?;
+        Some(FieldChange::from_difference("values", &found, rollout))
     });
     // What an expression reads that fails is not known, and neither is what the charts of a provider read that nobody knows.
     let is_whole = was.is_whole && is.is_whole && has_templates;
@@ -136,11 +122,10 @@ pub(super) fn changes(
         let found = found.into_iter().map(|found| found.nest(path));
         found.filter(|found| found.path.first().is_some_and(|key| key != CLUSTER))
     });
-    let changes = own.chain(beside);
-    let changes = changes.filter(|found| !(found.is_secret && has_same_secrets));
-    let changes = changes.map(|found| FieldChange::from_values(&found));
-    let endpoint = endpoint_change(before, after);
-    Ok(changes.chain(bundles).chain(endpoint).collect())
+    let beside = beside.filter(|found| !is_same_secret(found));
+    let beside = beside.map(|found| FieldChange::from_values(&found));
+    let changes = own.chain(beside).chain(bundles);
+    Ok(changes.chain(endpoint_change(before, after)).collect())
 }
 
 /// The pools on both sides whose component bundle installs other files, by what the catalog and the lock say: later machines get them.
@@ -224,9 +209,14 @@ fn evaluate(side: &ValuesSide<'_>, values: &ClusterValues) -> Result<Evaluated, 
     Ok(Evaluated { node, is_whole })
 }
 
-/// Whether a value below `cluster` is compared by what it makes of the node pools. Nobody knows what a choice for an `open` one
-/// selects, and settings make no template of a provider that nobody knows.
-fn is_compared(path: &[&str], open: &OpenPools<'_>, has_templates: bool) -> bool {
+/// What a change of a value below `cluster` does; none of one that is compared by what it makes of the node pools and the endpoint.
+/// Nobody knows what a choice for an `open` one selects, and settings make no template of a provider that nobody knows.
+fn rollout(path: &[&str], open: &OpenPools<'_>, has_templates: bool) -> Option<Rollout> {
+    match own_effect(path) {
+        Some(OwnEffect::Endpoint) => return None,
+        Some(OwnEffect::InPlace) => return Some(Rollout::InPlace),
+        None => {}
+    }
     let (pool, below) = match path {
         ["control_plane", below @ ..] => (Some(PoolName::ControlPlane), below),
         ["machine_deployments", name, below @ ..] => {
@@ -239,19 +229,16 @@ fn is_compared(path: &[&str], open: &OpenPools<'_>, has_templates: bool) -> bool
         Some(pool) => !open.contains(pool),
         None => open.is_empty(),
     };
-    match (path, below) {
-        // What hosts there are says which endpoint is taken, and no chart reads it.
-        (
-            ["name" | "namespace" | "k8s_version" | "control_plane_replicas"] | ["inventory", ..],
-            _,
-        )
+    let is_compared = match (path, below) {
+        (["name" | "namespace" | "k8s_version" | "control_plane_replicas"], _)
         | (["machine_deployments", _, "replicas"], _) => true,
         (_, [infra, key, ..]) => providers::find(infra).is_some_and(|provider| {
             let is_setting = provider.data().settings.contains(key);
-            CHOICES.contains(key) && is_known(&open.images)
-                || BUNDLE_CHOICES.contains(key) && is_known(&open.bundles)
+            is_choice(key) && is_known(&open.images)
+                || BUNDLE.contains(key) && is_known(&open.bundles)
                 || is_setting && has_templates
         }),
         _ => false,
-    }
+    };
+    (!is_compared).then_some(Rollout::Unknown)
 }

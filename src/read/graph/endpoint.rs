@@ -1,6 +1,6 @@
 //! How a Cluster's API server is reached, as manifests say it, and what their Metal3 takes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -152,9 +152,21 @@ impl PoolReader<'_, '_> {
         let reference = graph.reference(leader, |it| refers(it, &TEMPLATE_KEYS));
         let template = &graph.objects[graph.template(leader, reference).index()?];
         let spec = image_fields(&template.kind)?.spec(&template.node)?;
-        let selector = providers::find_by_kind(&template.kind)?.hosts_of(spec)?;
-        let classes = ADDRESS_CLASSES.map(Arc::from);
-        let (host, address) = lowest_host(hosts, |host| selector.matches(&host.labels), &classes)?;
+        let provider = providers::find_by_kind(&template.kind)?;
+        let selector = provider.hosts_of(spec)?;
+        let is_claimed = |host: &Host| {
+            let mut kind = host.kind.iter();
+            kind.all(|kind| provider.data().claims(kind)) && selector.matches(&host.labels)
+        };
+        // Nobody says which network is meant: the cards count where nothing else is known.
+        let cards = hosts.iter().flat_map(|host| &host.addresses);
+        let cards: BTreeSet<_> = cards.map(|(class, _)| Arc::clone(class)).collect();
+        let classes: Vec<_> = ADDRESS_CLASSES
+            .map(Arc::from)
+            .into_iter()
+            .chain(cards)
+            .collect();
+        let (host, address) = lowest_host(hosts, is_claimed, &classes)?;
         Some((Arc::clone(&host.name), Arc::clone(&address.value)))
     }
 

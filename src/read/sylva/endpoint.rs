@@ -1,5 +1,6 @@
 //! What the values say of the control plane endpoint: `cluster.control_plane_endpoint`, and Sylva's `cluster_virtual_ip`.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use capi::labels::LabelSelector;
@@ -11,7 +12,7 @@ use yaml_tree::value::{Map, Node, Number, Value};
 use super::Scope;
 use super::inventory::{host_text, key_place, read_hosts};
 use super::report::Report;
-use super::spelling::is_meant;
+use super::spelling::{SPEC_KEY, is_meant};
 use crate::evaluate::Branch;
 use crate::model::cluster::{Cluster, PoolName};
 use crate::model::endpoint::{
@@ -20,8 +21,6 @@ use crate::model::endpoint::{
 
 const OWN: &str = "cluster.control_plane_endpoint";
 const KEY: &str = "control_plane_endpoint";
-/// The same in the words of an infrastructure cluster.
-const SPEC_KEY: &str = "controlPlaneEndpoint";
 const KEYS: &[&str] = &[
     "cert_sans",
     "explicit",
@@ -204,6 +203,13 @@ fn read_own(own: &Map, found: &mut ControlPlaneEndpoint, report: &mut Report<'_>
             let is_it = |host: &Host| host.name == *text;
             let known = found.hosts.iter().find(|host| is_it(host));
             let way = known.map_or(Way::Explicit, |host| Way::Host(Arc::clone(&host.name)));
+            let is_lost = known.is_none()
+                && text.parse::<IpAddr>().is_ok()
+                && !found.hosts.is_empty()
+                && found.owners(text).next().is_none();
+            if is_lost {
+                report.ownerless_address(path, node.place, text);
+            }
             let host = match known {
                 Some(host) if !host.addresses.is_empty() => {
                     derive_host(None, is_it, node.place, found, report).map(|(_, address)| address)

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use capi::labels::Labels;
 use capi::objects::CLUSTER_LABEL;
+use capi::providers;
 use yaml_tree::json::scalar_text;
 use yaml_tree::place::{Located, Place};
 use yaml_tree::value::{Node, Value};
@@ -20,12 +21,14 @@ const VOCABULARIES: [Vocabulary; 2] = [
     Vocabulary {
         hosts: "inventory",
         default: "inventory_default",
+        kind: None,
         labels: &["labels"],
         addresses: "addresses",
     },
     Vocabulary {
         hosts: "baremetal_hosts",
         default: "baremetal_host_default",
+        kind: Some("BareMetalHost"),
         labels: &["bmh_metadata", "labels"],
         addresses: "ip_preallocations",
     },
@@ -34,18 +37,24 @@ const VOCABULARIES: [Vocabulary; 2] = [
 struct Vocabulary {
     hosts: &'static str,
     default: &'static str,
+    /// The kind that all are of; else each says its own.
+    kind: Option<&'static str>,
     labels: &'static [&'static str],
     addresses: &'static str,
 }
 
 /// Fills in every machine that a cluster can claim, sorted by name; of one in both vocabularies, metalmark's own counts. A machine
-/// whose key is `NAMESPACE/NAME` is of that namespace alone, and one that another cluster has claimed is not there.
+/// whose key is `NAMESPACE/NAME` is of that namespace alone, one whose kind another provider claims is none of the cluster's, and
+/// one that another cluster has claimed is not there.
 pub(super) fn read_hosts(
     cluster: &Branch,
     of: &Cluster,
     endpoint: &mut ControlPlaneEndpoint,
     report: &mut Report<'_>,
 ) {
+    let infra = of.infra_provider.as_ref();
+    let provider = infra.and_then(|infra| providers::find(&infra.value));
+    let is_claimable = |kind: &str| provider.is_none_or(|it| it.data().claims(kind));
     let mut found: BTreeMap<Arc<str>, Host> = BTreeMap::new();
     for vocabulary in &VOCABULARIES {
         let default = report.answer(cluster.child(vocabulary.default));
@@ -68,14 +77,19 @@ pub(super) fn read_hosts(
                 Some((_, name)) => name.into(),
                 None => Arc::clone(&entry.key),
             };
-            let is_new = !found.contains_key(&name);
-            let host = is_new.then(|| host(&name, &entry, vocabulary, &inherited, report));
+            if found.contains_key(&name) {
+                continue;
+            }
+            let host = host(&name, &entry, vocabulary, &inherited, report);
+            if let Some(kind) = host.kind.as_ref().filter(|kind| !is_claimable(kind)) {
+                endpoint.other_kinds.insert(Arc::clone(kind));
+                continue;
+            }
             // A controller labels the host that it claims.
-            let is_own = |host: &Host| {
-                let owner = host.labels.get(CLUSTER_LABEL);
-                owner.is_none_or(|owner| **owner == *of.object_name)
-            };
-            found.extend(host.filter(is_own).map(|host| (name, host)));
+            let owner = host.labels.get(CLUSTER_LABEL);
+            if owner.is_none_or(|owner| **owner == *of.object_name) {
+                found.insert(name, host);
+            }
         }
     }
     endpoint.hosts = found.into_values().collect();
@@ -89,14 +103,20 @@ fn host(
     report: &mut Report<'_>,
 ) -> Host {
     let path = entry.branch.path();
-    let known = [vocabulary.labels[0], vocabulary.addresses];
+    let known = ["kind", vocabulary.labels[0], vocabulary.addresses];
+    let known = &known[usize::from(vocabulary.kind.is_some())..];
     for field in report.answer(entry.branch.entries()).unwrap_or_default() {
-        report.expect_key(&path, &field.key, field.key_place, &known, false);
+        report.expect_key(&path, &field.key, field.key_place, known, false);
     }
+    let kind = match vocabulary.kind {
+        Some(kind) => Some(kind.into()),
+        None => report.string(&entry.branch, "kind").map(|kind| kind.value),
+    };
     let mut all = inherited.clone();
     all.extend(labels(&entry.branch, vocabulary.labels, report));
     Host {
         name: Arc::clone(name),
+        kind,
         place: entry.key_place,
         labels: all,
         addresses: addresses(&entry.branch, vocabulary.addresses, report),

@@ -23,8 +23,10 @@ use report::Report;
 use yaml_tree::place::Sources;
 
 pub(super) use cluster::read_version_map;
+pub use pools::{BUNDLE, is_choice};
 pub(super) use report::is_about_number;
 pub(super) use spelling::spelling_findings;
+pub use spelling::{OwnEffect, own_effect};
 
 /// The keys of the values that the catalog is made of: a cluster that sets none of them has the shared one.
 pub(super) const CATALOG_KEYS: [&str; 9] = catalog::KEYS;

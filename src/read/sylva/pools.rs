@@ -16,6 +16,9 @@ use crate::model::cluster::{
 use crate::model::selector::Selector;
 use crate::read::installed::{find_installed, find_removable, find_unread};
 
+/// What Sylva's charts call an image for several providers.
+pub(super) const IMAGE_NAME: &str = "image_name";
+
 /// The settings that select an image.
 pub(super) const CHOICE: &[&str] = &[
     "image_key",
@@ -26,6 +29,12 @@ pub(super) const CHOICE: &[&str] = &[
     "os_image_key",
     "os_image_selector",
 ];
+
+/// Whether a setting selects an image.
+pub fn is_choice(key: &str) -> bool {
+    key == IMAGE_NAME || CHOICE.contains(&key)
+}
+
 /// Fills in the levels and the pools.
 pub(super) fn pools(branch: &Branch, cluster: &mut Cluster, report: &mut Report<'_>) {
     let infra = cluster
@@ -221,9 +230,8 @@ impl Levels {
 fn settings(holder: &Branch, infra: &str, report: &mut Report<'_>) -> Option<Node> {
     let branch = part(holder, infra, report)?;
     let entries = report.answer(branch.entries())?;
-    // Sylva's charts name images so for several providers.
     let stamped =
-        providers::find(infra).map_or(&["image_name"][..], |provider| provider.data().settings);
+        providers::find(infra).map_or(&[IMAGE_NAME][..], |provider| provider.data().settings);
     let mut kept = Vec::new();
     for entry in entries {
         let known = [CHOICE, BUNDLE, stamped];
@@ -360,10 +368,10 @@ fn control_plane_place(branch: &Branch, report: &mut Report<'_>) -> Place {
 /// The bundle's key: our name, and the proposal's, whose value is a reference.
 const KEYS: [&str; 2] = ["component_bundle_key", "componentsBundle"];
 const SELECTOR: &str = "component_bundle_selector";
-const ENV: &str = "component_bundle_env";
+pub(super) const ENV: &str = "component_bundle_env";
 
 /// The settings that choose a component bundle.
-pub(super) const BUNDLE: &[&str] = &[ENV, KEYS[0], SELECTOR, KEYS[1]];
+pub const BUNDLE: &[&str] = &[ENV, KEYS[0], SELECTOR, KEYS[1]];
 
 /// What a pool's settings, merged, say of its bundle.
 fn bundle_choice(settings: &Node, report: &mut Report<'_>) -> BundleChoice {

@@ -145,6 +145,21 @@ impl<'s> Report<'s> {
         }
     }
 
+    /// An address that is said to be a host's, and that no host of the inventory has.
+    pub(super) fn ownerless_address(&mut self, path: &str, place: Place, address: &str) {
+        let message = format!("`{path}` is `{address}`, and no host of the inventory has it");
+        let found = self.new_finding(
+            RuleId::EndpointDisagrees,
+            message,
+            place,
+            "the address of no host",
+        );
+        if let Some(finding) = found {
+            let help = "leave it blank for a host of the control plane's, or write `explicit: {host: …}` for a load balancer's";
+            self.add(finding.unless_set(Level::Warning).help(help));
+        }
+    }
+
     /// A key that another one says already, so that it has no effect.
     pub(super) fn second_key(&mut self, path: &str, place: Place, first: &str) {
         let message = format!("`{first}` and `{path}` name different things, and `{first}` counts");

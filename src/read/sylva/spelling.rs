@@ -1,6 +1,7 @@
 //! Keys that are almost one that selects an image, or names who signs it, where they would count nothing: another image would boot,
 //! or an unsigned one, and nothing would say so. Looks at the values as they are written, so that it costs no evaluation.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock};
 
 use capi::providers::PROVIDERS;
@@ -9,12 +10,45 @@ use yaml_tree::suggest::meant_key;
 use yaml_tree::value::{Map, Node, Value};
 
 use super::catalog;
-use super::pools::{BUNDLE, CHOICE};
+use super::pools::{BUNDLE, CHOICE, ENV, IMAGE_NAME};
 use super::report::misspelling;
 use crate::model::finding::{Finding, Subject};
 use crate::model::signing::KEY_NAMES;
 
-/// Keys below `cluster` that decide which images boot.
+/// The control plane endpoint in the words of an infrastructure cluster.
+pub(super) const SPEC_KEY: &str = "controlPlaneEndpoint";
+
+/// What a change of a value does that no chart reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OwnEffect {
+    /// What the control plane endpoint says, which is compared as it is resolved; else nothing.
+    Endpoint,
+    /// Only what is made later has it.
+    InPlace,
+}
+
+/// What is below `cluster` and read by metalmark alone; the first that leads to a value applies.
+const OWN: [(&[&str], OwnEffect); 6] = [
+    (&["control_plane_endpoint", "kube_vip"], OwnEffect::InPlace),
+    (&["control_plane_endpoint"], OwnEffect::Endpoint),
+    (&["infra_cluster", SPEC_KEY], OwnEffect::Endpoint),
+    (&["install_image_key"], OwnEffect::InPlace),
+    (&["inventory"], OwnEffect::Endpoint),
+    (&["inventory_default"], OwnEffect::Endpoint),
+];
+
+/// What a change of a value below `cluster` does, if metalmark alone reads it.
+pub fn own_effect(path: &[&str]) -> Option<OwnEffect> {
+    let is_env =
+        |keys: &[&str]| keys[1] == ENV && PROVIDERS.iter().any(|it| it.data().name == keys[0]);
+    if path.windows(2).any(is_env) {
+        return Some(OwnEffect::InPlace);
+    }
+    let mut own = OWN.iter();
+    own.find_map(|(at, effect)| path.starts_with(at).then_some(*effect))
+}
+
+/// Further keys below `cluster` that decide which images boot.
 const CLUSTER: &[&str] = &[
     "baremetal_host_default",
     "baremetal_hosts",
@@ -23,12 +57,7 @@ const CLUSTER: &[&str] = &[
     "cluster_services_cidrs",
     "cluster_virtual_ip",
     "control_plane",
-    "control_plane_endpoint",
     "control_plane_replicas",
-    "infra_cluster",
-    "install_image_key",
-    "inventory",
-    "inventory_default",
     "k8s_version",
     "machine_deployment_default",
     "machine_deployments",
@@ -56,13 +85,17 @@ const REGISTRY: &[&str] = &[
 /// Keys below `security.os_images`.
 const SIGNING: &[&str] = &["cosign_public_key", "skip_signing_check"];
 /// Keys of the infrastructure cluster's `spec`; the others are its provider's.
-const INFRA_CLUSTER: &[&str] = &["controlPlaneEndpoint"];
+const INFRA_CLUSTER: &[&str] = &[SPEC_KEY];
 const CAPI_PROVIDERS: &[&str] = &["bootstrap_provider", "infra_provider"];
 
 /// The keys of the maps that are looked at. They are the same for every cluster.
 static KEYS: LazyLock<Schema> = LazyLock::new(|| Schema {
     root: Keys::new(&[ROOT, &catalog::KEYS].concat(), &[]),
-    cluster: Keys::new(CLUSTER, &[]),
+    cluster: {
+        let own: BTreeSet<&str> = OWN.iter().map(|(path, _)| path[0]).collect();
+        let all: Vec<&str> = CLUSTER.iter().copied().chain(own).collect();
+        Keys::new(&all, &[])
+    },
     capi_providers: Keys::new(CAPI_PROVIDERS, &[]),
     infra_cluster: Keys::new(INFRA_CLUSTER, &[]),
     pool: Keys::new(POOL, &[]),
@@ -71,7 +104,7 @@ static KEYS: LazyLock<Schema> = LazyLock::new(|| Schema {
     providers: PROVIDERS
         .iter()
         .map(|provider| {
-            let wanted = [CHOICE, BUNDLE, &["image_name"]].concat();
+            let wanted = [CHOICE, BUNDLE, &[IMAGE_NAME]].concat();
             (
                 provider.data().name,
                 Keys::new(&wanted, provider.data().settings),

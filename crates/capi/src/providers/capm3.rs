@@ -74,6 +74,7 @@ const CLUSTER: InfraCluster = InfraCluster {
 
 const DATA: ProviderData = ProviderData {
     host_selector: Some("hostSelector"),
+    host_kinds: &[HOST],
     other_settings: &["nodeReuse", "template"],
     ..ProviderData::new("capm3", KINDS, CLUSTER, IMAGE_NAMES, SETTINGS)
 };

@@ -48,6 +48,7 @@ const CLUSTER: InfraCluster = InfraCluster {
 
 const DATA: ProviderData = ProviderData {
     host_selector: Some("selector"),
+    host_kinds: &["ElementalHost", "MachineInventory"],
     other_settings: &["registration"],
     ..ProviderData::new("elemental", KINDS, CLUSTER, IMAGE_NAMES, SETTINGS)
 };

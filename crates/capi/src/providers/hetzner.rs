@@ -71,6 +71,7 @@ const CLUSTER: InfraCluster = InfraCluster::new(
 
 const DATA: ProviderData = ProviderData {
     host_selector: Some(SELECTOR),
+    host_kinds: &["HetznerBareMetalHost"],
     ..ProviderData::new("hetzner", KINDS, CLUSTER, IMAGE_NAMES, SETTINGS)
 };
 

@@ -121,6 +121,8 @@ pub struct ProviderData {
     pub other_settings: &'static [&'static str],
     /// The setting that selects hosts by labels for a pool's machines; none if the provider creates machines.
     pub host_selector: Option<&'static str>,
+    /// The kinds of hosts that its machines claim.
+    pub host_kinds: &'static [&'static str],
 }
 
 impl ProviderData {
@@ -140,7 +142,13 @@ impl ProviderData {
             settings,
             other_settings: &[],
             host_selector: None,
+            host_kinds: &[],
         }
+    }
+
+    /// Whether its machines may claim a host of that kind; a provider that claims none does not care.
+    pub fn claims(&self, host_kind: &str) -> bool {
+        self.host_kinds.is_empty() || self.host_kinds.contains(&host_kind)
     }
 
     /// The settings that are fields of the machine's spec.

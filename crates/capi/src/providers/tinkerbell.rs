@@ -53,6 +53,7 @@ const CLUSTER: InfraCluster = InfraCluster {
 
 const DATA: ProviderData = ProviderData {
     host_selector: Some(AFFINITY),
+    host_kinds: &["Hardware"],
     ..ProviderData::new("tinkerbell", KINDS, CLUSTER, IMAGE_NAMES, SETTINGS)
 };
 
