@@ -230,3 +230,32 @@ ubuntu-noble-kube-v1-34-1  ubuntu-noble-kube-v1.34.1.qcow2  ok
 "#]]);
     }
 }
+
+/// A builder has no clusters, and printed no name.
+#[test]
+fn the_names_of_records_are_built_without_a_cluster() {
+    let stage = project();
+    stage.write(
+        "metalmark.yaml",
+        "version: 1\nimages:\n  records:\n    ubuntu-noble-kube-v1-34-1: {os: {name: ubuntu, codename: noble}, k8s: {version: 1.34.1}}\n    other: {os: {name: ubuntu, codename: noble}, k8s: {version: 1.33.5}}\n",
+    );
+    let mut story = Story::new(&stage);
+    story.runs(&["names ib-kube", "names {os}-{release}-kube-v{k8s}"]);
+    stage.write("metalmark.yaml", "version: 1\n");
+    story.note("without an image").runs(&["names ib-kube"]);
+    story.is(str![[r#"
+$ names ib-kube => 1
+IMAGE                      NAME                       TEST
+other                      ubuntu-noble-kube-v1.33.5  is `other` in the catalog
+ubuntu-noble-kube-v1-34-1  ubuntu-noble-kube-v1.34.1  ok
+$ names {os}-{release}-kube-v{k8s} => 1
+IMAGE                      NAME                       TEST
+other                      ubuntu-noble-kube-v1.33.5  is `other` in the catalog
+ubuntu-noble-kube-v1-34-1  ubuntu-noble-kube-v1.34.1  ok
+# without an image
+$ names ib-kube => 2
+error: there is no image whose name is tested
+help: give the facts of one, `--fact k8s-version=1.34.1 …`, or describe it in `images.records`
+
+"#]]);
+}

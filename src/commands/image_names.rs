@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 
-use capi::image::{Facts, ImageKey, Origin, fact};
+use capi::image::{Facts, Image, ImageKey, Origin, fact};
 use clap::Args;
 use yaml_tree::place::Place;
 use yaml_tree::suggest::did_you_mean;
@@ -110,25 +110,27 @@ fn test_catalog(
     let fleet = Fleet::open(read::workspace(request)?, today)?;
     let schemes = &fleet.workspace.settings.schemes;
     let catalogs = fleet.check(|view, _, _| {
-        let images = view.images.values().map(|image| {
-            let file = image.facts.text(fact::FILENAME).map(str::to_owned);
-            let uri = image.uri.as_ref().map(|uri| uri.value.text());
-            let last = uri.and_then(|uri| uri.rsplit('/').next()).map(|last| {
-                let untagged = last.split(['@', ':', '?', '#']).next();
-                untagged.unwrap_or(last).to_owned()
-            });
-            Cataloged {
-                key: image.key.clone(),
-                // Each cluster has those of the file that its provider boots.
-                facts: image.facts.select_location([]),
-                names: file.into_iter().chain(last).collect(),
-            }
-        });
+        let images = view.images.values().map(Cataloged::new);
         Ok(images.collect::<Vec<_>>())
     })?;
-    let images = catalogs.results.into_iter().flatten();
+    let mut images = catalogs.results;
+    if fleet.workspace.clusters.is_empty() {
+        images.push(
+            fleet
+                .source_images()?
+                .values()
+                .map(Cataloged::new)
+                .collect(),
+        );
+    }
+    let images = images.into_iter().flatten();
     let images: BTreeMap<ImageKey, Cataloged> =
         images.map(|image| (image.key.clone(), image)).collect();
+    if images.is_empty() {
+        let message = "there is no image whose name is tested";
+        let help = "give the facts of one, `--fact k8s-version=1.34.1 …`, or describe it in `images.records`";
+        return Err(Error::usage(format!("{message}\nhelp: {help}")));
+    }
     let mut owners: BTreeMap<String, ImageKey> = BTreeMap::new();
     let (mut rows, mut verdict) = (Vec::new(), Verdict::Clean);
     for image in images.values() {
@@ -160,6 +162,21 @@ fn test_catalog(
 }
 
 impl Cataloged {
+    fn new(image: &Image) -> Self {
+        let file = image.facts.text(fact::FILENAME).map(str::to_owned);
+        let uri = image.uri.as_ref().map(|uri| uri.value.text());
+        let last = uri.and_then(|uri| uri.rsplit('/').next()).map(|last| {
+            let untagged = last.split(['@', ':', '?', '#']).next();
+            untagged.unwrap_or(last).to_owned()
+        });
+        Self {
+            key: image.key.clone(),
+            // Each cluster has those of the file that its provider boots.
+            facts: image.facts.select_location([]),
+            names: file.into_iter().chain(last).collect(),
+        }
+    }
+
     /// Whether the catalog has the image under that name: as its key, its file or in its reference.
     fn is_called(&self, name: &str) -> bool {
         key_of(name).is_ok_and(|key| key == self.key) || self.names.iter().any(|own| own == name)

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use capi::image::fact;
+use capi::image::{Images, fact};
 use capi::location::is_same_artifact;
 use capi::objects::ManifestObject;
 use parking_lot::Mutex;
@@ -22,7 +22,7 @@ use crate::decide::matching::PatternCache;
 use crate::decide::pool_counts::PoolCounts;
 use crate::error::Error;
 use crate::evaluate::TemplateCache;
-use crate::model::catalog::ReadCatalog;
+use crate::model::catalog::{Catalog, ReadCatalog};
 use crate::model::cluster::ClusterOrigin;
 use crate::model::cluster_view::{ClusterRead, ClusterView};
 use crate::model::date::Date;
@@ -57,6 +57,14 @@ pub struct Fleet {
 }
 
 impl Fleet {
+    /// The images that records and other sources describe, without any values.
+    pub(crate) fn source_images(&self) -> Result<Arc<Images>, Error> {
+        let sources = &self.expanded.facts().sources;
+        let schemes = &self.workspace.settings.schemes;
+        let found = resolve::images(&Catalog::default(), sources, None, schemes)?;
+        Ok(found.images.images())
+    }
+
     /// Opens the image sources; what is wrong in them joins the workspace's findings.
     ///
     /// # Errors
