@@ -75,8 +75,8 @@ pub struct Cluster {
     pub endpoint: Option<Box<ControlPlaneEndpoint>>,
     /// The version of CAPM3 that Cluster API's operator installs, where the manifests name one.
     pub capm3: Option<Located<Arc<str>>>,
-    /// The Flux HelmRelease that composes its values; none where none does.
-    pub helm_release: Option<Arc<str>>,
+    /// The names that the Flux HelmRelease has had which composes its values, its own last; none where none does.
+    pub helm_release: Vec<Arc<str>>,
     /// The name of the chart that its values are for, by its Chart.yaml; none where the repository does not have it.
     pub chart: Option<Arc<str>>,
     /// What its ClusterClass says of upgrades.

@@ -30,6 +30,8 @@ pub struct Finding {
     /// The level of this case where the policy says nothing, if it is not the rule's own: a key that occurs twice with one
     /// value is milder than one with two.
     pub unless_set: Option<Level>,
+    /// The path of the file that it follows from: repaired there, where that has a fault of its own.
+    pub follows: Option<String>,
 }
 
 /// What a finding is about; policy and waivers match on it.
@@ -90,6 +92,7 @@ impl Finding {
             proposals: Vec::new(),
             subject: Subject::default(),
             unless_set: None,
+            follows: None,
         }
     }
 

@@ -257,23 +257,46 @@ const CONSEQUENCES: [(RuleId, &[RuleId]); 2] = [
 /// Folds the consequences of a cause under it: the cause says how many there are.
 pub(crate) fn fold_consequences(judged: &mut Vec<Judged>) {
     for (cause, consequences) in CONSEQUENCES {
-        let is_cause = |it: &Judged| it.finding.rule == cause && it.level == Level::Error;
-        if !judged.iter().any(is_cause) {
-            continue;
-        }
-        let all = judged.len();
-        judged.retain(|it| !consequences.contains(&it.finding.rule));
-        let folded = all - judged.len();
-        let first = judged.iter_mut().find(|it| is_cause(it));
-        if let Some(first) = first.filter(|_| folded > 0) {
-            let findings = if folded == 1 {
-                "finding follows"
-            } else {
-                "findings follow"
-            };
-            let help = format!("repair this first: {folded} more {findings} from it");
-            first.finding.help.push(help);
-        }
+        fold(
+            judged,
+            |it| it.finding.rule == cause,
+            |it| consequences.contains(&it.finding.rule),
+        );
+    }
+    let followed = judged.iter().filter_map(|it| it.finding.follows.clone());
+    for file in followed.collect::<BTreeSet<String>>() {
+        let is_in_file = |it: &Judged| {
+            let place = it.finding.labels.first();
+            let is_there = place.is_some_and(|label| *label.spot.source.path == *file);
+            is_there && it.finding.rule == RuleId::YamlSyntax
+        };
+        fold(judged, is_in_file, |it| {
+            it.finding.follows.as_ref() == Some(&file)
+        });
+    }
+}
+
+fn fold(
+    judged: &mut Vec<Judged>,
+    is_cause: impl Fn(&Judged) -> bool,
+    is_consequence: impl Fn(&Judged) -> bool,
+) {
+    let is_cause = |it: &Judged| it.level == Level::Error && is_cause(it);
+    if !judged.iter().any(is_cause) {
+        return;
+    }
+    let all = judged.len();
+    judged.retain(|it| !is_consequence(it));
+    let folded = all - judged.len();
+    let first = judged.iter_mut().find(|it| is_cause(it));
+    if let Some(first) = first.filter(|_| folded > 0) {
+        let findings = if folded == 1 {
+            "finding follows"
+        } else {
+            "findings follow"
+        };
+        let help = format!("repair this first: {folded} more {findings} from it");
+        first.finding.help.push(help);
     }
 }
 

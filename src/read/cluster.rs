@@ -147,11 +147,8 @@ fn with_state(state: &State<'_>, shared: &SharedCatalog) -> Result<ClusterRead, 
         scope,
         &mut findings,
     );
-    let helm_release = own
-        .release
-        .as_ref()
-        .and_then(|it| it.helm_release.as_deref());
-    cluster.helm_release = helm_release.map(Arc::from);
+    let release = own.release.iter();
+    cluster.helm_release = release.flat_map(|it| it.helm_release.clone()).collect();
     cluster.chart = chart.map(|chart| Arc::clone(&chart.name));
     let library = workspace.library.or(chart.and_then(|chart| chart.library));
     cluster.library = library.unwrap_or_default();

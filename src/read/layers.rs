@@ -331,8 +331,8 @@ pub(super) struct Own {
 pub(super) struct ComposedRelease {
     pub(super) name: String,
     pub(super) namespace: String,
-    /// The name of its HelmRelease; none where Argo CD deploys it.
-    pub(super) helm_release: Option<String>,
+    /// The names that its HelmRelease has had, its own last; none where Argo CD deploys it.
+    pub(super) helm_release: Vec<Arc<str>>,
 }
 
 fn clash(conflict: &merge::Conflict, sources: &Sources) -> Finding {

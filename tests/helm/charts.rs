@@ -1090,14 +1090,12 @@ spec:
     };
     let tab = "version: v1.30.2\n\timage: a\n";
     release(tab).findings(str![[r#"
-error[composition-failed] paris/release.yaml:1:1 `apiVersion: helm.toolkit.fluxcd.io/v2`
 error[yaml-syntax] paris/values.yaml:2:1 ``
 
 "#]]);
     let more = [("lyon/set.yaml", set), ("lyon/one.values.yaml", tab)];
     check(VALUES, &more).findings(str![[r#"
 error[yaml-syntax] lyon/one.values.yaml:2:1 ``
-error[composition-failed] lyon/set.yaml:1:1 `apiVersion: argoproj.io/v1alpha1`
 
 "#]]);
     release("version: v1.30.4\nversion: v1.30.2\n").findings(str![[r#"

@@ -103,6 +103,27 @@ error[project-file]: `patch: sylva-unit`: the HelmRelease of this cluster is `sy
 "#]]);
 }
 
+/// kustomize finds a release by each name that it has had, and no other.
+#[test]
+fn a_component_patches_a_release_whose_name_gets_a_prefix() {
+    let stage = tutorial(NORTH);
+    init(&stage, "");
+    let file = "environment-values/mgmt/kustomization.yaml";
+    for prefix in ["namePrefix: a-", "namePrefix: s", "nameSuffix: s"] {
+        let before = stage.read(file);
+        stage.write(file, format!("{before}{prefix}\n"));
+        let screen = stage.run("render --stdout mgmt").outcome.stderr;
+        assert!(
+            !screen.contains("would change nothing"),
+            "{prefix}: {screen}"
+        );
+        stage.write(file, before);
+    }
+    stage.edit("metalmark.yaml", "patch: sylva-units", "patch: units");
+    let screen = stage.run("render --stdout mgmt").exit(1).outcome.stderr;
+    assert!(screen.contains("would change nothing"), "{screen}");
+}
+
 /// A pattern may miss a folder, and a folder may lack its kustomization.
 #[test]
 fn check_warns_of_environments_and_values_files_that_no_cluster_reads() {

@@ -150,8 +150,8 @@ pub struct Composition {
     pub place: Place,
     /// What deploys it.
     pub deployer: Deployer,
-    /// The name of its HelmRelease; none where Argo CD deploys it.
-    pub helm_release: Option<String>,
+    /// The names that its HelmRelease has had, its own last; none where Argo CD deploys it.
+    pub helm_release: Vec<Arc<str>>,
     /// The chart's folder, if it is in this repository.
     pub chart: Option<PathBuf>,
     /// What changes its objects after they were rendered: `postRenderers`.
@@ -486,7 +486,7 @@ impl Composition {
             namespace: String::new(),
             place,
             deployer: Deployer::Flux,
-            helm_release: None,
+            helm_release: Vec::new(),
             chart: None,
             post_renderers: Vec::new(),
             layers: Vec::new(),

@@ -40,7 +40,7 @@ pub(super) fn compose(
     };
     let composition = Composition {
         namespace: target.unwrap_or(release.namespace()).to_owned(),
-        helm_release: Some(release.name().to_owned()),
+        helm_release: release.names().map(|named| named.name).collect(),
         post_renderers: release.tree.items(&["spec", "postRenderers"]).to_vec(),
         ..Composition::empty(shorten(name), release.tree.place)
     };

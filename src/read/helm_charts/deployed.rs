@@ -27,16 +27,17 @@ pub(super) fn composition_input(chart: &Chart, composition: &Composition) -> Inp
             || composition.layers.is_empty()
     };
     let finding = composition.findings.iter().find(is_error);
+    let broken = finding.filter(|finding| finding.rule == RuleId::YamlSyntax);
+    let broken = broken.and_then(|finding| finding.labels.first());
+    let broken = broken.map(|label| label.spot.source.path.to_string());
     let why = match (composition.missing.first(), finding) {
         (Some(missing), _) => Some(format!(
             "`{}` of the {} `{}` is not in the repository",
             missing.key, missing.kind, missing.name
         )),
-        (None, Some(finding)) => Some(match finding.labels.first() {
-            Some(label) if finding.rule == RuleId::YamlSyntax => {
-                format!("`{}` is no YAML", label.spot.source.path)
-            }
-            _ => finding.message.clone(),
+        (None, Some(finding)) => Some(match &broken {
+            Some(file) => format!("`{file}` is no YAML"),
+            None => finding.message.clone(),
         }),
         _ => None,
     };
@@ -45,7 +46,7 @@ pub(super) fn composition_input(chart: &Chart, composition: &Composition) -> Inp
     Input {
         chart: match why {
             Some(why) => Err(Unchecked {
-                is_refused: finding.is_some_and(|finding| finding.rule == RuleId::YamlSyntax),
+                broken,
                 ..chart.cannot_check(why, *place)
             }),
             None => Ok(chart.tree.with_values(&own, &user, chart.engine)),

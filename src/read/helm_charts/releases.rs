@@ -36,8 +36,8 @@ pub(in crate::read) struct Unchecked {
     pub(super) why: String,
     pub(super) place: Place,
     pub(super) help: Option<String>,
-    /// Whether Helm refuses the release too.
-    pub(super) is_refused: bool,
+    /// The file that is no YAML, so that Helm refuses the release too.
+    pub(super) broken: Option<String>,
 }
 
 impl Unchecked {
@@ -54,12 +54,16 @@ impl Unchecked {
             self.chart, self.why
         );
         let spot = sources.resolve(self.place);
-        let finding = if self.is_refused {
-            Finding::new(RuleId::CompositionFailed, message)
-        } else {
-            Finding::new(RuleId::CompositionUnsupported, message).unless_set(Level::Warning)
+        let finding = match self.broken {
+            Some(_) => Finding::new(RuleId::CompositionFailed, message),
+            None => {
+                Finding::new(RuleId::CompositionUnsupported, message).unless_set(Level::Warning)
+            }
         };
-        let finding = finding.with_label(spot, "");
+        let finding = Finding {
+            follows: self.broken,
+            ..finding.with_label(spot, "")
+        };
         match self.help {
             Some(help) => finding.help(help),
             None => finding,

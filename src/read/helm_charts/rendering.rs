@@ -272,7 +272,7 @@ impl Chart {
             why,
             place,
             help: None,
-            is_refused: false,
+            broken: None,
         }
     }
 

@@ -218,13 +218,13 @@ fn helm_release(
     ])
 }
 
-/// That a component patches a HelmRelease that the cluster does not have, so that nothing changes. A kustomization may put something
-/// before and after the name of the release after the component patched it.
+/// That a component patches a HelmRelease that the cluster does not have, so that nothing changes. kustomize finds a release by each
+/// name that it has had.
 fn other_release(cluster: &Cluster, patched: &str) -> Option<Finding> {
-    let own = cluster.helm_release.as_deref()?;
-    let is_near = || did_you_mean(patched, [own]).is_some();
-    let is_other = own != patched && (is_near() || !own.contains(patched));
-    is_other.then(|| {
+    let names = &cluster.helm_release;
+    let own = names.last()?;
+    let is_own = names.iter().any(|name| **name == *patched);
+    (!is_own).then(|| {
         let message = format!(
             "`patch: {patched}`: the HelmRelease of this cluster is `{own}`, so its component would change nothing"
         );
