@@ -25,6 +25,8 @@ pub struct Identities {
     shared: HashMap<ImageKey, Vec<String>>,
     /// The first image of each file's name.
     by_file: HashMap<Arc<str>, ImageKey>,
+    /// The image of each name that Sylva's chart has with a registry; none where it has several.
+    by_chart_name: HashMap<String, Option<ImageKey>>,
 }
 
 impl Identities {
@@ -32,10 +34,16 @@ impl Identities {
     pub fn new(images: &Images) -> Self {
         let mut by_word: HashMap<String, Vec<ImageKey>> = HashMap::new();
         let mut by_file = HashMap::new();
+        let mut by_chart_name: HashMap<String, Option<ImageKey>> = HashMap::new();
         for image in images.values() {
             if let Some(file) = image.facts.get(fact::FILENAME) {
                 let first = by_file.entry(Arc::clone(&file.value));
                 first.or_insert_with(|| Arc::clone(&image.key));
+            }
+            if let Some(name) = bare_name(image) {
+                let key = Some(Arc::clone(&image.key));
+                let known = by_chart_name.entry(name.to_owned());
+                known.and_modify(|known| *known = None).or_insert(key);
             }
             let locations = locations(image).map(|text| last_part(text).to_owned());
             let words = locations.chain(glance_name(image));
@@ -55,7 +63,13 @@ impl Identities {
             by_word,
             shared,
             by_file,
+            by_chart_name,
         }
+    }
+
+    /// The key of the only image that Sylva's chart calls by a registry and this name.
+    pub fn find_by_chart_name(&self, name: &str) -> Option<&ImageKey> {
+        self.by_chart_name.get(name)?.as_ref()
     }
 
     /// The key of the image whose file has the name that a URL ends in: what is served there, perhaps.
@@ -115,6 +129,12 @@ impl Identities {
             .collect::<Vec<_>>()
             .into_iter()
     }
+}
+
+/// The name of an image that is known as Sylva's chart calls it, `REGISTRY--NAME`.
+pub fn bare_name(image: &Image) -> Option<&str> {
+    let (registry, name) = split_registry(&image.name);
+    registry.map(|_| name)
 }
 
 /// The key of the image that a name means: a key, or what a catalog, a registry or Sylva's chart calls it, whose dots became dashes

@@ -92,6 +92,12 @@ impl Boots {
         boots
     }
 
+    /// What the cluster's values select once it went to a minor; none is now.
+    fn find_selected(&self, to: Option<(u32, u32)>) -> &[Artifact] {
+        let step = self.steps.iter().rfind(|step| Some(step.minor) <= to);
+        step.map_or(&self.now, |step| &step.artifacts)
+    }
+
     /// What is needed while clusters go to a minor; none is now.
     fn needs(&self, to: Option<(u32, u32)>) -> Vec<Need> {
         let need = |artifact: &Artifact, is_before, is_after| Need {
@@ -102,8 +108,7 @@ impl Boots {
         };
         let earlier = self.steps.iter().rfind(|step| Some(step.minor) < to);
         let before = earlier.map_or(&self.now, |step| &step.artifacts);
-        let step = self.steps.iter().find(|step| Some(step.minor) == to);
-        let after = step.map_or(before, |step| &step.artifacts);
+        let after = self.find_selected(to);
         let is_last = self.steps.last().map(|step| step.minor) == to;
         let is_underway = self.steps.last().map(|step| step.minor) >= to && to.is_some();
         let paused = self.workers.iter().filter(|_| is_underway);
@@ -197,10 +202,11 @@ pub fn server_plan(server: &ClusterView, clusters: &[&Boots], settings: &Setting
         let mut needs: BTreeMap<Arc<str>, Vec<Need>> = BTreeMap::new();
         let mut own = Vec::new();
         for boots in clusters {
+            // Machines that are paused run what its selectors do not match any more.
+            if boots.cluster == server.cluster.name {
+                own.extend(boots.find_selected(to));
+            }
             for need in boots.needs(to) {
-                if boots.cluster == server.cluster.name && need.is_after {
-                    own.push(need.artifact.clone());
-                }
                 let known = needs.entry(Arc::clone(&need.artifact.name)).or_default();
                 let is_it = |it: &&mut Need| {
                     it.artifact == need.artifact || it.artifact.is_same(&need.artifact)

@@ -4,7 +4,7 @@
 //! (<https://kubernetes.io/releases/version-skew-policy/>): in each step all pools of a cluster go to one version. Which image may
 //! follow which is the law of [`super::replacement`], as everywhere.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -330,6 +330,27 @@ fn current(view: &ClusterView) -> Result<(Version, PoolImages<'_>), String> {
     common
         .map(|version| (version, booted))
         .ok_or_else(|| "it has no node pool".to_owned())
+}
+
+/// The images that a cluster lets in by their registry: those of the registries of the images that its keys name, and those that its
+/// selectors let in. None where a pool lets in all.
+pub fn cluster_let_in(view: &ClusterView) -> Option<BTreeSet<ImageKey>> {
+    let images = &view.images;
+    let of_selectors = let_in(view, images);
+    let of_key = |it: &SelectedPool<'_>| {
+        let is_key = it.pool.choice.selector.is_none();
+        let named = view.selected_image(it.selection).filter(|_| is_key)?;
+        let registry = named.facts.text(REGISTRY_KEY)?;
+        let alike = images.values();
+        let alike = alike.filter(|image| image.facts.text(REGISTRY_KEY) == Some(registry));
+        Some(alike.map(|image| Arc::clone(&image.key)).collect())
+    };
+    let of_pool = |it: SelectedPool<'_>| {
+        let of_selector = of_selectors.get(&it.pool.name).cloned();
+        of_selector.or_else(|| of_key(&it))
+    };
+    let all: Vec<BTreeSet<ImageKey>> = view.pools().map(of_pool).collect::<Option<_>>()?;
+    (!all.is_empty()).then(|| all.into_iter().flatten().collect())
 }
 
 /// The images that the selectors of pools let in by their registry. Which one that is, is Sylva's or a user's choice of a release; all

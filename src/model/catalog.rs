@@ -93,16 +93,22 @@ impl Catalog {
         found.map(|(name, _)| name)
     }
 
-    /// Whether an image that was exported from a cluster is one of an older generation: of a registry that no builder's list names, at
-    /// its tag (docs/sylva.md#the-catalog).
+    /// Whether an image that was exported from a cluster is one of an older generation: of a registry at its tag, of which no builder's
+    /// list has this image. Where the tag is a builder's version, its list has all, if it has any (docs/sylva.md#the-catalog).
     pub fn is_of_older(&self, key: &str, reference: Option<&str>) -> bool {
-        let name = split_registry(key).0;
-        let registry = name.and_then(|name| self.registries.get(name));
-        let mut built = self.entries.iter().filter(|entry| entry.built);
-        registry
-            .zip(reference)
-            .is_some_and(|(of, it)| of.has_image(it))
-            && !built.any(|entry| self.registry_of(entry).map(|it| &**it) == name)
+        let (Some(name), bare) = split_registry(key) else {
+            return false;
+        };
+        let (Some(registry), Some(reference)) = (self.registries.get(name), reference) else {
+            return false;
+        };
+        let version = self.version.as_ref().map(|version| &version.value);
+        let is_version =
+            registry.tag_value.is_some() || registry.tag.as_ref().map(|tag| &tag.value) == version;
+        let built = self.entries.iter().filter(|entry| entry.built);
+        let mut listed = built.filter(|it| self.registry_of(it).is_some_and(|of| **of == *name));
+        registry.has_image(reference)
+            && !listed.any(|entry| is_version || *entry.name.value == *bare)
     }
 }
 

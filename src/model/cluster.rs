@@ -97,6 +97,8 @@ pub struct MappedVersion {
     pub minor: Arc<str>,
     /// Its version, at the place of what is written, which may be an expression.
     pub version: Located<Arc<str>>,
+    /// Which one of equal texts in the expression gives the version, where there are several and it is known.
+    pub occurrence: Option<usize>,
 }
 
 /// An object that a cluster or one of its node pools is made from.

@@ -46,25 +46,23 @@ impl Fix {
         })
     }
 
-    /// Replaces a text that the expression at a place says once as a whole, such as a version: in quotes, or as all that a branch of
-    /// it prints.
+    /// Replaces a text that the expression at a place says as a whole, such as a version: in quotes, or as all that a branch of it
+    /// prints. Where it is there more than once, its occurrence has to be given.
     pub fn replace_within(
         within: Option<Spot>,
         old: &str,
+        occurrence: Option<usize>,
         value: impl Into<String>,
         text: impl Into<String>,
     ) -> Option<Self> {
         let within = within.filter(|spot| !spot.is_secret())?;
         let (start, end) = (within.start as usize, within.end as usize);
         let written = within.source.text.get(start..end)?;
-        let is_whole = |at: &usize| {
-            let (before, after) = (&written[..*at], &written[at + old.len()..]);
-            let is_quoted = before.ends_with('"') && after.starts_with('"');
-            is_quoted || before.trim_end().ends_with("}}") && is_branch_end(after)
+        let at = {
+            let places = whole_places(written, old);
+            let mut found = places.filter(|(index, _)| occurrence.is_none_or(|it| it == *index));
+            found.next().filter(|_| found.next().is_none())?.1
         };
-        let places = written.match_indices(old).map(|(at, _)| at);
-        let mut found = places.filter(is_whole);
-        let at = found.next().filter(|_| found.next().is_none())?;
         let start = within.start + at as u32;
         Some(Self {
             text: text.into(),
@@ -83,6 +81,20 @@ impl Fix {
         let Spot { source, start, end } = &self.spot;
         &source.text[*start as usize..*end as usize]
     }
+}
+
+/// Where an expression says a text as a whole: which one of its occurrences that is, and at which byte.
+pub fn whole_places<'t>(
+    expression: &'t str,
+    text: &'t str,
+) -> impl Iterator<Item = (usize, usize)> + use<'t> {
+    let is_whole = move |(_, at): &(usize, usize)| {
+        let (before, after) = (&expression[..*at], &expression[at + text.len()..]);
+        let is_quoted = before.ends_with('"') && after.starts_with('"');
+        is_quoted || before.trim_end().ends_with("}}") && is_branch_end(after)
+    };
+    let places = expression.match_indices(text).map(|(at, _)| at);
+    places.enumerate().filter(is_whole)
 }
 
 /// Whether what follows a text in an expression is the end of its branch.
@@ -118,15 +130,16 @@ mod tests {
 
     #[test]
     fn what_an_expression_says_once_is_replaced() {
-        let quoted = |text: &str| {
+        let nth = |text: &str, occurrence| {
             let within = Spot {
                 source: Arc::new(Source::new("values.yaml", text)),
                 start: 3,
                 end: text.len() as u32,
             };
-            let fix = Fix::replace_within(Some(within), "v1", "v2", "words")?;
+            let fix = Fix::replace_within(Some(within), "v1", occurrence, "v2", "words")?;
             Some((fix.old().to_owned(), fix.spot.start))
         };
+        let quoted = |text: &str| nth(text, None);
         assert_eq!(quoted("a: '{{ \"v1\" }}'"), Some(("v1".to_owned(), 8)));
         let branch = |text: &str| quoted(&format!("a: '{{{{ if . }}}}{text}{{{{- end }}}}'"));
         assert_eq!(branch("v1+b{{ else }} v1 "), Some(("v1".to_owned(), 29)));
@@ -135,6 +148,8 @@ mod tests {
         assert_eq!(branch("go v1"), None);
         assert_eq!(quoted("a: '{{ \"v1+b\" }}'"), None);
         assert_eq!(quoted("a: '{{ \"v1\" \"v1\" }}'"), None);
+        let second = nth("a: '{{ \"v1\" \"v1\" }}'", Some(1));
+        assert_eq!(second, Some(("v1".to_owned(), 13)));
     }
 
     #[test]

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use capi::image::{Image, Origin};
 use oci_artifacts::signature::PublicKey;
 use oci_artifacts::{Address, Digest, Reference};
-use yaml_tree::place::{Located, Place};
+use yaml_tree::place::{Located, Place, Spot};
+use yaml_tree::value::{Node, Value};
 
 /// The property of an image, or of a registry, that names the key: a PEM public key, or the path of a file that holds one.
 pub const KEY_PROPERTY: &str = "cosign_publickey";
@@ -19,6 +20,27 @@ pub const KEY_NAMES: [&str; 4] = [
     "signature.public-key",
     "signature.public_key",
 ];
+
+/// The paths below a key of an entry or a registry that speak of a signature, and name no key that is read.
+pub fn unread_key_names(key: &str, node: &Node) -> Vec<(String, Place)> {
+    let words = key.to_lowercase().replace(['-', '.'], "_");
+    let is_about_signing = ["cosign", "signature", "signing", "signer", "pubkey"]
+        .iter()
+        .chain(&["public_key", "publickey", "pub_key", "sigstore"])
+        .any(|word| words.contains(word));
+    if !is_about_signing || node.value.is_null() {
+        return Vec::new();
+    }
+    let paths = match &node.value {
+        Value::Map(map) => { map.iter() }
+            .map(|entry| (format!("{key}.{}", entry.key), entry.key_place))
+            .collect(),
+        _ => vec![(key.to_owned(), node.place)],
+    };
+    let mut paths: Vec<(String, Place)> = paths;
+    paths.retain(|(path, _)| !KEY_NAMES.contains(&&**path));
+    paths
+}
 
 /// A key that the values name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -80,16 +102,27 @@ impl SigningKeys {
 }
 
 /// What the project file requires of signatures, whatever the values say.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct RequiredSignatures {
     /// The keys that it names, by their names.
     pub names: BTreeMap<String, PublicKey>,
     /// What every image has to have.
     pub everywhere: Option<SignatureDemand>,
     /// What the images below prefixes have to have instead; the longest prefix counts.
-    pub below: Vec<(Reference, SignatureDemand)>,
+    pub below: Vec<DemandBelow>,
     /// The fingerprints of keys that prove nothing any more.
     pub denied: BTreeSet<Digest>,
+}
+
+/// What the images below a prefix have to have.
+#[derive(Clone, Debug)]
+pub struct DemandBelow {
+    /// The prefix.
+    pub below: Reference,
+    /// What they have to have.
+    pub demand: SignatureDemand,
+    /// Where it is written.
+    pub spot: Option<Spot>,
 }
 
 /// What an image has to have.
@@ -122,11 +155,11 @@ pub enum KeyNamer {
 }
 
 impl KeyNamer {
-    /// For messages: the key that …
+    /// For messages: the key of …
     pub fn words(self) -> &'static str {
         match self {
-            Self::Values => "the values name",
-            Self::Policy => "`policy.signatures` names",
+            Self::Values => "the values",
+            Self::Policy => "`policy.signatures`",
         }
     }
 }
@@ -166,7 +199,8 @@ impl TrustedKeys {
         match self.keys.len() {
             1 => String::new(),
             all => format!(
-                "; {good} of the {all} keys of `policy.signatures` signed it, and {} have to",
+                "; {good} of the {all} keys of {} signed it, and {} have to",
+                self.namer.words(),
                 self.needed
             ),
         }
@@ -190,11 +224,9 @@ impl RequiredSignatures {
     /// What an image with this reference or address has to have.
     pub fn demand(&self, address: &Address) -> Option<&SignatureDemand> {
         let below = self.below.iter();
-        let below = below.filter(|(prefix, _)| address.is_below(std::slice::from_ref(prefix)));
-        let longest = below.max_by_key(|(prefix, _)| prefix.name().len());
-        longest
-            .map(|(_, demand)| demand)
-            .or(self.everywhere.as_ref())
+        let below = below.filter(|it| address.is_below(std::slice::from_ref(&it.below)));
+        let longest = below.max_by_key(|it| it.below.name().len());
+        longest.map(|it| &it.demand).or(self.everywhere.as_ref())
     }
 
     /// Whether an image with this reference or address has to be signed.

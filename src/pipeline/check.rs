@@ -80,6 +80,19 @@ fn run_rules(view: &ClusterView, settings: &Settings) -> Vec<Finding> {
     found
 }
 
+/// Whether a change lowers something in a cluster, or makes an error that is not there without it.
+pub(crate) fn breaks(view: &ClusterView, settings: &Settings, change: &ProposedChange) -> bool {
+    let found = run_rules(view, settings);
+    let mut trial = Trial::new(view, settings, &found);
+    let Some(at) = trial.try_change(change) else {
+        return false;
+    };
+    let tried = &trial.tried[at];
+    let mut errors = tried.errors.iter();
+    tried.lowers
+        || errors.any(|(rule, subject)| !trial.known.contains(&(*rule, subject.pool.clone())))
+}
+
 /// Tries the edits that findings propose: each is made on the model once, and the rules run again.
 struct Trial<'t> {
     view: &'t ClusterView,

@@ -45,7 +45,7 @@ pub struct Fleet {
     /// Patterns, each compiled once.
     pub(crate) patterns: PatternCache,
     /// Expressions, each parsed once.
-    templates: TemplateCache,
+    pub(super) templates: TemplateCache,
     /// The catalog of the shared layers alone: of every cluster that does not touch it.
     shared_catalog: SharedCatalog,
     /// Catalogs, each expanded once.
@@ -229,6 +229,7 @@ impl Fleet {
         if input.run_scope == RunScope::Fleet {
             found.extend(self.workspace.state_findings());
             found.extend(self.compare_other_flavors(&clusters.uses)?);
+            found.extend(self.find_idle_demands(&shared)?);
         }
         self.check_servers(&clusters.uses, &mut found)?;
         let _work = budget::enter("the rules over all clusters")?;
@@ -236,6 +237,12 @@ impl Fleet {
         let mut fleet_check = clusters.fleet_check;
         fleet_check.judged.extend(whole.findings);
         check::fold_consequences(&mut fleet_check.judged);
+        self.keep_common_edits(
+            fleet_check
+                .judged
+                .iter_mut()
+                .map(|judged| &mut judged.finding),
+        )?;
         let unread_files = &mut fleet_check.counts.unread_files;
         for why in self.workspace.unread_files.values() {
             *unread_files.entry(why).or_default() += 1;
@@ -342,6 +349,12 @@ impl Fleet {
         }
         let mut fleet_check = clusters.fleet_check;
         fleet_check.add(found, self);
+        self.keep_common_edits(
+            fleet_check
+                .judged
+                .iter_mut()
+                .map(|judged| &mut judged.finding),
+        )?;
         Ok(fleet_check)
     }
 

@@ -5,8 +5,10 @@ pub(crate) mod booted;
 pub mod check;
 pub(crate) mod compare;
 pub mod fleet;
+mod idle_demands;
 pub(crate) mod image_servers;
 pub(crate) mod outputs;
+mod readers;
 pub(crate) mod rendered;
 pub(crate) mod reporting;
 

@@ -100,8 +100,12 @@ pub fn version_map(
     });
     let values = merge::merge(&own.values, &over);
     let options = release_options::for_cluster(workspace, entry, &own);
-    let evaluator = Evaluator::new(&values, &options, templates);
-    Ok(sylva::read_version_map(&evaluator))
+    let evaluate = |values: &Node| Evaluator::new(values, &options, templates);
+    Ok(sylva::read_version_map(
+        &evaluate(&values),
+        &values,
+        evaluate,
+    ))
 }
 
 /// Reads one cluster with this state of its management cluster.
@@ -187,7 +191,8 @@ fn with_state(state: &State<'_>, shared: &SharedCatalog) -> Result<ClusterRead, 
         );
     }
     // Last: what only this needs is not evaluated for anything else.
-    cluster.k8s_versions = sylva::read_version_map(&evaluator);
+    let evaluate = |values: &Node| Evaluator::new(values, &options, state.templates);
+    cluster.k8s_versions = sylva::read_version_map(&evaluator, &own.values, evaluate);
     report_missing(&own.missing, &mut findings);
     findings.extend(missing_config_maps(&own.missing, &own.sources, &subject));
     Ok(ClusterRead {

@@ -13,7 +13,9 @@ use yaml_tree::suggest::Words;
 use crate::files::Files;
 use crate::model::policy::RuleSettings;
 use crate::model::rule::{Level, RuleId};
-use crate::model::signing::{KeyNamer, RequiredSignatures, SignatureDemand, TrustedKeys};
+use crate::model::signing::{
+    DemandBelow, KeyNamer, RequiredSignatures, SignatureDemand, TrustedKeys,
+};
 
 use super::files::key_text;
 use super::places::{PREFIX, Problems};
@@ -78,13 +80,17 @@ impl<'a, 'p> KeyPolicy<'a, 'p> {
                         required.everywhere = self.demand(demand, &path, &required);
                         continue;
                     }
-                    let Some(prefix) = Address::parse_prefix(prefix) else {
-                        let spot = self.problems.places.spot(&path);
+                    let spot = self.problems.places.spot(&path);
+                    let Some(below) = Address::parse_prefix(prefix) else {
                         self.problems.refuse_prefix(prefix, spot, PREFIX);
                         continue;
                     };
                     if let Some(demand) = self.demand(demand, &path, &required) {
-                        required.below.push((prefix, demand));
+                        required.below.push(DemandBelow {
+                            below,
+                            demand,
+                            spot,
+                        });
                     }
                 }
             }

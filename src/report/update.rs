@@ -7,7 +7,7 @@ use std::sync::Arc;
 use oci_artifacts::Address;
 use yaml_tree::place::{Source, Spot};
 
-use crate::catalog::offers::{self, Builder, Offer, Summary, VersionChange};
+use crate::catalog::offers::{self, Builder, Caller, Offer, Summary, VersionChange};
 use crate::model::rule::Level;
 use crate::printer::Printer;
 
@@ -80,12 +80,16 @@ pub struct OtherBytes {
 }
 
 /// Prints the images that are not those of the release.
-pub fn other_bytes(others: &[OtherBytes], out: &mut Printer) -> io::Result<()> {
+pub fn other_bytes(others: &[OtherBytes], caller: Caller, out: &mut Printer) -> io::Result<()> {
+    let otherwise = match caller {
+        Caller::Person => "`--images FILE` says what is offered without checksums",
+        Caller::Bot => caller.repair(),
+    };
     for it in others {
         writeln!(
             out,
             "error: the release says sha256 `{}` of `{}`, and its artifact says `{}`\n  \
-             help: it was built again or replaced: check the release; `--images FILE` says what is offered without checksums",
+             help: it was built again or replaced: check the release; {otherwise}",
             it.offered, it.reference, it.locked
         )?;
     }

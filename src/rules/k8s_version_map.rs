@@ -69,6 +69,30 @@ pub(crate) fn versions_behind(view: &ClusterView, settings: &Settings) -> Vec<Fi
     findings.into_iter().map(Finding::with_proposals).collect()
 }
 
+/// The version that a cluster runs, as an entry of a map.
+pub(crate) fn cluster_version(view: &ClusterView) -> Option<MappedVersion> {
+    let version = view.cluster.k8s_version.as_ref()?;
+    written_version(&LevelName::Cluster, version)
+}
+
+/// Whether an image of a flavor that no later release replaces holds the version of an entry.
+pub(crate) fn is_held(input: &ClusterInput<'_>, flavor: &str, entry: &MappedVersion) -> bool {
+    let version = Version::parse(&entry.version.value);
+    images_of(input, flavor, entry)
+        .any(|it| Version::parse(&it.fact.value) == version && !input.is_superseded(it.image, None))
+}
+
+/// A version that a level writes, as an entry of a map.
+fn written_version(level: &LevelName, version: &Located<Arc<str>>) -> Option<MappedVersion> {
+    let minor = Version::parse(&version.value)?;
+    Some(MappedVersion {
+        path: level.path("k8s_version").join("."),
+        occurrence: None,
+        minor: format!("{}.{}", minor.major, minor.minor).into(),
+        version: version.clone(),
+    })
+}
+
 /// What the cluster and its pools write literally, as entries of a map; not where each pool that runs it boots an image that holds it, as
 /// one of an older release does.
 fn own_versions(input: &ClusterInput<'_>) -> Vec<MappedVersion> {
@@ -94,12 +118,7 @@ fn own_versions(input: &ClusterInput<'_>) -> Vec<MappedVersion> {
         }
         let spot = input.spot(version.place);
         Fix::replace(spot, &version.value, "", "")?;
-        let minor = Version::parse(&version.value)?;
-        Some(MappedVersion {
-            path: level.path("k8s_version").join("."),
-            minor: format!("{}.{}", minor.major, minor.minor).into(),
-            version: version.clone(),
-        })
+        written_version(&level, version)
     };
     written.filter_map(entry).collect()
 }
@@ -117,8 +136,13 @@ fn compare_all(input: &ClusterInput<'_>, entries: &[MappedVersion], findings: &m
         let current = Version::parse(&entry.version.value);
         // Where all agree, no release has to be looked up.
         if held.keys().any(|held| Version::parse(held) != current) {
+            let let_in = input.let_in(entry);
+            let is_compared = |image: &Image| {
+                let_in.as_ref().is_none_or(|keys| keys.contains(&image.key))
+                    && !input.is_superseded(image, let_in.as_ref())
+            };
             held.values_mut()
-                .for_each(|images| images.retain(|it| !input.is_superseded(it.image)));
+                .for_each(|images| images.retain(|it| is_compared(it.image)));
             held.retain(|_, images| !images.is_empty());
         }
         let mut versions = held.iter();
@@ -235,16 +259,9 @@ fn compare(
         finding.with_label(input.spot(it.image.place), format!("holds `{version}`"))
     });
     let Some(proposal) = input.propose_mapped_version(entry, version) else {
-        let image = input.find_preventing_image(entry, version);
-        let is_other = |image: &&Image| image.facts.text(fact::K8S_FLAVOR) != Some(flavor);
-        let finding = if image.as_ref().is_some_and(is_other) {
-            finding.help(format!(
-                "give `{flavor}` a version of its own in the entry, by an expression over `cluster.capi_providers.bootstrap_provider`"
-            ))
-        } else {
-            finding.help("move the builder or the entry, so that both are of one version")
-        };
-        return Some(match image {
+        let finding =
+            finding.help("move the builder or the entry, so that both are of one version");
+        return Some(match input.find_preventing_image(entry, version) {
             Some(image) => {
                 let held = image.facts.text(fact::K8S_VERSION).unwrap_or_default();
                 let words = format!("holds `{held}`, which the entry has to stay at");

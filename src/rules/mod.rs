@@ -81,7 +81,9 @@ pub use endpoint_replaced::endpoint_replacement;
 pub use format_unsupported::unbootable;
 pub use image_not_enabled::find_unserved_images;
 pub use input::{ClusterInput, EndpointUser, ImageUse, RunScope, WorkspaceInput};
-pub(crate) use k8s_version_map::{compare_version_map, find_unmapped, versions_behind};
+pub(crate) use k8s_version_map::{
+    cluster_version, compare_version_map, find_unmapped, is_held, versions_behind,
+};
 pub use lock_stale::{missing_evidence, unproven};
 pub use proposals::{entry_path, exact_pattern};
 pub use signature_unchecked::{entries_without_key, finding as signature_unchecked};

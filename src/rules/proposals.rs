@@ -1,10 +1,13 @@
 //! Edits that would repair a cluster, and how they are written in values.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use capi::image::{Fact, Image, ImageKey, RECORDS, fact};
+use yaml_tree::place::Located;
 
 use crate::decide::matching::REGISTRY_KEY;
+use crate::decide::plan::cluster_let_in;
 use crate::decide::replacement::version_obstacle;
 use crate::model::cluster::{Choice, LevelName, MappedVersion, Pool};
 use crate::model::fix::Fix;
@@ -89,14 +92,36 @@ impl ClusterInput<'_> {
         }
     }
 
-    /// Whether an entry of the map of Kubernetes versions gives the cluster's.
+    /// Whether an entry of the map of Kubernetes versions gives the cluster's, or is what the cluster or a pool writes itself.
     pub fn runs(&self, entry: &MappedVersion) -> bool {
-        let current = self.view.cluster.k8s_version.as_ref();
-        current.is_some_and(|current| {
+        let cluster = &self.view.cluster;
+        let written = self.spot(entry.version.place);
+        let is_own =
+            |own: &Located<Arc<str>>| written.is_some() && own.place == entry.version.place;
+        let is_mapped = |current: &Located<Arc<str>>| {
             let spot = self.spot(current.place);
             current.value == entry.version.value
                 && Fix::replace(spot, &current.value, "", "").is_none()
-        })
+        };
+        let current = cluster.k8s_version.as_ref();
+        let mut of_pools = cluster
+            .pools
+            .iter()
+            .filter_map(|pool| pool.k8s_version.as_ref());
+        current.is_some_and(|current| is_own(current) || is_mapped(current)) || of_pools.any(is_own)
+    }
+
+    /// The images that an entry is compared with: where the cluster runs it, those that its choices let in by their registry.
+    pub fn let_in(&self, entry: &MappedVersion) -> Option<BTreeSet<ImageKey>> {
+        cluster_let_in(self.view).filter(|_| self.runs(entry))
+    }
+
+    /// The edit that gives an entry another version.
+    pub fn fix_mapped_version(&self, entry: &MappedVersion, version: &str) -> Option<Fix> {
+        let (current, spot) = (&entry.version.value, self.spot(entry.version.place));
+        let text = format!("{}: {version}", entry.path);
+        let whole = Fix::replace(spot.clone(), current, version, &*text);
+        whole.or_else(|| Fix::replace_within(spot, current, entry.occurrence, version, &*text))
     }
 
     /// That an entry of the map of Kubernetes versions is the one that images hold, where the law of replacements allows it, no image
@@ -110,17 +135,14 @@ impl ClusterInput<'_> {
             return None;
         }
         let version = like(current, &next);
-        let text = format!("{}: {version}", entry.path);
-        let spot = self.spot(entry.version.place);
-        let whole = Fix::replace(spot.clone(), current, &*version, &*text);
-        let fix = whole.or_else(|| Fix::replace_within(spot, current, &*version, &*text));
+        let fix = self.fix_mapped_version(entry, &version);
         // A literal in an expression's place would be the version of every bootstrap provider.
         let text = match &fix {
             Some(fix) if fix.within.is_some() => format!(
                 "within the expression of `{}`: `{current}` → `{version}`",
                 entry.path
             ),
-            Some(_) => format!("`{text}`"),
+            Some(fix) => format!("`{}`", fix.text),
             None => format!(
                 "the expression of `{}` is to give `{version}` instead of `{current}`",
                 entry.path
@@ -133,9 +155,9 @@ impl ClusterInput<'_> {
         })
     }
 
-    /// Whether the list has another image of a builder's image's flavor and minor version that the builder released later: what clusters
-    /// with another map boot.
-    pub fn is_superseded(&self, image: &Image) -> bool {
+    /// Whether these images, or all, have another one of a builder's image's flavor and minor version that the builder released later:
+    /// what clusters with another map boot. Two builders may have one address, and each has a value with its version.
+    pub fn is_superseded(&self, image: &Image, let_in: Option<&BTreeSet<ImageKey>>) -> bool {
         let line = |image: &Image| {
             let version = Version::parse(image.facts.text(fact::K8S_VERSION)?)?;
             let flavor = image.facts.text(fact::K8S_FLAVOR)?.to_owned();
@@ -147,14 +169,24 @@ impl ClusterInput<'_> {
             let (_, tag) = name.split_once(':')?;
             Some((builder.to_owned(), Version::parse(tag)?))
         };
+        let value = |image: &Image| {
+            let registry = self.view.registries.get(image.registry.as_ref()?)?;
+            Some(&registry.tag_value.as_ref()?.value)
+        };
         let Some((builder, tag)) = release(image) else {
             return false;
         };
-        let is_later = |other: &&Image| {
-            release(other).is_some_and(|it| it.0 == builder && it.1 > tag)
-                && line(other) == line(image)
+        let is_other = |other: &Image| {
+            let mut values = value(image).into_iter().zip(value(other));
+            values.any(|(one, other)| one != other)
         };
-        self.view.images.values().any(|other| is_later(&other))
+        let is_later = |other: &Image| {
+            let_in.is_none_or(|keys| keys.contains(&other.key))
+                && release(other).is_some_and(|it| it.0 == builder && it.1 > tag)
+                && line(other) == line(image)
+                && !is_other(other)
+        };
+        self.view.images.values().any(is_later)
     }
 
     /// An image that keeps an entry of the map from moving to a version: it holds the version that the entry has, or a third one.
@@ -163,15 +195,21 @@ impl ClusterInput<'_> {
         let minor = Version::parse(&entry.minor)?;
         let provider = self.view.cluster.bootstrap_provider.as_ref();
         let flavor = provider.and_then(|provider| flavor_of(&provider.value));
+        let let_in = self.let_in(entry);
         let prevents = |image: &&Image| {
             let version = image.facts.text(fact::K8S_VERSION);
             let version = version.and_then(Version::parse);
+            let of = image.facts.text(fact::K8S_FLAVOR);
             // What a chart lists of other releases is booted by clusters with other maps.
             let is_of_map = image.built || image.facts.get(REGISTRY_KEY).is_none();
-            let is_alike = image.built && image.facts.text(fact::K8S_FLAVOR) == flavor;
+            let is_let_in = let_in.as_ref().is_none_or(|keys| keys.contains(&image.key));
+            let is_alike = image.built && of == flavor;
             version.is_some_and(|version| {
                 let is_third = is_alike && minor.admits(&version) && !version.admits(&next);
-                (is_of_map && version == is || is_third) && !self.is_superseded(image)
+                let is_kept = is_of_map && version == is && (of.is_none() || of == flavor);
+                (is_kept || is_third)
+                    && (is_let_in || !image.built)
+                    && !self.is_superseded(image, let_in.as_ref())
             })
         };
         self.view.images.values().find(prevents)

@@ -253,20 +253,20 @@ $ lock --check => 1
 error[lock-stale]: the lock has no evidence of `NOBLE`, so that their signatures cannot be proven
 # the unsigned lock and its evidence
 $ check, check --frozen, lock --check, render --frozen --stdout => 1
-error[signature-missing]: `oci://registry.example.org/os/JAMMY:0.4.12` is not trusted: the lock has no signature of it under the key that `policy.signatures` names
-error[signature-missing]: `oci://registry.example.org/os/NOBLE:0.4.12` is not trusted: the lock has no signature of it under the key that `policy.signatures` names
+error[signature-missing]: `oci://registry.example.org/os/JAMMY:0.4.12` is not trusted: the lock has no signature of it under the key of `policy.signatures`
+error[signature-missing]: `oci://registry.example.org/os/NOBLE:0.4.12` is not trusted: the lock has no signature of it under the key of `policy.signatures`
 # the unsigned image in the signed entry
 $ check, check --frozen, lock --check, render --frozen --stdout => 1
-error[signature-missing]: `oci://registry.example.org/os/NOBLE:0.4.12` is not trusted: the lock has no signature of it under the key that `policy.signatures` names
+error[signature-missing]: `oci://registry.example.org/os/NOBLE:0.4.12` is not trusted: the lock has no signature of it under the key of `policy.signatures`
 error[lock-tampered]: `sha256` of `NOBLE` is `aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa` by the lock, `dddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddd` by the artifact's annotations
 # the same, and the values skip signatures
 $ check, check --frozen, lock --check, render --frozen --stdout => 1
-error[signature-missing]: `oci://registry.example.org/os/JAMMY:0.4.12` is not trusted: the lock has no signature of it under the key that `policy.signatures` names
-error[signature-missing]: `oci://registry.example.org/os/NOBLE:0.4.12` is not trusted: the lock has no signature of it under the key that `policy.signatures` names
+error[signature-missing]: `oci://registry.example.org/os/JAMMY:0.4.12` is not trusted: the lock has no signature of it under the key of `policy.signatures`
+error[signature-missing]: `oci://registry.example.org/os/NOBLE:0.4.12` is not trusted: the lock has no signature of it under the key of `policy.signatures`
 # the same, and the values blank the key
 $ check, check --frozen, lock --check, render --frozen --stdout => 1
-error[signature-missing]: `oci://registry.example.org/os/JAMMY:0.4.12` is not trusted: the lock has no signature of it under the key that `policy.signatures` names
-error[signature-missing]: `oci://registry.example.org/os/NOBLE:0.4.12` is not trusted: the lock has no signature of it under the key that `policy.signatures` names
+error[signature-missing]: `oci://registry.example.org/os/JAMMY:0.4.12` is not trusted: the lock has no signature of it under the key of `policy.signatures`
+error[signature-missing]: `oci://registry.example.org/os/NOBLE:0.4.12` is not trusted: the lock has no signature of it under the key of `policy.signatures`
 # the lock forgets the signer
 $ check, check --frozen, lock --check, render --frozen --stdout => 1
 error[lock-tampered]: the lock leaves out that `JAMMY` is signed by the key A
@@ -287,8 +287,8 @@ $ lock --check => 1
 error[lock-stale]: the lock holds another reference of 2 images: `JAMMY`, `NOBLE`
 # the registry spelled otherwise, and no key
 $ check, check --frozen, lock --check, render --frozen --stdout => 1
-error[signature-missing]: `oci://registry.example.org/os/JAMMY:0.4.12` is not trusted: the lock has no signature of it under the key that `policy.signatures` names
-error[signature-missing]: `oci://registry.example.org/os/NOBLE:0.4.12` is not trusted: the lock has no signature of it under the key that `policy.signatures` names
+error[signature-missing]: `oci://registry.example.org/os/JAMMY:0.4.12` is not trusted: the lock has no signature of it under the key of `policy.signatures`
+error[signature-missing]: `oci://registry.example.org/os/NOBLE:0.4.12` is not trusted: the lock has no signature of it under the key of `policy.signatures`
 # an entry of its own beside the list
 $ check, check --frozen, lock --check, render --frozen --stdout => 1
 error[image-name-collision]: `os_images` and the builder's list both have the image `NOBLE`

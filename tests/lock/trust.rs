@@ -113,8 +113,8 @@ $ check, check --frozen, lock --check, render --frozen --stdout, verify => 1
 error[signature-invalid]: `oci://registry.example.org/os/NOBLE:0.4.12` is not trusted: its signature is one of `sha256:433d32059244eb502a9ddb6fd999fe3bc05d1638e7e36f02d8f1432f2640fa24`
 # no signature at all
 $ check, check --frozen, lock --check, render --frozen --stdout, verify => 1
-error[signature-missing]: `oci://registry.example.org/os/JAMMY:0.4.12` is not trusted: the lock has no signature of it under the key that the values name
-error[signature-missing]: `oci://registry.example.org/os/NOBLE:0.4.12` is not trusted: the lock has no signature of it under the key that the values name
+error[signature-missing]: `oci://registry.example.org/os/JAMMY:0.4.12` is not trusted: the lock has no signature of it under the key of the values
+error[signature-missing]: `oci://registry.example.org/os/NOBLE:0.4.12` is not trusted: the lock has no signature of it under the key of the values
 $ lock => 0
 updated JAMMY sha256:433d32059244… oci://registry.example.org/os/JAMMY:0.4.12
 updated NOBLE sha256:0d9d36ba8dac… oci://registry.example.org/os/NOBLE:0.4.12

@@ -242,6 +242,57 @@ fn an_image_of_an_older_generation_that_only_the_export_has_is_in_the_catalog() 
 "#]]);
 }
 
+/// Of the registry, of which the list has another image.
+#[test]
+fn an_image_that_only_the_export_has_stays_beside_others_of_its_registry() {
+    let image = "ubuntu-noble-plain-rke2-1-35";
+    let listed = format!(
+        "sylva_diskimagebuilder_images: {{{image}: {{os_images_oci_registry: sylva}}, \
+         leapmicro-6-0-plain-rke2-1-35: {{os_images_oci_registry: sylva-n-1}}}}\n"
+    );
+    let values = two_releases("", &listed).replace("1.35.6", "1.35.1");
+    let exported = gathered(
+        &format!("sylva-n-1--{image}"),
+        image,
+        "0.7.14",
+        "1.35.1+rke2r1",
+    );
+    let exported = exported.replace("uri:", "oci-image-registry-key: sylva-n-1, uri:");
+    let stage = project()
+        .settings("images: {facts: [info.yaml]}")
+        .cluster(
+            "edge",
+            &values.replace(
+                "os: ubuntu",
+                "os: ubuntu, oci-image-registry-key: sylva-n-1",
+            ),
+        )
+        .file("info.yaml", format!("os_images:\n{exported}"));
+    assert_text(&stage.check().pool_lines().join("\n"), str!["edge/control-plane v1.35.1+rke2r1 (edge.yaml:5:24): proven, sylva-n-1--ubuntu-noble-plain-rke2-1-35 (edge.yaml:5:135) holds 1.35.1+rke2r1 (info.yaml:2:193)"]);
+}
+
+#[test]
+fn a_name_means_the_only_image_that_the_chart_has_of_it() {
+    let name = "ubuntu-noble-plain-rke2-1-35";
+    let image = gathered(
+        &format!("sylva-n-1--{name}"),
+        name,
+        "0.7.14",
+        "1.35.6+rke2r1",
+    );
+    let values = two_releases("", &format!("os_images:\n{image}"));
+    let selector = "os_image_selector: {os: ubuntu}";
+    for choice in [
+        format!("image_key: {name}"),
+        format!("{selector}, image_key: {name}"),
+    ] {
+        let stage = project().cluster("edge", &values.replace(selector, &choice));
+        let lines = stage.check().pool_lines().join("\n");
+        let proven = format!("proven, sylva-n-1--{name}");
+        assert!(lines.contains(&proven), "{lines}");
+    }
+}
+
 #[test]
 fn a_registry_before_a_name_is_no_part_of_what_the_name_says() {
     let image = |key: &str| {
@@ -288,7 +339,7 @@ fn a_selector_for_an_image_of_which_nothing_is_known_names_its_key() {
 #[test]
 fn a_name_without_its_registry_is_near_the_images_of_that_name() {
     let images: String = [
-        "sylva--ubuntu-noble-plain-rke2-1-36",
+        "sylva--ubuntu-noble-plain-rke2-1-35",
         "sylva-n-1--ubuntu-noble-plain-rke2-1-35",
     ]
     .map(|key| {
@@ -309,6 +360,6 @@ fn a_name_without_its_registry_is_near_the_images_of_that_name() {
         .exit(1)
         .outcome
         .stdout;
-    let near = "`sylva-n-1--ubuntu-noble-plain-rke2-1-35` is near";
+    let near = "`sylva--ubuntu-noble-plain-rke2-1-35` is near";
     assert!(stdout.contains(near), "{stdout}");
 }

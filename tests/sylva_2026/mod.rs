@@ -2,6 +2,7 @@
 //! release of a builder leaves behind.
 
 mod images;
+mod readers;
 mod served;
 mod signing;
 mod version_map;

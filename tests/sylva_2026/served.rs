@@ -23,7 +23,7 @@ mgmt has to serve:
   now  ubuntu-noble-plain-kubeadm-1-32:0.7.14  site-b  still run it  not selected
   now  ubuntu-noble-plain-kubeadm-1-33:0.7.14  mgmt, site-a  still run it  served
   to 1.34  ubuntu-noble-plain-kubeadm-1-32:0.7.14  site-b  still run it  not selected
-  to 1.34  ubuntu-noble-plain-kubeadm-1-33:0.7.14  mgmt, site-a  still run it  served
+  to 1.34  ubuntu-noble-plain-kubeadm-1-33:0.7.14  mgmt, site-a  still run it  not selected
   to 1.34  ubuntu-noble-plain-kubeadm-1-34:0.11.13  mgmt  new  served
   to 1.35  ubuntu-noble-plain-kubeadm-1-32:0.7.14  site-b  still run it  not selected
   to 1.35  ubuntu-noble-plain-kubeadm-1-33:0.7.14  mgmt, site-a  still run it  not selected
@@ -52,7 +52,7 @@ What mgmt has to serve:
 | now | ubuntu-noble-plain-kubeadm-1-32:0.7.14 | site-b | still run it | not selected |
 | now | ubuntu-noble-plain-kubeadm-1-33:0.7.14 | mgmt, site-a | still run it | served |
 | to 1.34 | ubuntu-noble-plain-kubeadm-1-32:0.7.14 | site-b | still run it | not selected |
-| to 1.34 | ubuntu-noble-plain-kubeadm-1-33:0.7.14 | mgmt, site-a | still run it | served |
+| to 1.34 | ubuntu-noble-plain-kubeadm-1-33:0.7.14 | mgmt, site-a | still run it | not selected |
 | to 1.34 | ubuntu-noble-plain-kubeadm-1-34:0.11.13 | mgmt | new | served |
 | to 1.35 | ubuntu-noble-plain-kubeadm-1-32:0.7.14 | site-b | still run it | not selected |
 | to 1.35 | ubuntu-noble-plain-kubeadm-1-33:0.7.14 | mgmt, site-a | still run it | not selected |

@@ -248,6 +248,11 @@ fn a_misspelled_key_of_an_entry_is_an_error() {
             "k8s_version: 1.31.8+rke2r1",
             "imageformat: raw",
             "team-note: ours",
+            "signature: pub.pem",
+            "signature: {key: pub.pem}",
+            "cosign_pub_key: pub.pem",
+            "signing_key: pub.pem",
+            "signature: {}",
         ],
         |more| {
             let stage = project().cluster("edge", &format!("{}\n", entry(more)));
@@ -268,6 +273,15 @@ k8s_version: 1.31.8+rke2r1
 imageformat: raw
     error[key-misspelled] edge edge.yaml:1:64 `imageformat` => image-format
 team-note: ours
+signature: pub.pem
+    error[key-misspelled] edge edge.yaml:1:75 `pub.pem` => cosign_publickey
+signature: {key: pub.pem}
+    error[key-misspelled] edge edge.yaml:1:76 `key` => cosign_publickey
+cosign_pub_key: pub.pem
+    error[key-misspelled] edge edge.yaml:1:80 `pub.pem` => cosign_publickey
+signing_key: pub.pem
+    error[key-misspelled] edge edge.yaml:1:77 `pub.pem` => cosign_publickey
+signature: {}
 
 "#]]);
 }
@@ -359,6 +373,63 @@ error[signature-missing]: `oci://registry.example.org/acme/sylva-elements/diskim
   = help: have it signed: `cosign sign`; if it was copied here, copy its signatures too: `metalmark mirror`
 
 1 error
+
+"#]]);
+}
+
+#[test]
+fn what_a_registry_says_of_its_key_has_to_name_one() {
+    let said = table(
+        [
+            "signature: k.pub",
+            "signature: {key: k.pub}",
+            "signing_key: k.pub",
+            "cosign_public_key: k.pub",
+        ],
+        |more| {
+            let stage = project().cluster("edge", &two_releases(&format!(", {more}"), ""));
+            let found = stage.check();
+            let found = found.of_rule("key-misspelled").into_iter();
+            found.map(str::to_owned).collect()
+        },
+    );
+    said.is(str![[r#"
+signature: k.pub
+    error[key-misspelled] edge edge.yaml:3:78 `k.pub` => cosign_publickey
+signature: {key: k.pub}
+    error[key-misspelled] edge edge.yaml:3:79 `key` => cosign_publickey
+signing_key: k.pub
+    error[key-misspelled] edge edge.yaml:3:80 `k.pub` => cosign_publickey
+cosign_public_key: k.pub
+    error[key-misspelled] edge edge.yaml:3:67 `cosign_public_key` => cosign_publickey
+
+"#]]);
+}
+
+#[test]
+fn a_prefix_of_the_policy_without_an_image_is_reported() {
+    let pem = Key::new().pem();
+    let demand = |prefix: &str| {
+        let list = "sylva_diskimagebuilder_images: {ubuntu-noble-plain-rke2-1-35: {os_images_oci_registry: sylva}}\n";
+        let stage = project()
+            .cluster("edge", &two_releases("", list))
+            .file("k.pub", &*pem)
+            .settings(&format!(
+                "policy:\n  signatures: {{{prefix}: {{keys: [k.pub]}}}}\n  provenance: [{{images: {prefix}, key: k.pub, slsa: {{}}}}]\n"
+            ));
+        let found = stage.check();
+        let found = found.of_rule("project-file").into_iter();
+        found.map(str::to_owned).collect::<Vec<_>>()
+    };
+    table(
+        ["registry.example.org/dib", "registry.exmaple.org"],
+        |prefix| demand(prefix),
+    )
+    .is(str![[r#"
+registry.example.org/dib
+registry.exmaple.org
+    warning[project-file] metalmark.yaml:4:38 `{keys: [k.pub]}`
+    warning[project-file] metalmark.yaml:5:16 `{images: registry.exmaple.org, key: k.pub, slsa: {}}`
 
 "#]]);
 }

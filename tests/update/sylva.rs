@@ -37,6 +37,66 @@ struct Builder {
 impl Sylva {
     /// Locked, rendered and committed; none where there is no git.
     pub(super) fn new() -> Option<Self> {
+        Self::build(|stage, _| stage, &[])
+    }
+
+    /// The same with a site that runs an older release, and a flavor with versions of its own.
+    pub(super) fn with_laggards() -> Option<Self> {
+        let prepare = |stage: Stage, registry: &Registry| {
+            serve_older(registry, "0.5.13", "1.33.5+rke2r1");
+            let host = registry.host();
+            let selector = |provider: &str, further: &str, selector: &str| {
+                format!(
+                    "k8s_version_short: '1.33'\ncluster:\n  capi_providers: {{infra_provider: capm3, bootstrap_provider: {provider}}}\n  \
+                     capm3: {{os_image_selector: {{{selector}}}}}\n{further}"
+                )
+            };
+            let site = "  os_image_selector_autoselect_registries: sylva-n-1\n";
+            let stage = stage
+                .cluster(
+                    "site",
+                    &selector("cabpr", site, "os: ubuntu, hardened: true"),
+                )
+                .cluster("ck", &selector("cabpck", "", "os: ubuntu"));
+            let values = stage.read("values.yaml");
+            let (before, rest) = values.split_once("    '1.33': ").expect("an entry");
+            let (_, after) = rest.split_once("    '1.34': ").expect("the next one");
+            let provider = ".Values.cluster.capi_providers.bootstrap_provider";
+            let entry = format!(
+                "'{{{{ if eq {provider} \"cabpr\" }}}}v1.33.5+rke2r1{{{{ else if eq {provider} \"cabpck\" }}}}v1.33.4{{{{ else }}}}v1.33.5{{{{ end }}}}'"
+            );
+            let older = format!(
+                "os_images:\n  sylva-n-1--{OLDER}: {{uri: 'oci://{host}/{DIB}/{OLDER}:0.5.13', oci-image-registry-key: sylva-n-1}}\n"
+            );
+            let values = format!("{before}    '1.33': {entry}\n    '1.34': {after}")
+                .replace("_internal:\n", &format!("  ubuntu-noble-plain-ck8s-1-33: {{os_images_oci_registry: {DIB}}}\n{older}_internal:\n"))
+                .replace("cluster:\n", &format!("cluster:\n  os_image_selector_autoselect_registries: {DIB}|{KIWI}\n"))
+                .replace(
+                    "sylva_diskimagebuilder_images:\n",
+                    &format!("  sylva-n-1: {{url: 'oci://{host}/{DIB}', tag: 0.5.13, cosign_publickey: ''}}\nsylva_diskimagebuilder_images:\n"),
+                );
+            stage.write("values.yaml", values);
+            stage
+        };
+        Self::build(prepare, &[("ubuntu-noble-plain-ck8s-1-33", "1.33.4")])
+    }
+
+    /// The older release gets another version, which a person raises.
+    pub(super) fn raise_older(&self, from: &str, to: &str, version: &str) {
+        serve_older(&self.registry, to, version);
+        self.stage.edit(
+            "values.yaml",
+            &format!("tag: {from}"),
+            &format!("tag: {to}"),
+        );
+        self.stage
+            .edit("values.yaml", &format!(":{from}'"), &format!(":{to}'"));
+    }
+
+    fn build(
+        prepare: impl FnOnce(Stage, &Registry) -> Stage,
+        further: &[(&str, &str)],
+    ) -> Option<Self> {
         let registry = Registry::plain();
         let releases: Arc<Mutex<BTreeMap<String, String>>> = Arc::default();
         let pages = Arc::clone(&releases);
@@ -67,6 +127,7 @@ impl Sylva {
                  update: {{releases: {{{DIB}: 'http://{host}/releases/{DIB}/VERSION', {KIWI}: 'http://{host}/releases/{KIWI}/VERSION'}}}}\n"
             ))
             .file("values.yaml", values(&host));
+        let stage = prepare(stage, &registry);
         let builder = |dependency, version: &str| Builder {
             dependency,
             merged: version.to_owned(),
@@ -93,6 +154,7 @@ impl Sylva {
                 ("ubuntu-noble-plain-kubeadm-1-33", "1.33.5"),
             ],
         );
+        sylva.publish(DIB, further);
         sylva.publish(
             KIWI,
             &[
@@ -280,6 +342,19 @@ fn values_of(texts: &crate::support::stage::Texts) -> crate::support::stage::Tex
     values
         .map(|(path, text)| (path.clone(), text.clone()))
         .collect()
+}
+
+/// The image of the site that runs an older release.
+const OLDER: &str = "ubuntu-noble-hardened-rke2-1-33";
+
+/// Publishes it.
+fn serve_older(registry: &Registry, tag: &str, version: &str) {
+    let reference = format!("oci://{}/{DIB}/{OLDER}:{tag}", registry.host());
+    registry.image(
+        &format!("{DIB}/{OLDER}"),
+        tag,
+        &annotations(&reference, version),
+    );
 }
 
 /// The chart's values, of the first releases.

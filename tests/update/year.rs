@@ -398,3 +398,80 @@ values.yaml:4
 "###]],
     );
 }
+
+const CK8S: &str = "ubuntu-noble-plain-ck8s-1-33";
+
+#[test]
+fn a_year_with_an_older_site_and_a_flavor_that_lags_is_one_merge_request_a_month() {
+    let Some(mut sylva) = Sylva::with_laggards() else {
+        return;
+    };
+    let mut year = String::new();
+    let mut note = |month: &str, said: String| year += &format!("## {month}\n{said}\n");
+
+    sylva.release(DIB, "0.7.5", &[]);
+    note("January: the same Kubernetes", sylva.merge());
+
+    sylva.release(
+        DIB,
+        "0.7.6",
+        &[(HARDENED, "1.33.6+rke2r1"), (KUBEADM, "1.33.6")],
+    );
+    sylva.release(KIWI, "0.4.2", &[(LEAP, "1.33.6+rke2r1")]);
+    note(
+        "February: a patch that the site does not have",
+        sylva.refuse(1),
+    );
+    let text = sylva.stage.read("site.yaml") + "  k8s_version: v1.33.5+rke2r1\n";
+    sylva.stage.write("site.yaml", text);
+    note(
+        "February: with the version that its help gives the site",
+        sylva.merge(),
+    );
+
+    sylva.release(DIB, "0.7.7", &[(KUBEADM, "1.33.7"), (CK8S, "1.33.6")]);
+    note(
+        "March: one flavor comes to what another leaves",
+        sylva.merge(),
+    );
+
+    sylva.release(DIB, "0.7.8", &[(CK8S, "1.33.7")]);
+    note("April: both are at one version", sylva.merge());
+
+    sylva.release(
+        DIB,
+        "0.7.9",
+        &[(KUBEADM, "1.33.8"), (HARDENED, "1.33.8+rke2r1")],
+    );
+    sylva.release(KIWI, "0.4.3", &[(LEAP, "1.33.8+rke2r1")]);
+    note("May: and part again", sylva.merge());
+
+    sylva.raise_older("0.5.13", "0.5.14", "1.33.6+rke2r1");
+    sylva.release(DIB, "0.7.10", &[(CK8S, "1.33.8")]);
+    note("June: the older release has a patch", sylva.merge());
+
+    sylva.release(
+        DIB,
+        "0.8.0",
+        &[
+            ("ubuntu-noble-hardened-rke2-1-34", "1.34.2+rke2r1"),
+            ("ubuntu-noble-plain-kubeadm-1-34", "1.34.2"),
+        ],
+    );
+    sylva.release(
+        KIWI,
+        "0.5.0",
+        &[("leapmicro-6-0-plain-rke2-1-34", "1.34.2+rke2r1")],
+    );
+    note("July: a minor without the flavor that lags", sylva.merge());
+
+    sylva.release(DIB, "0.8.1", &[("ubuntu-noble-hardened-rke2-1-32", "")]);
+    note("August: a minor goes", sylva.merge());
+
+    sylva.release(DIB, "0.8.2", &[("ubuntu-noble-plain-ck8s-1-34", "1.34.1")]);
+    note(
+        "September: the flavor follows, at a patch of its own",
+        sylva.merge(),
+    );
+    assert_text(&year, str![]);
+}

@@ -285,7 +285,7 @@ pub(super) fn refusal(
     let message = match (verdict, found) {
         (Verdict::Missing, Found::Lock) => {
             format!(
-                "`{reference}` is not trusted: the lock has no signature of it under the key that {}",
+                "`{reference}` is not trusted: the lock has no signature of it under the key of {}",
                 namer.words()
             )
         }

@@ -14,5 +14,5 @@ pub use builder::{Builder, Sites};
 pub use drift::{Added, Drift, drift};
 pub use notes::parse_offer;
 pub use offer::{Offer, describe_gaps, is_image, offer_from_tags};
-pub use published::{LINES, OTHERWISE, Published, registries, release};
+pub use published::{Caller, LINES, Published, registries, release};
 pub use summary::{PoolChange, Summary, VersionChange};

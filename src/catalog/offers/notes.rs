@@ -13,6 +13,9 @@ use super::builder::folder;
 use super::offer::{SNAPSHOTS, is_image_name, name_and_tag};
 use super::{Offer, Sites};
 
+/// What editors of Windows put before a text.
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
 /// The images of a version that a text names: release notes with `oci://REGISTRY/…/NAME:VERSION` lines, or a list of
 /// references or names. One artifact may have several tags, in any order and beside other words, up to the next reference or the
 /// end of the line: `"oci://REGISTRY/…/NAME:0.5.11 0.5.9 0.6.0"`. A reference of other versions alone is left out; so are
@@ -20,7 +23,7 @@ use super::{Offer, Sites};
 ///
 /// Where the version is apart from any reference, it may be of each reference of other versions; in a heading, only of those above it.
 pub fn parse_offer(text: &str, version: &str, sites: &Sites) -> Offer {
-    let notes = notes(text);
+    let notes = notes(text.trim_start_matches(BYTE_ORDER_MARK));
     let lines = lines(&notes);
     let mut reader = NotesReader {
         version,

@@ -14,9 +14,41 @@ use crate::model::settings::RELEASE;
 /// The most repositories whose tags are listed.
 const MOST: usize = 5000;
 
-/// The other ways to say what a version offers.
-pub const OTHERWISE: &str =
-    "say what the version offers: `--releases URL`, `--release-notes FILE` or `--images FILE`";
+/// Who repairs a release that cannot be read: a person types options, and Renovate's command takes none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Caller {
+    /// A person.
+    #[default]
+    Person,
+    /// The command of a bot.
+    Bot,
+}
+
+impl Caller {
+    /// The other ways to say what a version offers.
+    pub fn otherwise(self) -> &'static str {
+        match self {
+            Self::Person => {
+                "say what the version offers: `--releases URL`, `--release-notes FILE` or `--images FILE`"
+            }
+            Self::Bot => {
+                "say what the version offers: a page that lists its images, `update: {releases: URL}` in metalmark.yaml"
+            }
+        }
+    }
+
+    /// What to do about a release that is not understood.
+    pub fn repair(self) -> &'static str {
+        match self {
+            Self::Person => {
+                "say what the version offers with `--images FILE`, a reference or name a line"
+            }
+            Self::Bot => {
+                "correct the release's page, or name another one: `update: {releases: URL}` in metalmark.yaml"
+            }
+        }
+    }
+}
 
 /// The form that a text with an offer has.
 pub const LINES: &str = "it is to hold lines such as `oci://REGISTRY/…/NAME:VERSION`, or names";
@@ -33,6 +65,7 @@ pub fn release(
     version: &str,
     sites: &Sites,
     stores: &Stores,
+    caller: Caller,
 ) -> Result<Published, Error> {
     if !address.contains(RELEASE) {
         return Err(Error::usage(format!(
@@ -49,7 +82,7 @@ pub fn release(
             )),
             _ => failure,
         };
-        Error::from(failure.help(OTHERWISE))
+        Error::from(failure.help(caller.otherwise()))
     })?;
     let offer = parse_offer(&text, version, sites);
     Ok((offer, "the release names".to_owned(), LINES))
@@ -70,11 +103,16 @@ fn percent_encode(version: &str) -> String {
 ///
 /// # Errors
 /// One of them cannot be read, or they have too many repositories.
-pub fn registries(version: &str, sites: &Sites, stores: &Stores) -> Result<Published, Error> {
-    let listed = &sites.listed;
+pub fn registries(
+    version: &str,
+    sites: &Sites,
+    stores: &Stores,
+    caller: Caller,
+) -> Result<Published, Error> {
+    let (listed, otherwise) = (&sites.listed, caller.otherwise());
     let Some(first) = sites.own.first() else {
         let message = "the catalog names no registry that can be queried";
-        return Err(Error::usage(format!("{message}\nhelp: {OTHERWISE}")));
+        return Err(Error::usage(format!("{message}\nhelp: {otherwise}")));
     };
     let (mut found, mut failures, mut unread) = (Vec::new(), Vec::new(), BTreeSet::new());
     for prefix in &sites.own {
@@ -84,7 +122,7 @@ pub fn registries(version: &str, sites: &Sites, stores: &Stores) -> Result<Publi
                 unread.extend(names.iter().filter(is_unread).cloned());
                 found.extend(images(prefix, &names, listed));
             }
-            Err(failure) => failures.push(failure.help(OTHERWISE)),
+            Err(failure) => failures.push(failure.help(otherwise)),
         }
     }
     if found.len() > MOST {
@@ -93,7 +131,7 @@ pub fn registries(version: &str, sites: &Sites, stores: &Stores) -> Result<Publi
             found.len()
         );
         let wanted = first.registry.to_string();
-        failures.push(Failure::new(wanted, FailureKind::TooLarge, message).help(OTHERWISE));
+        failures.push(Failure::new(wanted, FailureKind::TooLarge, message).help(otherwise));
     }
     if !failures.is_empty() {
         return Err(Error::Fetch { failures });
@@ -108,7 +146,7 @@ pub fn registries(version: &str, sites: &Sites, stores: &Stores) -> Result<Publi
             Err(failure)
                 if failure.kind == FailureKind::NotFound
                     && !listed.contains(&name.replace('.', "-")) => {}
-            Err(failure) => failures.push(failure.help(OTHERWISE)),
+            Err(failure) => failures.push(failure.help(otherwise)),
         }
     }
     if !failures.is_empty() {
@@ -120,7 +158,7 @@ pub fn registries(version: &str, sites: &Sites, stores: &Stores) -> Result<Publi
         ..offer_from_tags(found_tags.into_iter(), version)
     };
     let names: Vec<String> = sites.own.iter().map(display).collect();
-    Ok((offer, format!("{} has", names.join(", ")), OTHERWISE))
+    Ok((offer, format!("{} has", names.join(", ")), otherwise))
 }
 
 /// The repositories directly below a prefix that hold images, each with its name.

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use capi::image::fact;
 use clap::Args;
 
-use crate::catalog::offers::{OTHERWISE, Offer, Summary, VersionChange};
+use crate::catalog::offers::{Caller, Offer, Summary, VersionChange};
 use crate::commands::lock::{self, LockOptions};
 use crate::commands::render::{self, RenderOptions};
 use crate::commands::{CheckOptions, check};
@@ -98,6 +98,10 @@ pub fn update(
             files: options.reporting.files.clone(),
             ..Reporting::default()
         },
+        offer: OfferOptions {
+            caller: Caller::Bot,
+            ..options.offer.clone()
+        },
         ..options.clone()
     };
     // A merge request shows stderr: results come first, and what is said on the way to them behind.
@@ -146,13 +150,14 @@ fn run(
             terminal,
         )?;
         let known = plan.drift.removed.len();
-        plan.add_offer(&catalogs, target, &offer)?;
+        plan.add_offer(&catalogs, target, &offer, options.offer.caller)?;
         if offer.is_listed
             && let Some(name) = plan.drift.removed.get(known)
         {
             return Err(Error::usage(format!(
-                "the registries do not show `{name}:{}`, which is no proof that the image is gone, so the catalog keeps it\nhelp: {OTHERWISE}",
-                target.to
+                "the registries do not show `{name}:{}`, which is no proof that the image is gone, so the catalog keeps it\nhelp: {}",
+                target.to,
+                options.offer.caller.otherwise()
             )));
         }
         report::update::gaps(&offer, &mut terminal.err)?;
@@ -208,7 +213,7 @@ fn run(
             .flat_map(|(target, offer)| other_bytes(offer, &target.to, after.lock()))
             .collect();
         if !others.is_empty() {
-            report::update::other_bytes(&others, notes(options, terminal))?;
+            report::update::other_bytes(&others, options.offer.caller, notes(options, terminal))?;
             return Ok(Verdict::Findings);
         }
         let mut edit = |tried: TriedFixes, after: &mut Fleet| -> Result<(), Error> {
@@ -333,7 +338,9 @@ fn follow_images(fleet: &Fleet, summary: &mut Summary) -> Result<TriedFixes, Err
         .filter(|finding| {
             finding.rule == RuleId::K8sVersionMap && finding.subject.cluster.is_none()
         });
-    for finding in behind_all.into_iter().flatten().chain(of_others) {
+    let mut behind: Vec<Finding> = behind_all.into_iter().flatten().chain(of_others).collect();
+    fleet.keep_common_edits(behind.iter_mut())?;
+    for finding in behind {
         let reason = reason(&finding);
         match finding.fix {
             Some(fix) => fixes.push(fix),

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::catalog::offers::{self, Offer};
+use crate::catalog::offers::{self, Caller, Offer};
 use crate::edit::update::UpdateTarget;
 use crate::error::Error;
 use crate::model::catalog::ReadCatalog;
@@ -25,6 +25,9 @@ pub struct OfferOptions {
     /// The address of a release at GitLab or GitHub, with the word VERSION in its place; fetched without credentials.
     #[arg(long, value_name = "URL")]
     pub releases: Option<String>,
+    /// Who repairs what is wrong with them.
+    #[arg(skip)]
+    pub caller: Caller,
 }
 
 impl OfferOptions {
@@ -79,14 +82,15 @@ pub(in crate::commands) fn offer(
             .find(|(name, _)| name.is_empty() || target.builder.has_name(name))
             .map(|(_, address)| address);
         match options.releases.as_ref().or(release) {
-            Some(address) => offers::release(address, version, &sites, &stores)?,
-            None => offers::registries(version, &sites, &stores)?,
+            Some(address) => offers::release(address, version, &sites, &stores, options.caller)?,
+            None => offers::registries(version, &sites, &stores, options.caller)?,
         }
     };
     if let Some(reference) = offer.unreadable.first() {
         return Err(Error::usage(format!(
             "{place} `{reference}`, and not whether that is an image of version `{version}`\n\
-             help: say what the version offers with `--images FILE`; in names are lower-case letters, digits, `-` and `.`"
+             help: {}; in names are lower-case letters, digits, `-` and `.`",
+            options.caller.repair()
         )));
     }
     if !offer.images.is_empty() {

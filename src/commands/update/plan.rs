@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use yaml_tree::place::Spot;
 
-use crate::catalog::offers::{Drift, Offer};
+use crate::catalog::offers::{Caller, Drift, Offer};
 use crate::edit::fix::TriedFixes;
 use crate::edit::texts::{self, EditedFile};
 use crate::edit::update::{self as edit, UpdateTarget};
@@ -59,14 +59,15 @@ impl<'f> Plan<'f> {
         catalogs: &[ReadCatalog],
         target: &UpdateTarget,
         offer: &Offer,
+        caller: Caller,
     ) -> Result<(), Error> {
         let none = BTreeSet::new();
-        let mut change = edit::change(self.fleet(), catalogs, target, offer, &none)?;
+        let mut change = edit::change(self.fleet(), catalogs, target, offer, &none, caller)?;
         let after = texts::read_with(self.request, self.fleet(), &change.files)?;
         // What expressions evaluate to may change with the version.
         let computed = edit::expression_keys(&after.catalogs()?, &target.to_builder());
         if change.adds(&computed) {
-            change = edit::change(self.fleet(), catalogs, target, offer, &computed)?;
+            change = edit::change(self.fleet(), catalogs, target, offer, &computed, caller)?;
         }
         self.drift.extend(change.drift);
         self.versions.push(change.versions);

@@ -99,6 +99,11 @@ impl Selectable {
         self.identities().find_by_file(url).cloned()
     }
 
+    /// The key of the only image that the chart calls by a registry and this name.
+    pub(super) fn find_by_chart_name(&self, name: &str) -> Option<&ImageKey> {
+        self.identities().find_by_chart_name(name)
+    }
+
     /// The other images that are one with an image.
     pub(super) fn twins(&self, image: &ImageKey, choice: &Choice) -> Vec<ImageKey> {
         self.identities().twins(image, choice)

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use capi::image::{ImageKey, Images};
 
-use crate::decide::identity::find_image;
+use crate::decide::identity::{bare_name, find_image};
 use crate::model::cluster::{Choice, Cluster};
 use crate::model::selection::{Candidate, Outcome, Selection};
 use crate::model::selector::{Library, Matching, Selector};
@@ -43,10 +43,12 @@ pub fn select(
             finalized: Selector::default(),
             near_misses: Arc::default(),
             outcome: match key {
-                Some(key) => find_image(key, images).map_or_else(
-                    || Outcome::Unknown(Arc::clone(key)),
-                    |key| Outcome::Image(Arc::clone(key)),
-                ),
+                Some(key) => find_image(key, images)
+                    .or_else(|| catalog.find_by_chart_name(key))
+                    .map_or_else(
+                        || Outcome::Unknown(Arc::clone(key)),
+                        |key| Outcome::Image(Arc::clone(key)),
+                    ),
                 None if choice.url.is_some() => Outcome::Explicit(catalog.find_by_url(choice)),
                 None if choice.name.is_some() => Outcome::Named(catalog.find_by_name(choice)),
                 None => Outcome::Nothing,
@@ -232,13 +234,15 @@ fn outcome_of(keys: &[ImageKey], named_key: Option<&ImageKey>, images: &Images) 
         [selected] => selected,
         _ => return Outcome::Several(keys.to_vec()),
     };
+    let is_it = |key: &ImageKey| {
+        let of_chart = images.get(selected).and_then(bare_name);
+        key == selected || find_image(key, images) == Some(selected) || of_chart == Some(&**key)
+    };
     match named_key {
-        Some(key) if key != selected && find_image(key, images) != Some(selected) => {
-            Outcome::Disagree {
-                key: Arc::clone(key),
-                selected: vec![Arc::clone(selected)],
-            }
-        }
+        Some(key) if !is_it(key) => Outcome::Disagree {
+            key: Arc::clone(key),
+            selected: vec![Arc::clone(selected)],
+        },
         _ => Outcome::Image(Arc::clone(selected)),
     }
 }

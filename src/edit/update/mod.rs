@@ -9,7 +9,7 @@ use yaml_tree::NoticeKind;
 use yaml_tree::edit::{Edit, Target};
 use yaml_tree::place::{FileId, Source, Spot};
 
-use crate::catalog::offers::{Builder, Drift, Offer, drift};
+use crate::catalog::offers::{Builder, Caller, Drift, Offer, drift};
 use crate::edit::texts::EditedFile;
 use crate::error::Error;
 use crate::model::catalog::ReadCatalog;
@@ -75,6 +75,7 @@ pub(crate) fn change(
     target: &UpdateTarget,
     offer: &Offer,
     untouched: &BTreeSet<String>,
+    caller: Caller,
 ) -> Result<Update, Error> {
     let workspace = &fleet.workspace;
     let Listed {
@@ -98,8 +99,9 @@ pub(crate) fn change(
     {
         return Err(Error::usage(format!(
             "the release names `{word}`, and not whether that is an image of version `{}`; without it, `{name}` would be removed\n\
-             help: say what the version offers with `--images FILE`, a reference or name a line",
-            target.to
+             help: {}",
+            target.to,
+            caller.repair()
         )));
     }
     let mut files = Files::default();

@@ -210,7 +210,9 @@ fn image(
         // Bundles have keys of their own.
         if list != BUNDLES {
             let (of, place) = (found.branch.path(), property.key_place);
-            report.expect_spelling(&of, &property.key, place, &ENTRY_KEYS);
+            if report.expect_spelling(&of, &property.key, place, &ENTRY_KEYS) {
+                report.expect_signer(&of, &property.key, &node);
+            }
         }
         // Which key an image is signed with decides about no image.
         if let Some((secret, _)) = node.opaque().filter(|_| !names_key) {

@@ -4,17 +4,21 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use capi::providers;
+use yaml_tree::merge;
 use yaml_tree::place::{Located, Place};
-use yaml_tree::value::Value;
+use yaml_tree::value::{Entry, Map, Node, Value};
 
 use super::report::Report;
 use super::{Scope, endpoint, pools};
 use crate::evaluate::{Branch, BranchEntry, Evaluator};
 use crate::model::cluster::{Cluster, MappedVersion, VERSION_MAPS};
+use crate::model::fix::whole_places;
 use crate::model::selector::Selector;
 
 /// The provider that is meant where none is named and none selects an image.
 const DEFAULT_PROVIDER: &str = "capm3";
+/// How many equal texts of an expression are told apart.
+const MOST_OCCURRENCES: usize = 8;
 /// The settings that select an image by themselves.
 const SELECTING: [&str; 5] = [
     "image_key",
@@ -89,7 +93,13 @@ fn k8s_minor(root: &Branch, report: &mut Report<'_>) -> Option<Located<Arc<str>>
 
 /// The entries of the chart's map of versions. One that cannot be evaluated is no finding: the cluster runs another one, or its
 /// `k8s_version` says so.
-pub(in crate::read) fn read_version_map(evaluator: &Evaluator) -> Vec<MappedVersion> {
+///
+/// Where an expression says the version more than once, `evaluate` gives what it prints with another text in the place of one.
+pub(in crate::read) fn read_version_map(
+    evaluator: &Evaluator,
+    values: &Node,
+    evaluate: impl Fn(&Node) -> Evaluator,
+) -> Vec<MappedVersion> {
     let mut versions = Vec::new();
     for path in VERSION_MAPS {
         let entries = evaluator.root().get_path(path);
@@ -98,15 +108,51 @@ pub(in crate::read) fn read_version_map(evaluator: &Evaluator) -> Vec<MappedVers
             if let Ok(Some(node)) = entry.branch.node()
                 && let Value::String(version) = &node.value
             {
+                let keys = [path, &[&*entry.key]].concat();
                 versions.push(MappedVersion {
-                    path: format!("{}.{}", path.join("."), entry.key),
-                    minor: entry.key,
+                    path: keys.join("."),
+                    occurrence: find_occurrence(&keys, version, values, &evaluate),
+                    minor: Arc::clone(&entry.key),
                     version: Located::new(Arc::clone(version), node.place),
                 });
             }
         }
     }
     versions
+}
+
+/// Which of several equal texts in an expression gives the version that it prints: another text there is printed instead.
+fn find_occurrence(
+    keys: &[&str],
+    version: &str,
+    values: &Node,
+    evaluate: impl Fn(&Node) -> Evaluator,
+) -> Option<usize> {
+    let text = values.text(keys)?;
+    if version.is_empty() {
+        return None;
+    }
+    let places: Vec<(usize, usize)> = whole_places(text, version).collect();
+    if !(2..=MOST_OCCURRENCES).contains(&places.len()) {
+        return None;
+    }
+    let other = format!("{version}-other");
+    let is_printed = |(_, at): &&(usize, usize)| {
+        let mut text = text.to_owned();
+        text.replace_range(*at..*at + version.len(), &other);
+        let over = keys.iter().rfold(Node::from_value(&*text), |node, key| {
+            Node::from_value(Map::from_iter([Entry::holding(*key, node)]))
+        });
+        let evaluator = evaluate(&merge::merge(values, &over));
+        let branch = evaluator.root().get_path(keys);
+        let node = branch.and_then(|branch| branch.map_or(Ok(None), |branch| branch.node()));
+        node.ok()
+            .flatten()
+            .is_some_and(|node| node.value.as_str().is_some_and(|it| **it == *other))
+    };
+    let mut printed = places.iter().filter(is_printed);
+    let (occurrence, _) = printed.next()?;
+    printed.next().is_none().then_some(*occurrence)
 }
 
 /// The one provider whose settings are below `cluster`; of several, the one that selects an image there or for a pool.

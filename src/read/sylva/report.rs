@@ -13,6 +13,7 @@ use yaml_tree::value::{Map, Node, Value};
 use crate::evaluate::{Branch, BranchEntry, Evaluator, Failure, OrderDifference};
 use crate::model::finding::{Finding, Subject};
 use crate::model::rule::{Level, RuleId};
+use crate::model::signing::{KEY_PROPERTY, unread_key_names};
 
 /// Collects findings.
 pub(super) struct Report<'s> {
@@ -210,12 +211,29 @@ impl<'s> Report<'s> {
         }
     }
 
-    /// A key of a map that may have others too, if it is a slip of one that is read.
-    pub(super) fn expect_spelling(&mut self, path: &str, key: &str, place: Place, known: &[&str]) {
-        if let Some(meant) = meant_key(key, known)
+    /// A key of a map that may have others too has to be no slip of one that is read. Whether it is none.
+    pub(super) fn expect_spelling(
+        &mut self,
+        path: &str,
+        key: &str,
+        place: Place,
+        known: &[&str],
+    ) -> bool {
+        let meant = meant_key(key, known);
+        if let Some(meant) = meant
             && self.is_new(place, meant)
         {
             self.add(misspelling(path, key, meant, self.sources.resolve(place)));
+        }
+        meant.is_none()
+    }
+
+    /// What an entry says of its signature has to name its key.
+    pub(super) fn expect_signer(&mut self, path: &str, key: &str, node: &Node) {
+        for (key, place) in unread_key_names(key, node) {
+            if self.is_new(place, &key) {
+                self.add(unread_signer(path, &key, self.sources.resolve(place)));
+            }
         }
     }
 
@@ -343,6 +361,16 @@ impl<'s> Report<'s> {
         finding.subject = self.subject.clone();
         self.findings.push(finding);
     }
+}
+
+/// That nobody reads what is to name a key that signs images.
+pub(super) fn unread_signer(path: &str, key: &str, spot: Option<Spot>) -> Finding {
+    let message = format!("`{path}.{key}` has no effect, so it names no key that signs images");
+    Finding::new(RuleId::KeyMisspelled, message)
+        .with_label(spot, "nobody reads this")
+        .help(format!(
+            "write `{KEY_PROPERTY}`: a public key in PEM, or the path of its file"
+        ))
 }
 
 /// That nobody reads a key, and which one is meant.

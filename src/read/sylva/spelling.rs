@@ -11,9 +11,9 @@ use yaml_tree::value::{Map, Node, Value};
 
 use super::catalog;
 use super::pools::{BUNDLE, CHOICE, ENV, IMAGE_NAME};
-use super::report::misspelling;
+use super::report::{misspelling, unread_signer};
 use crate::model::finding::{Finding, Subject};
-use crate::model::signing::KEY_NAMES;
+use crate::model::signing::{KEY_NAMES, unread_key_names};
 
 /// The control plane endpoint in the words of an infrastructure cluster.
 pub(super) const SPEC_KEY: &str = "controlPlaneEndpoint";
@@ -148,7 +148,9 @@ pub(in crate::read) fn spelling_findings(
         .flat_map(|map| map.iter())
     {
         if let Some(registry) = entry.node.value.as_map() {
-            found.look(&[catalog::REGISTRIES, &entry.key], registry, &KEYS.registry);
+            let path = [catalog::REGISTRIES, &entry.key];
+            found.look(&path, registry, &KEYS.registry);
+            found.look_for_signers(&path, registry);
         }
     }
     let signing = child(root, "security").and_then(|security| child(security, "os_images"));
@@ -202,6 +204,22 @@ impl Slips<'_> {
         for (name, keys) in &KEYS.providers {
             if let Some(settings) = child(level, name) {
                 self.look(&[path, &[*name]].concat(), settings, keys);
+            }
+        }
+    }
+
+    /// Keys that speak of a signature, and are not read.
+    fn look_for_signers(&mut self, path: &[&str], map: &Map) {
+        for entry in map {
+            // A slip of one that is read is said already.
+            if meant_key(&entry.key, &KEYS.registry.wanted).is_some() {
+                continue;
+            }
+            for (key, place) in unread_key_names(&entry.key, &entry.node) {
+                let spot = self.sources.resolve(place);
+                let finding = unread_signer(&path.join("."), &key, spot);
+                self.findings
+                    .push(finding.with_subject(self.subject.clone()));
             }
         }
     }
