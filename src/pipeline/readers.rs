@@ -1,7 +1,8 @@
 //! Edits of a Kubernetes version that several clusters read, such as an entry of Sylva's map: one is offered only if it is right for
 //! all of them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::Path;
 use std::sync::Arc;
 
 use rayon::prelude::{IntoParallelRefIterator, ParallelIterator};
@@ -9,9 +10,7 @@ use yaml_tree::place::Spot;
 
 use crate::error::Error;
 use crate::model::cluster::MappedVersion;
-use crate::model::cluster_view::ClusterView;
 use crate::model::finding::Finding;
-use crate::model::fix::Fix;
 use crate::model::proposal::ProposedChange;
 use crate::model::version::{BOOTSTRAP_PROVIDERS, Version, flavor_of};
 use crate::pipeline::check;
@@ -22,11 +21,12 @@ use crate::rules::{self, ClusterInput};
 /// How many clusters a help names.
 const MOST_NAMED: usize = 3;
 
-/// What an edit writes.
-#[derive(Clone, PartialEq)]
+/// An edit that findings offer: what it replaces and writes.
 struct VersionEdit {
     spot: Spot,
     value: String,
+    /// The clusters of the findings.
+    proposers: BTreeSet<Option<Arc<str>>>,
 }
 
 /// Who reads what an edit replaces, and needs another version than it writes.
@@ -39,12 +39,13 @@ struct OtherReader {
 }
 
 /// What one cluster says of edits.
-struct Readings {
+#[derive(Default)]
+struct Readings<'e> {
     flavor: Option<&'static str>,
-    /// The edits, by number, within entries of its map.
-    mapped: BTreeSet<usize>,
-    /// The edits that are wrong for it.
-    wrong: BTreeMap<usize, OtherReader>,
+    /// The edits within entries of its map.
+    mapped: Vec<&'e VersionEdit>,
+    /// The edits that are wrong for it, each with the version that it needs.
+    wrong: Vec<(&'e VersionEdit, Arc<str>)>,
 }
 
 impl Fleet {
@@ -58,108 +59,82 @@ impl Fleet {
         findings: impl Iterator<Item = &'f mut Finding>,
     ) -> Result<(), Error> {
         let mut findings: Vec<&mut Finding> = findings.filter(|it| is_of_version(it)).collect();
-        let mut edits: Vec<VersionEdit> = Vec::new();
-        for fix in findings.iter().filter_map(|it| it.fix.as_ref()) {
-            let (spot, value) = (fix.spot.clone(), fix.value.clone());
-            let edit = VersionEdit { spot, value };
-            if !edits.contains(&edit) {
-                edits.push(edit);
+        let edits = VersionEdits::new(&findings);
+        let entries = &self.workspace.clusters;
+        let shared = edits.shared(entries);
+        let readings = |entry: &ClusterEntry| match shared.is_empty() {
+            true => Ok(Readings::default()),
+            false => self.readings(entry, &shared),
+        };
+        let read = entries.par_iter().map(readings);
+        let read: Vec<Readings<'_>> = read.collect::<Result<_, Error>>()?;
+        let names = entries.iter().map(|entry| &*entry.name);
+        let flavors: HashMap<&str, Option<&'static str>> =
+            names.zip(read.iter().map(|it| it.flavor)).collect();
+        let flavor = |cluster: Option<&str>| *flavors.get(cluster?)?;
+        let mut others = edits.rivals(flavor);
+        let mut add = |edit: &VersionEdit, other: OtherReader| {
+            others.entry(edit.place()).or_default().insert(other);
+        };
+        let used: BTreeSet<&str> = read.iter().filter_map(|it| it.flavor).collect();
+        let mut asked = BTreeSet::new();
+        for (entry, readings) in entries.iter().zip(&read) {
+            let cluster = Some(Arc::clone(&entry.name));
+            for (edit, version) in &readings.wrong {
+                if !edit.proposers.contains(&cluster) {
+                    let other = OtherReader {
+                        cluster: cluster.clone(),
+                        flavor: readings.flavor,
+                        version: Arc::clone(version),
+                    };
+                    add(edit, other);
+                }
+            }
+            for edit in &readings.mapped {
+                if asked.insert((edit.place(), &edit.value)) {
+                    let unused = self.unused_flavors(entry, edit, &used)?;
+                    unused.into_iter().for_each(|other| add(edit, other));
+                }
             }
         }
-        if edits.is_empty() {
-            return Ok(());
-        }
-        let all: Vec<&ClusterEntry> = self.workspace.clusters.iter().collect();
-        let read = all.par_iter().map(|entry| self.readings(entry, &edits));
-        let read: Vec<Readings> = read.collect::<Result<_, _>>()?;
-        let flavors: BTreeSet<&str> = read.iter().filter_map(|it| it.flavor).collect();
-        let others: Vec<BTreeSet<OtherReader>> = { edits.iter().enumerate() }
-            .map(|(index, edit)| {
-                let proposers = { findings.iter() }
-                    .filter(|it| it.fix.as_ref().is_some_and(|fix| edit.is_made_by(fix)))
-                    .filter_map(|it| it.subject.cluster.as_deref());
-                let proposers: BTreeSet<&str> = proposers.collect();
-                let wrong = read.iter().filter_map(|it| it.wrong.get(&index));
-                let wrong = wrong.filter(|it| {
-                    let name = it.cluster.as_deref();
-                    !name.is_some_and(|name| proposers.contains(name))
-                });
-                let with_map = all.iter().zip(&read);
-                let mut with_map = with_map.filter(|(_, it)| it.mapped.contains(&index));
-                let of_flavors = with_map
-                    .next()
-                    .map(|(entry, _)| self.unused_flavors(entry, edit, &flavors));
-                let of_flavors = of_flavors.transpose()?.unwrap_or_default();
-                Ok(wrong.cloned().chain(of_flavors).collect())
-            })
-            .collect::<Result<_, Error>>()?;
-        let flavor = |name: &str| {
-            let index = all.iter().position(|entry| *entry.name == *name)?;
-            read[index].flavor
-        };
-        let rivals: Vec<(VersionEdit, OtherReader)> = { findings.iter() }
-            .filter_map(|finding| {
-                let fix = finding.fix.as_ref()?;
-                let cluster = finding.subject.cluster.as_deref();
-                let reader = OtherReader {
-                    cluster: cluster.map(Arc::from),
-                    flavor: cluster.and_then(flavor),
-                    version: fix.value.as_str().into(),
-                };
-                let (spot, value) = (fix.spot.clone(), fix.value.clone());
-                Some((VersionEdit { spot, value }, reader))
-            })
-            .collect();
         for finding in &mut findings {
-            let Some(fix) = &finding.fix else {
-                continue;
-            };
-            let alike = rivals.iter().filter(|(edit, _)| edit.spot == fix.spot);
-            let highest = alike.clone().map(|(edit, _)| &edit.value);
-            let highest = highest.max_by_key(|value| Version::parse(value));
-            let lower = alike.filter(|(edit, _)| Some(&edit.value) != highest);
-            let of_edits = edits.iter().zip(&others);
-            let of_edits = of_edits.filter(|(edit, _)| edit.spot == fix.spot);
-            let mut others: BTreeSet<OtherReader> = of_edits
-                .flat_map(|(_, others)| others.iter().cloned())
-                .collect();
-            others.extend(lower.map(|(_, reader)| reader.clone()));
-            if !others.is_empty() {
-                let own = finding.subject.cluster.as_deref().and_then(flavor);
-                refuse_edit(finding, own, &others);
+            let place = finding.fix.as_ref().map(|fix| place(&fix.spot));
+            if let Some(others) = place.and_then(|place| others.get(&place)) {
+                let own = flavor(finding.subject.cluster.as_deref());
+                refuse_edit(finding, own, others);
             }
         }
         Ok(())
     }
 
     /// What a cluster says of edits: each of them that replaces the version that it runs is tried.
-    fn readings(&self, entry: &ClusterEntry, edits: &[VersionEdit]) -> Result<Readings, Error> {
+    fn readings<'e>(
+        &self,
+        entry: &ClusterEntry,
+        edits: &VersionEdits<&'e VersionEdit>,
+    ) -> Result<Readings<'e>, Error> {
         let view = self.view(entry)?;
         let settings = &self.workspace.settings;
         let input = ClusterInput::new(&view, settings);
         let provider = view.cluster.bootstrap_provider.as_ref();
         let mut readings = Readings {
             flavor: provider.and_then(|provider| flavor_of(&provider.value)),
-            mapped: BTreeSet::new(),
-            wrong: BTreeMap::new(),
+            ..Readings::default()
         };
         let own = rules::cluster_version(&view);
         for mapped in view.cluster.k8s_versions.iter().chain(&own) {
-            for (index, edit) in edits.iter().enumerate() {
-                if edit.is_within(&view, mapped) {
-                    readings.mapped.insert(index);
-                }
+            let Some(spot) = view.sources.resolve(mapped.version.place) else {
+                continue;
+            };
+            for edit in edits.within(&spot) {
+                readings.mapped.push(edit);
                 let change = ProposedChange::K8sVersion(edit.value.as_str().into());
                 if input.runs(mapped)
                     && edit.replaces(&input, mapped)
                     && check::breaks(&view, settings, &change)
                 {
-                    let reader = OtherReader {
-                        cluster: Some(Arc::clone(&entry.name)),
-                        flavor: readings.flavor,
-                        version: Arc::clone(&mapped.version.value),
-                    };
-                    readings.wrong.insert(index, reader);
+                    let version = Arc::clone(&mapped.version.value);
+                    readings.wrong.push((edit, version));
                 }
             }
         }
@@ -193,24 +168,98 @@ impl Fleet {
 }
 
 impl VersionEdit {
-    fn is_made_by(&self, fix: &Fix) -> bool {
-        self.spot == fix.spot && self.value == fix.value
-    }
-
-    /// Whether it edits a part of an entry.
-    fn is_within(&self, view: &ClusterView, mapped: &MappedVersion) -> bool {
-        let spot = view.sources.resolve(mapped.version.place);
-        spot.is_some_and(|spot| {
-            spot.source.path == self.spot.source.path
-                && spot.start <= self.spot.start
-                && self.spot.end <= spot.end
-        })
+    fn place(&self) -> EditPlace {
+        place(&self.spot)
     }
 
     /// Whether it replaces what gives an entry its version.
     fn replaces(&self, input: &ClusterInput<'_>, mapped: &MappedVersion) -> bool {
         let fix = input.fix_mapped_version(mapped, &self.value);
         fix.is_some_and(|fix| fix.spot == self.spot)
+    }
+}
+
+/// What an edit replaces: bytes of a file.
+type EditPlace = (Arc<str>, u32, u32);
+
+fn place(spot: &Spot) -> EditPlace {
+    (Arc::clone(&spot.source.path), spot.start, spot.end)
+}
+
+/// Edits by what they replace.
+struct VersionEdits<E>(BTreeMap<EditPlace, Vec<E>>);
+
+impl VersionEdits<VersionEdit> {
+    fn new(findings: &[&mut Finding]) -> Self {
+        let mut all: BTreeMap<EditPlace, Vec<VersionEdit>> = BTreeMap::new();
+        for finding in findings {
+            let Some(fix) = &finding.fix else {
+                continue;
+            };
+            let alike = all.entry(place(&fix.spot)).or_default();
+            let at =
+                { alike.iter().position(|edit| edit.value == fix.value) }.unwrap_or_else(|| {
+                    alike.push(VersionEdit {
+                        spot: fix.spot.clone(),
+                        value: fix.value.clone(),
+                        proposers: BTreeSet::new(),
+                    });
+                    alike.len() - 1
+                });
+            alike[at]
+                .proposers
+                .insert(finding.subject.cluster.as_deref().map(Arc::from));
+        }
+        Self(all)
+    }
+
+    /// The edits of files that more than one cluster may read: all but those of a values file that is one cluster's layer, where no
+    /// folder composes values.
+    fn shared(&self, entries: &[ClusterEntry]) -> VersionEdits<&VersionEdit> {
+        let layers = || entries.iter().flat_map(|entry| &entry.layers);
+        let mut readers: HashMap<&Path, usize> = HashMap::new();
+        layers().for_each(|layer| *readers.entry(layer).or_default() += 1);
+        let is_composed = layers().any(|layer| layer.extension().is_none());
+        let is_shared = |file: &str| is_composed || readers.get(Path::new(file)) != Some(&1);
+        let shared = self.0.iter().filter(|((file, ..), _)| is_shared(file));
+        let shared = shared.map(|(place, edits)| (place.clone(), edits.iter().collect()));
+        VersionEdits(shared.collect())
+    }
+
+    /// The versions that findings offer for one place, where they differ: all but the newest.
+    fn rivals(
+        &self,
+        flavor: impl Fn(Option<&str>) -> Option<&'static str>,
+    ) -> BTreeMap<EditPlace, BTreeSet<OtherReader>> {
+        let mut rivals: BTreeMap<EditPlace, BTreeSet<OtherReader>> = BTreeMap::new();
+        for (place, edits) in &self.0 {
+            let newest = edits.iter().map(|edit| &edit.value);
+            let newest = newest.max_by_key(|value| Version::parse(value));
+            for edit in edits.iter().filter(|edit| Some(&edit.value) != newest) {
+                let readers = edit.proposers.iter().map(|cluster| OtherReader {
+                    cluster: cluster.clone(),
+                    flavor: flavor(cluster.as_deref()),
+                    version: edit.value.as_str().into(),
+                });
+                rivals.entry(place.clone()).or_default().extend(readers);
+            }
+        }
+        rivals
+    }
+}
+
+impl<'e> VersionEdits<&'e VersionEdit> {
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Those of a part of a place.
+    fn within(&self, spot: &Spot) -> impl Iterator<Item = &'e VersionEdit> {
+        let file = &spot.source.path;
+        let bounds = (Arc::clone(file), spot.start, 0)..=(Arc::clone(file), spot.end, spot.end);
+        let found = self.0.range(bounds);
+        let found = found.filter(|((_, _, end), _)| *end <= spot.end);
+        found.flat_map(|(_, edits)| edits.iter().copied())
     }
 }
 

@@ -268,7 +268,12 @@ fn an_image_that_only_the_export_has_stays_beside_others_of_its_registry() {
             ),
         )
         .file("info.yaml", format!("os_images:\n{exported}"));
-    assert_text(&stage.check().pool_lines().join("\n"), str!["edge/control-plane v1.35.1+rke2r1 (edge.yaml:5:24): proven, sylva-n-1--ubuntu-noble-plain-rke2-1-35 (edge.yaml:5:135) holds 1.35.1+rke2r1 (info.yaml:2:193)"]);
+    assert_text(
+        &stage.check().pool_lines().join("\n"),
+        str![
+            "edge/control-plane v1.35.1+rke2r1 (edge.yaml:5:24): proven, sylva-n-1--ubuntu-noble-plain-rke2-1-35 (edge.yaml:5:135) holds 1.35.1+rke2r1 (info.yaml:2:193)"
+        ],
+    );
 }
 
 #[test]

@@ -75,7 +75,9 @@ fn an_entry_stays_while_a_cluster_of_an_older_generation_reads_it() {
     let stage = platform(GENERATIONS, "v1.33.5+rke2r1", &images)
         .cluster("core", &cluster("cabpr", "sylva"))
         .cluster("site", &cluster("cabpr", "sylva-n-1"));
-    assert_text(&said(&stage), str![[r#"
+    assert_text(
+        &said(&stage),
+        str![[r#"
 warning[k8s-version-map]: `_internal.k8s_version_map.1.33` is `v1.33.5+rke2r1`, and the images of it for `rke2` hold `1.33.6+rke2r1`
    = help: `site` reads `_internal.k8s_version_map.1.33` too, and its images are of `v1.33.5+rke2r1`: write `cluster.k8s_version: v1.33.5+rke2r1` in the values of `site` alone
 error[no-image-matches]: no image matches the selector
@@ -83,7 +85,8 @@ error[no-image-matches]: no image matches the selector
    = help: to boot `ubuntu-noble-plain-rke2-1-33`: `cluster.control_plane.capm3.os_image_selector.oci-image-registry-key: sylva-n-1`
 1 error, 1 warning in 1 cluster; 1 node pool checked: 1 proven; 1 skipped: no image matches its selector
 
-"#]]);
+"#]],
+    );
     assert_text(&fixed(&stage), str![]);
     // A part of the clusters is judged as all are.
     let before = stage.texts();
@@ -92,16 +95,22 @@ error[no-image-matches]: no image matches the selector
     // The help, as it is written.
     let own = cluster("cabpr", "sylva-n-1") + "  k8s_version: v1.33.5+rke2r1\n";
     stage.write("site.yaml", own);
-    assert_text(&fixed(&stage), str![[r#"
+    assert_text(
+        &fixed(&stage),
+        str![[r#"
 values.yaml:12
 -    '1.33': v1.33.5+rke2r1
 +    '1.33': v1.33.6+rke2r1
 
-"#]]);
-    assert_text(&said(&stage), str![[r#"
+"#]],
+    );
+    assert_text(
+        &said(&stage),
+        str![[r#"
 no findings in 2 clusters; 2 node pools checked: 2 proven
 
-"#]]);
+"#]],
+    );
 }
 
 #[test]
@@ -112,14 +121,17 @@ fn a_site_whose_images_only_an_export_lists_keeps_the_entry_too() {
         .cluster("site", &cluster("cabpr", "sylva-n-1"));
     let older = gathered(&format!("sylva-n-1--{NEW}"), NEW, "0.7.14", "1.33.5+rke2r1");
     stage.write("info.yaml", stage.read("info.yaml") + &older);
-    assert_text(&said(&stage), str![[r#"
+    assert_text(
+        &said(&stage),
+        str![[r#"
 warning[k8s-version-map]: `_internal.k8s_version_map.1.33` is `v1.33.5+rke2r1`, and the images of it for `rke2` hold `1.33.6+rke2r1`
    = help: move the builder or the entry, so that both are of one version
 error[no-image-matches]: no image matches the selector
    = help: `sylva-n-1--ubuntu-noble-hardened-rke2-1-33` is near: it has no `oci-image-registry-key`, not `sylva`
    = help: `ubuntu-noble-hardened-rke2-1-33` is near: it has `k8s-version: 1.33.6+rke2r1`, not `1.33.5\+rke2r1`
 
-"#]]);
+"#]],
+    );
     assert_text(&fixed(&stage), str![]);
 }
 
@@ -132,14 +144,17 @@ fn clusters_whose_images_hold_two_new_versions_are_told_apart() {
     let stage = platform(GENERATIONS, "v1.33.5+rke2r1", &images)
         .cluster("core", &cluster("cabpr", "sylva"))
         .cluster("site", &cluster("cabpr", "sylva-n-1"));
-    assert_text(&said(&stage), str![[r#"
+    assert_text(
+        &said(&stage),
+        str![[r#"
 warning[k8s-version-map]: `_internal.k8s_version_map.1.33` is `v1.33.5+rke2r1`, and the images of it for `rke2` hold `1.33.6+rke2r1`
    = help: `site` reads `_internal.k8s_version_map.1.33` too, and its images are of `v1.33.6+rke2r1`: write `cluster.k8s_version: v1.33.6+rke2r1` in the values of `site` alone
 warning[k8s-version-map]: `_internal.k8s_version_map.1.33` is `v1.33.5+rke2r1`, and the images of it for `rke2` hold `1.33.7+rke2r1`
 error[no-image-matches]: no image matches the selector
    = help: `site` reads `_internal.k8s_version_map.1.33` too, and its images are of `v1.33.6+rke2r1`: write `cluster.k8s_version: v1.33.6+rke2r1` in the values of `site` alone
 
-"#]]);
+"#]],
+    );
     assert_text(&fixed(&stage), str![]);
 }
 
@@ -155,14 +170,17 @@ fn two_builders_below_one_address_are_no_generations() {
     ];
     let stage =
         platform(registries, "v1.33.5+rke2r1", &images).cluster("core", &cluster("cabpr", "'.*'"));
-    assert_text(&said(&stage), str![[r#"
+    assert_text(
+        &said(&stage),
+        str![[r#"
 warning[k8s-version-map]: images of Kubernetes 1.33 for `rke2` hold `1.33.5+rke2r1` (kiwi) and `1.33.6+rke2r1` (sylva), and `_internal.k8s_version_map.1.33` is `v1.33.5+rke2r1`
    = help: raise the versions of the builders together, to releases with one version of Kubernetes
 error[no-image-matches]: no image matches the selector
    = help: `ubuntu-noble-hardened-rke2-1-33` is near: it has `k8s-version: 1.33.6+rke2r1`, not `1.33.5\+rke2r1`
    = help: `leapmicro-6-0-plain-rke2-1-33` is near: it has `os: leapmicro`, not `ubuntu`
 
-"#]]);
+"#]],
+    );
     assert_text(&fixed(&stage), str![]);
 }
 
@@ -198,16 +216,22 @@ fn a_flavor_moves_to_what_another_branch_leaves() {
         "1.33.5",
         &["cabpk", "cabpck"],
     );
-    assert_text(&fixed(&stage), str![[r#"
+    assert_text(
+        &fixed(&stage),
+        str![[r#"
 values.yaml:12
 -    '1.33': '{{ if eq .Values.cluster.capi_providers.bootstrap_provider "cabpr" }}v1.33.5+rke2r1{{ else if eq .Values.cluster.capi_providers.bootstrap_provider "cabpck" }}v1.33.4{{ else }}v1.33.5{{ end }}'
 +    '1.33': '{{ if eq .Values.cluster.capi_providers.bootstrap_provider "cabpr" }}v1.33.5+rke2r1{{ else if eq .Values.cluster.capi_providers.bootstrap_provider "cabpck" }}v1.33.5{{ else }}v1.33.7{{ end }}'
 
-"#]]);
-    assert_text(&said(&stage), str![[r#"
+"#]],
+    );
+    assert_text(
+        &said(&stage),
+        str![[r#"
 no findings in 2 clusters; 2 node pools checked: 2 proven
 
-"#]]);
+"#]],
+    );
 }
 
 #[test]
@@ -218,16 +242,22 @@ fn branches_with_one_text_are_told_apart() {
         "1.33.5",
         &["cabpk", "cabpck"],
     );
-    assert_text(&fixed(&stage), str![[r#"
+    assert_text(
+        &fixed(&stage),
+        str![[r#"
 values.yaml:12
 -    '1.33': '{{ if eq .Values.cluster.capi_providers.bootstrap_provider "cabpr" }}v1.33.5+rke2r1{{ else if eq .Values.cluster.capi_providers.bootstrap_provider "cabpck" }}v1.33.5{{ else }}v1.33.5{{ end }}'
 +    '1.33': '{{ if eq .Values.cluster.capi_providers.bootstrap_provider "cabpr" }}v1.33.5+rke2r1{{ else if eq .Values.cluster.capi_providers.bootstrap_provider "cabpck" }}v1.33.5{{ else }}v1.33.7{{ end }}'
 
-"#]]);
-    assert_text(&said(&stage), str![[r#"
+"#]],
+    );
+    assert_text(
+        &said(&stage),
+        str![[r#"
 no findings in 2 clusters; 2 node pools checked: 2 proven
 
-"#]]);
+"#]],
+    );
 }
 
 #[test]
@@ -236,7 +266,9 @@ fn a_branch_of_two_flavors_stays_for_the_one_that_lags() {
     let shared =
         format!("'{{{{ eq {provider} \"cabpr\" | ternary \"v1.33.5+rke2r1\" \"v1.33.5\" }}}}'");
     let stage = flavors(&shared, "1.33.7", "1.33.5", &["cabpk", "cabpck"]);
-    assert_text(&said(&stage), str![[r#"
+    assert_text(
+        &said(&stage),
+        str![[r#"
 warning[k8s-version-map]: `_internal.k8s_version_map.1.33` is `v1.33.5`, and the images of it for `kubeadm` hold `1.33.7`
    = help: `_internal.k8s_version_map.1.33` is what `ck8s` needs, `v1.33.5`, too: give `kubeadm` a version of its own in the entry, by an expression over `cluster.capi_providers.bootstrap_provider`
 error[no-image-matches]: no image matches the selector
@@ -244,17 +276,21 @@ error[no-image-matches]: no image matches the selector
    = help: `ubuntu-noble-plain-ck8s-1-33` is near: it has `k8s-flavor: ck8s`, not `kubeadm`
 1 error, 1 warning in 1 cluster; 1 node pool checked: 1 proven; 1 skipped: no image matches its selector
 
-"#]]);
+"#]],
+    );
     assert_text(&fixed(&stage), str![]);
     // Nor for images that no cluster boots.
     let stage = flavors(&shared, "1.33.7", "1.33.5", &["cabpk"]);
-    assert_text(&said(&stage), str![[r#"
+    assert_text(
+        &said(&stage),
+        str![[r#"
 warning[k8s-version-map]: `_internal.k8s_version_map.1.33` is `v1.33.5`, and the images of it for `kubeadm` hold `1.33.7`
    = help: `_internal.k8s_version_map.1.33` is what `ck8s` needs, `v1.33.5`, too: give `kubeadm` a version of its own in the entry, by an expression over `cluster.capi_providers.bootstrap_provider`
 error[no-image-matches]: no image matches the selector
    = help: `_internal.k8s_version_map.1.33` is what `ck8s` needs, `v1.33.5`, too: give `kubeadm` a version of its own in the entry, by an expression over `cluster.capi_providers.bootstrap_provider`
    = help: `ubuntu-noble-plain-ck8s-1-33` is near: it has `k8s-flavor: ck8s`, not `kubeadm`
 
-"#]]);
+"#]],
+    );
     assert_text(&fixed(&stage), str![]);
 }

@@ -262,10 +262,7 @@ fn the_image_that_keeps_an_entry_of_the_map_is_shown() {
         .lines()
         .filter(|line| line.contains("`1.33.5`") || line.contains("of one version"));
     let lines: String = lines.map(|line| format!("{line}\n")).collect();
-    assert_text(
-        &lines,
-        str![""],
-    );
+    assert_text(&lines, str![""]);
 }
 
 #[test]
