@@ -53,12 +53,13 @@ impl Goal {
 impl FromStr for Goal {
     type Err = String;
 
-    /// A minor: `1.33`, with or without `v`. There is no major version of Kubernetes but the first, and no way to another.
+    /// A minor: `1.33`, with or without `v`. There is no major version of Kubernetes but the first, and no way to another. Cluster API
+    /// runs none of the first minors: `1.3` is a number that lost its last digit.
     fn from_str(text: &str) -> Result<Self, String> {
         match Version::parse(text) {
             Some(Version {
                 major: major @ 1,
-                minor,
+                minor: minor @ 10..,
                 patch: None,
                 prerelease: None,
                 build: None,

@@ -21,14 +21,14 @@ pub const KEY_NAMES: [&str; 4] = [
     "signature.public_key",
 ];
 
-/// The paths below a key of an entry or a registry that speak of a signature, and name no key that is read.
-pub fn unread_key_names(key: &str, node: &Node) -> Vec<(String, Place)> {
+/// The paths below a key of an entry or a registry that are about a signature, and name no key that is read.
+pub fn other_key_names(key: &str, node: &Node) -> Vec<(String, Place)> {
     let words = key.to_lowercase().replace(['-', '.'], "_");
     let is_about_signing = ["cosign", "signature", "signing", "signer", "pubkey"]
         .iter()
         .chain(&["public_key", "publickey", "pub_key", "sigstore"])
         .any(|word| words.contains(word));
-    if !is_about_signing || node.value.is_null() {
+    if !is_about_signing || KEY_NAMES.contains(&key) || node.value.is_null() {
         return Vec::new();
     }
     let paths = match &node.value {

@@ -72,7 +72,7 @@ impl Fleet {
         let flavors: HashMap<&str, Option<&'static str>> =
             names.zip(read.iter().map(|it| it.flavor)).collect();
         let flavor = |cluster: Option<&str>| *flavors.get(cluster?)?;
-        let mut others = edits.rivals(flavor);
+        let mut others: BTreeMap<EditPlace, BTreeSet<OtherReader>> = BTreeMap::new();
         let mut add = |edit: &VersionEdit, other: OtherReader| {
             others.entry(edit.place()).or_default().insert(other);
         };
@@ -92,15 +92,26 @@ impl Fleet {
             }
             for edit in &readings.mapped {
                 if asked.insert((edit.place(), &edit.value)) {
-                    let unused = self.unused_flavors(entry, edit, &used)?;
+                    let unused = self.find_flavors_without_cluster(entry, edit, &used)?;
                     unused.into_iter().for_each(|other| add(edit, other));
                 }
             }
         }
+        // What is the same for many clusters is made once.
+        let mut refusals = BTreeMap::new();
         for finding in &mut findings {
-            let place = finding.fix.as_ref().map(|fix| place(&fix.spot));
-            if let Some(others) = place.and_then(|place| others.get(&place)) {
-                let own = flavor(finding.subject.cluster.as_deref());
+            let Some(fix) = &finding.fix else {
+                continue;
+            };
+            let own = flavor(finding.subject.cluster.as_deref());
+            let place = place(&fix.spot);
+            let key = (place.clone(), fix.value.clone(), own);
+            let others = refusals.entry(key).or_insert_with(|| {
+                let rivals = edits.rivals(&place, &fix.value, own, flavor);
+                let others = others.get(&place).into_iter().flatten();
+                others.cloned().chain(rivals).collect::<BTreeSet<_>>()
+            });
+            if !others.is_empty() {
                 refuse_edit(finding, own, others);
             }
         }
@@ -142,7 +153,7 @@ impl Fleet {
     }
 
     /// The flavors without a cluster whose images hold what an edit within an entry of a cluster's map replaces.
-    fn unused_flavors(
+    fn find_flavors_without_cluster(
         &self,
         entry: &ClusterEntry,
         edit: &VersionEdit,
@@ -226,25 +237,27 @@ impl VersionEdits<VersionEdit> {
         VersionEdits(shared.collect())
     }
 
-    /// The versions that findings offer for one place, where they differ: all but the newest.
+    /// Who is offered another version for a place. The newest one is the entry's, but each flavor may have its own.
     fn rivals(
         &self,
+        place: &EditPlace,
+        value: &str,
+        own: Option<&str>,
         flavor: impl Fn(Option<&str>) -> Option<&'static str>,
-    ) -> BTreeMap<EditPlace, BTreeSet<OtherReader>> {
-        let mut rivals: BTreeMap<EditPlace, BTreeSet<OtherReader>> = BTreeMap::new();
-        for (place, edits) in &self.0 {
-            let newest = edits.iter().map(|edit| &edit.value);
-            let newest = newest.max_by_key(|value| Version::parse(value));
-            for edit in edits.iter().filter(|edit| Some(&edit.value) != newest) {
-                let readers = edit.proposers.iter().map(|cluster| OtherReader {
-                    cluster: cluster.clone(),
-                    flavor: flavor(cluster.as_deref()),
-                    version: edit.value.as_str().into(),
-                });
-                rivals.entry(place.clone()).or_default().extend(readers);
-            }
-        }
-        rivals
+    ) -> Vec<OtherReader> {
+        let edits = self.0.get(place).into_iter().flatten();
+        let newest = edits.clone().map(|edit| &edit.value);
+        let newest = newest.max_by_key(|value| Version::parse(value));
+        let readers = edits.flat_map(|edit| {
+            let readers = edit.proposers.iter().map(|cluster| OtherReader {
+                cluster: cluster.clone(),
+                flavor: flavor(cluster.as_deref()),
+                version: edit.value.as_str().into(),
+            });
+            let is_newest = Some(&edit.value) == newest;
+            readers.filter(move |it| !is_newest || edit.value != value && it.flavor != own)
+        });
+        readers.collect()
     }
 }
 
@@ -280,27 +293,27 @@ fn refuse_edit(finding: &mut Finding, own: Option<&str>, others: &BTreeSet<Other
     };
     finding.help.retain(|line| !is_of_fix(line));
     let is_other = |it: &&OtherReader| it.cluster.is_none() || it.flavor != own;
-    let of_flavor = others.iter().find(is_other);
-    let help = of_flavor.map(|it| {
+    let mut helps = Vec::new();
+    if let Some(it) = others.iter().find(is_other) {
         let (other, own) = (it.flavor.unwrap_or("others"), own.unwrap_or("each flavor"));
-        format!(
-            "`{path}` is what `{other}` needs, `{}`, too: give `{own}` a version of its own in the entry, by an expression over \
+        helps.push(format!(
+            "`{path}` is for `{other}` too, which needs `{}`: give `{own}` a version of its own in the entry, by an expression over \
              `cluster.capi_providers.bootstrap_provider`",
             it.version
-        )
-    });
-    let mut alike = others.iter().filter(|it| !is_other(it));
-    let named = alike.by_ref().take(MOST_NAMED).filter_map(|it| {
-        let (name, version) = (it.cluster.as_ref()?, &it.version);
-        Some(format!(
-            "`{name}` reads `{path}` too, and its images are of `{version}`: write `cluster.k8s_version: {version}` in the values of \
-             `{name}` alone"
-        ))
-    });
-    let mut helps: Vec<String> = help.into_iter().chain(named).collect();
-    let more = alike.count();
-    if more > 0 {
-        helps.push(format!("and the same for {more} more"));
+        ));
+    } else {
+        let named = others.iter().take(MOST_NAMED).filter_map(|it| {
+            let (name, version) = (it.cluster.as_ref()?, &it.version);
+            Some(format!(
+                "`{name}` reads `{path}` too, and its images are of `{version}`: write `cluster.k8s_version: {version}` in the values of \
+                 `{name}` alone"
+            ))
+        });
+        helps.extend(named);
+        let more = others.len().saturating_sub(MOST_NAMED);
+        if more > 0 {
+            helps.push(format!("do the same for {more} more"));
+        }
     }
     helps.append(&mut finding.help);
     finding.help = helps;

@@ -72,7 +72,7 @@ pub(crate) fn versions_behind(view: &ClusterView, settings: &Settings) -> Vec<Fi
 /// The version that a cluster runs, as an entry of a map.
 pub(crate) fn cluster_version(view: &ClusterView) -> Option<MappedVersion> {
     let version = view.cluster.k8s_version.as_ref()?;
-    written_version(&LevelName::Cluster, version)
+    level_version(&LevelName::Cluster, version)
 }
 
 /// Whether an image of a flavor that no later release replaces holds the version of an entry.
@@ -83,7 +83,7 @@ pub(crate) fn is_held(input: &ClusterInput<'_>, flavor: &str, entry: &MappedVers
 }
 
 /// A version that a level writes, as an entry of a map.
-fn written_version(level: &LevelName, version: &Located<Arc<str>>) -> Option<MappedVersion> {
+fn level_version(level: &LevelName, version: &Located<Arc<str>>) -> Option<MappedVersion> {
     let minor = Version::parse(&version.value)?;
     Some(MappedVersion {
         path: level.path("k8s_version").join("."),
@@ -118,7 +118,7 @@ fn own_versions(input: &ClusterInput<'_>) -> Vec<MappedVersion> {
         }
         let spot = input.spot(version.place);
         Fix::replace(spot, &version.value, "", "")?;
-        written_version(&level, version)
+        level_version(&level, version)
     };
     written.filter_map(entry).collect()
 }
@@ -259,16 +259,31 @@ fn compare(
         finding.with_label(input.spot(it.image.place), format!("holds `{version}`"))
     });
     let Some(proposal) = input.propose_mapped_version(entry, version) else {
-        let finding =
-            finding.help("move the builder or the entry, so that both are of one version");
-        return Some(match input.find_preventing_image(entry, version) {
-            Some(image) => {
-                let held = image.facts.text(fact::K8S_VERSION).unwrap_or_default();
-                let words = format!("holds `{held}`, which the entry has to stay at");
-                finding.with_label(input.spot(image.place), words)
-            }
-            None => finding,
+        // What is no expression is the version of each flavor.
+        let is_literal = Fix::replace(input.spot(entry.version.place), current, "", "").is_some();
+        let is_of_other = |image: &&Image| {
+            let of = image.facts.text(fact::K8S_FLAVOR);
+            let held = image.facts.text(fact::K8S_VERSION).and_then(Version::parse);
+            image.built && of != Some(flavor) && held == Version::parse(current)
+        };
+        let other = input.view.images.values().find(is_of_other);
+        let other = other.filter(|_| is_literal);
+        let finding = finding.help(match other {
+            Some(_) => format!(
+                "give `{flavor}` a version of its own in the entry, by an expression over `cluster.capi_providers.bootstrap_provider`"
+            ),
+            None => "move the builder or the entry, so that both are of one version".to_owned(),
         });
+        return Some(
+            match input.find_preventing_image(entry, version).or(other) {
+                Some(image) => {
+                    let held = image.facts.text(fact::K8S_VERSION).unwrap_or_default();
+                    let words = format!("holds `{held}`, which the entry has to stay at");
+                    finding.with_label(input.spot(image.place), words)
+                }
+                None => finding,
+            },
+        );
     };
     // What the cluster does not run changes nothing for it that could be tried.
     if input.runs(entry) {

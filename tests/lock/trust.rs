@@ -417,7 +417,9 @@ files.example.org
 https://files.example.org/os
     error[signature-unchecked] edge-1 values.yaml:1:13 `ubuntu-noble-plain-rke2-1-31-8` => cosign sign | oci://…
 files.example.org/o
+    warning[project-file] metalmark.yaml:5:46 `required`
 registry.example.org
+    warning[project-file] metalmark.yaml:5:47 `required`
 
 "#]]);
 }

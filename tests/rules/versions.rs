@@ -648,11 +648,11 @@ v1.33.5+rke2r1 <- rke2 1.33.5+rke2r1, rke2 1.33.7+rke2r3
     warning - [v1.33.5+rke2r1, im-0, im-1] => lab
 v1.33.4+rke2r1 <- rke2 1.33.5+rke2r1, rke2 1.33.7+rke2r3
     warning - [v1.33.4+rke2r1, im-0, im-1] => lab
-# An expression quotes the version once, or a person edits it.
+# An expression quotes the version that it prints, or a person edits it.
 '{{ eq .Values.cluster.capi_providers.bootstrap_provider "cabpr" | ternary "v1.33.5+rke2r1" "v1.33.5" }}' <- rke2 1.33.7+rke2r1
     warning - ['{{ eq .Values.cluster.capi_providers.bootstrap_provider "cabpr" | ternary "v1.33.5+rke2r1" "v1.33.5" }}', im-0] fix v1.33.7+rke2r1 => _internal.k8s_version_map.1.33 | v1.33.5+rke2r1 | v1.33.7+rke2r1
 '{{ eq "v1.33.5+rke2r1" "x" | ternary "" "v1.33.5+rke2r1" }}' <- rke2 1.33.7+rke2r1
-    warning - ['{{ eq "v1.33.5+rke2r1" "x" | ternary "" "v1.33.5+rke2r1" }}', im-0] => _internal.k8s_version_map.1.33 | v1.33.7+rke2r1 | v1.33.5+rke2r1
+    warning - ['{{ eq "v1.33.5+rke2r1" "x" | ternary "" "v1.33.5+rke2r1" }}', im-0] fix v1.33.7+rke2r1 => _internal.k8s_version_map.1.33 | v1.33.5+rke2r1 | v1.33.7+rke2r1
 '{{ printf "v1.33.5%s" "+rke2r1" }}' <- rke2 1.33.7+rke2r1
     warning - ['{{ printf "v1.33.5%s" "+rke2r1" }}', im-0] => _internal.k8s_version_map.1.33 | v1.33.7+rke2r1 | v1.33.5+rke2r1
 # An entry that cannot be evaluated is nobody's version.

@@ -120,15 +120,17 @@ fn a_site_whose_images_only_an_export_lists_keeps_the_entry_too() {
         .cluster("core", &cluster("cabpr", "sylva"))
         .cluster("site", &cluster("cabpr", "sylva-n-1"));
     let older = gathered(&format!("sylva-n-1--{NEW}"), NEW, "0.7.14", "1.33.5+rke2r1");
+    let older = older.replace("uri:", "oci-image-registry-key: sylva-n-1, uri:");
     stage.write("info.yaml", stage.read("info.yaml") + &older);
     assert_text(
         &said(&stage),
         str![[r#"
 warning[k8s-version-map]: `_internal.k8s_version_map.1.33` is `v1.33.5+rke2r1`, and the images of it for `rke2` hold `1.33.6+rke2r1`
-   = help: move the builder or the entry, so that both are of one version
+   = help: `site` reads `_internal.k8s_version_map.1.33` too, and its images are of `v1.33.5+rke2r1`: write `cluster.k8s_version: v1.33.5+rke2r1` in the values of `site` alone
 error[no-image-matches]: no image matches the selector
-   = help: `sylva-n-1--ubuntu-noble-hardened-rke2-1-33` is near: it has no `oci-image-registry-key`, not `sylva`
-   = help: `ubuntu-noble-hardened-rke2-1-33` is near: it has `k8s-version: 1.33.6+rke2r1`, not `1.33.5\+rke2r1`
+   = help: `site` reads `_internal.k8s_version_map.1.33` too, and its images are of `v1.33.5+rke2r1`: write `cluster.k8s_version: v1.33.5+rke2r1` in the values of `site` alone
+   = help: to boot `sylva-n-1--ubuntu-noble-hardened-rke2-1-33`: `cluster.control_plane.capm3.os_image_selector.oci-image-registry-key: sylva-n-1`
+1 error, 1 warning in 1 cluster; 1 node pool checked: 1 proven; 1 skipped: no image matches its selector
 
 "#]],
     );
@@ -136,7 +138,7 @@ error[no-image-matches]: no image matches the selector
 }
 
 #[test]
-fn clusters_whose_images_hold_two_new_versions_are_told_apart() {
+fn clusters_whose_images_hold_two_new_versions_are_distinguished() {
     let images = [
         ("sylva", NEW, "0.11.13", "1.33.7+rke2r1"),
         ("sylva-n-1", OLD, "0.7.14", "1.33.6+rke2r1"),
@@ -235,7 +237,7 @@ no findings in 2 clusters; 2 node pools checked: 2 proven
 }
 
 #[test]
-fn branches_with_one_text_are_told_apart() {
+fn branches_with_one_text_are_distinguished() {
     let stage = flavors(
         &entry("v1.33.5+rke2r1", "v1.33.5", "v1.33.5"),
         "1.33.7",
@@ -270,9 +272,9 @@ fn a_branch_of_two_flavors_stays_for_the_one_that_lags() {
         &said(&stage),
         str![[r#"
 warning[k8s-version-map]: `_internal.k8s_version_map.1.33` is `v1.33.5`, and the images of it for `kubeadm` hold `1.33.7`
-   = help: `_internal.k8s_version_map.1.33` is what `ck8s` needs, `v1.33.5`, too: give `kubeadm` a version of its own in the entry, by an expression over `cluster.capi_providers.bootstrap_provider`
+   = help: `_internal.k8s_version_map.1.33` is for `ck8s` too, which needs `v1.33.5`: give `kubeadm` a version of its own in the entry, by an expression over `cluster.capi_providers.bootstrap_provider`
 error[no-image-matches]: no image matches the selector
-   = help: `_internal.k8s_version_map.1.33` is what `ck8s` needs, `v1.33.5`, too: give `kubeadm` a version of its own in the entry, by an expression over `cluster.capi_providers.bootstrap_provider`
+   = help: `_internal.k8s_version_map.1.33` is for `ck8s` too, which needs `v1.33.5`: give `kubeadm` a version of its own in the entry, by an expression over `cluster.capi_providers.bootstrap_provider`
    = help: `ubuntu-noble-plain-ck8s-1-33` is near: it has `k8s-flavor: ck8s`, not `kubeadm`
 1 error, 1 warning in 1 cluster; 1 node pool checked: 1 proven; 1 skipped: no image matches its selector
 
@@ -285,9 +287,9 @@ error[no-image-matches]: no image matches the selector
         &said(&stage),
         str![[r#"
 warning[k8s-version-map]: `_internal.k8s_version_map.1.33` is `v1.33.5`, and the images of it for `kubeadm` hold `1.33.7`
-   = help: `_internal.k8s_version_map.1.33` is what `ck8s` needs, `v1.33.5`, too: give `kubeadm` a version of its own in the entry, by an expression over `cluster.capi_providers.bootstrap_provider`
+   = help: `_internal.k8s_version_map.1.33` is for `ck8s` too, which needs `v1.33.5`: give `kubeadm` a version of its own in the entry, by an expression over `cluster.capi_providers.bootstrap_provider`
 error[no-image-matches]: no image matches the selector
-   = help: `_internal.k8s_version_map.1.33` is what `ck8s` needs, `v1.33.5`, too: give `kubeadm` a version of its own in the entry, by an expression over `cluster.capi_providers.bootstrap_provider`
+   = help: `_internal.k8s_version_map.1.33` is for `ck8s` too, which needs `v1.33.5`: give `kubeadm` a version of its own in the entry, by an expression over `cluster.capi_providers.bootstrap_provider`
    = help: `ubuntu-noble-plain-ck8s-1-33` is near: it has `k8s-flavor: ck8s`, not `kubeadm`
 
 "#]],

@@ -242,27 +242,25 @@ values.yaml:19
     );
 }
 
+/// It is the user's own, and machines of the flavor may boot it.
 #[test]
 fn the_image_that_keeps_an_entry_of_the_map_is_shown() {
-    let stage = map_entry(
-        "'{{ eq .Values.cluster.capi_providers.bootstrap_provider \"cabpr\" | ternary \"v1.33.5+rke2r1\" \"v1.33.5\" }}'",
-    );
-    stage.edit(
-        "values.yaml",
-        "  ubuntu-noble-plain-ck8s-1-32:",
-        "  ubuntu-noble-plain-ck8s-1-33: {os_images_oci_registry: sylva}\n  ubuntu-noble-plain-ck8s-1-32:",
-    );
-    let artifacts = stage.read("artifacts.txt");
-    let more = "registry.example.org/acme/builders/dib/ubuntu-noble-plain-ck8s-1-33:0.7.6 1.33.5\n";
-    stage.write("artifacts.txt", artifacts + more);
-    serve(&stage);
-    let _ = stage.run("lock").exit(0);
-    let stdout = stage.run("check kadm").exit(1).outcome.stdout;
-    let lines = stdout
-        .lines()
-        .filter(|line| line.contains("`1.33.5`") || line.contains("of one version"));
+    let stage = map_entry("v1.33.5+rke2r1");
+    let own = "os_images: {gateway: {uri: 'https://images.example.org/gateway.raw', os: other, k8s-flavor: rke2, k8s-version: 1.33.5+rke2r1}}\n";
+    stage.write("values.yaml", own.to_owned() + &stage.read("values.yaml"));
+    let stdout = stage.run("check rke").exit(1).outcome.stdout;
+    let lines = stdout.lines();
+    let lines =
+        lines.filter(|line| line.contains("has to stay at") || line.contains("of one version"));
     let lines: String = lines.map(|line| format!("{line}\n")).collect();
-    assert_text(&lines, str![""]);
+    assert_text(
+        &lines,
+        str![[r#"
+   |             ------- holds `1.33.5+rke2r1`, which the entry has to stay at
+   = help: move the builder or the entry, so that both are of one version
+
+"#]],
+    );
 }
 
 #[test]
@@ -407,8 +405,8 @@ fn what_a_map_gives_is_never_proposed_beside_it() {
 edge
     = help: to boot `ubuntu-noble-plain-rke2-1-34`: `k8s_version_short: "1.34"`
 ck
-    = help: `_internal.k8s_version_map.1.34` is what `kubeadm` needs, `v1.34.2`, too: give `ck8s` a version of its own in the entry, by an expression over `cluster.capi_providers.bootstrap_provider`
-    = help: `_internal.k8s_version_map.1.34` is what `kubeadm` needs, `v1.34.2`, too: give `ck8s` a version of its own in the entry, by an expression over `cluster.capi_providers.bootstrap_provider`
+    = help: `_internal.k8s_version_map.1.34` is for `kubeadm` too, which needs `v1.34.2`: give `ck8s` a version of its own in the entry, by an expression over `cluster.capi_providers.bootstrap_provider`
+    = help: `_internal.k8s_version_map.1.34` is for `kubeadm` too, which needs `v1.34.2`: give `ck8s` a version of its own in the entry, by an expression over `cluster.capi_providers.bootstrap_provider`
     = help: `ubuntu-noble-plain-kubeadm-1-34` is near: it has `k8s-flavor: kubeadm`, not `ck8s`
 
 "#]],

@@ -333,7 +333,7 @@ fn an_image_that_is_not_the_one_of_the_release_is_refused() {
     said.replace_range(hashed..hashed + 64, "HASH");
     said.is(str![[r#"
 error: the release says sha256 `0000000000000000000000000000000000000000000000000000000000000000` of `oci://HOST/sylva/ubuntu-noble-hardened-rke2-1-32:0.7.5`, and its artifact says `HASH`
-  help: it was built again or replaced: check the release; `--images FILE` says what is offered without checksums
+  help: it was built again or replaced: check the release; correct the release's page, or name another one: `update: {releases: URL}` in metalmark.yaml
 what was written is undone, because of the errors above
 
 "#]]);
@@ -493,8 +493,8 @@ fn a_branch_that_two_flavors_share_moves_only_for_both() {
     fixed values.yaml:6:132: `_internal.k8s_version_map.1.33: v1.33.7`
     _internal: {k8s_version_map: {'1.33': '{{ eq .Values.cluster.capi_providers.bootstrap_provider "cabpr" | ternary "v1.33.5+rke2r1" "v1.33.7" }}'}}
 1.33.8
-    a Kubernetes version stays: values.yaml:6:132: `_internal.k8s_version_map.1.33: v1.33.7`: `_internal.k8s_version_map.1.33: v1.33.8` is proposed for the same place, so metalmark made neither edit: choose one
-    a Kubernetes version stays: values.yaml:6:132: `_internal.k8s_version_map.1.33: v1.33.8`: `_internal.k8s_version_map.1.33: v1.33.7` is proposed for the same place, so metalmark made neither edit: choose one
+    a Kubernetes version stays: `_internal.k8s_version_map.1.33` is `v1.33.5`, and the images of it for `ck8s` hold `1.33.8`; `_internal.k8s_version_map.1.33` is for `kubeadm` too, which needs `v1.33.7`: give `ck8s` a version of its own in the entry, by an expression over `cluster.capi_providers.bootstrap_provider`
+    a Kubernetes version stays: `_internal.k8s_version_map.1.33` is `v1.33.5`, and the images of it for `kubeadm` hold `1.33.7`; `_internal.k8s_version_map.1.33` is for `ck8s` too, which needs `v1.33.8`: give `kubeadm` a version of its own in the entry, by an expression over `cluster.capi_providers.bootstrap_provider`
     _internal: {k8s_version_map: {'1.33': '{{ eq .Values.cluster.capi_providers.bootstrap_provider "cabpr" | ternary "v1.33.5+rke2r1" "v1.33.5" }}'}}
 
 "#]]);

@@ -216,10 +216,10 @@ fn a_line_that_cannot_be_read_stops_the_update() {
     results.is(str![[r#"
 oci://registry.example.org/acme/builders/dib/opensuse-15-6-plain-rke2-1-32:latest
     exit 2: error: `notes.md` names `oci://registry.example.org/acme/builders/dib/opensuse-15-6-plain-rke2-1-32:latest`, and not whether that is an image of version `0.6.1`
-    help: say what the version offers with `--images FILE`; in names are lower-case letters, digits, `-` and `.`
+    help: say what the version offers with `--images FILE`, a reference or name a line; in names are lower-case letters, digits, `-` and `.`
 oci://registry.example.org/acme/builders/dib/Opensuse_15:0.6.1
     exit 2: error: `notes.md` names `oci://registry.example.org/acme/builders/dib/Opensuse_15:0.6.1`, and not whether that is an image of version `0.6.1`
-    help: say what the version offers with `--images FILE`; in names are lower-case letters, digits, `-` and `.`
+    help: say what the version offers with `--images FILE`, a reference or name a line; in names are lower-case letters, digits, `-` and `.`
 oci://registry.example.org/acme/tools/cosign:latest and oci://registry.example.org/acme/builders/kiwi/leapmicro:latest
     values.yaml:2
     -sylva_diskimagebuilder_version: 0.6.0

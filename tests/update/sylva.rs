@@ -81,9 +81,10 @@ impl Sylva {
         Self::build(prepare, &[("ubuntu-noble-plain-ck8s-1-33", "1.33.4")])
     }
 
-    /// The older release gets another version, which a person raises.
-    pub(super) fn raise_older(&self, from: &str, to: &str, version: &str) {
-        serve_older(&self.registry, to, version);
+    /// The older release gets another version, which a person raises, with the site's.
+    pub(super) fn raise_older(&self, from: &str, to: &str, versions: [&str; 2]) {
+        serve_older(&self.registry, to, versions[1]);
+        self.stage.edit("site.yaml", versions[0], versions[1]);
         self.stage.edit(
             "values.yaml",
             &format!("tag: {from}"),

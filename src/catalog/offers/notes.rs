@@ -318,6 +318,14 @@ mod tests {
     }
 
     #[test]
+    fn notes_may_begin_with_a_byte_order_mark() {
+        let key = "ubuntu-noble-plain-rke2-1-34";
+        let text = format!("\u{feff}oci://r.example/dib/{key}:0.4.13\n");
+        let offer = parse_offer(&text, "0.4.13", &Sites::default());
+        assert!(offer.images.contains_key(key), "{offer:?}");
+    }
+
+    #[test]
     fn a_name_of_another_builders_line_is_none_of_this_builder() {
         let keys = |keys: &[&str]| keys.iter().map(ToString::to_string).collect();
         let (own, other) = (

@@ -85,15 +85,6 @@ struct Plans {
 }
 
 impl Plans {
-    /// Whether there are clusters, and each runs a newer minor.
-    fn is_past(&self, minor: (u32, u32)) -> bool {
-        let is_newer = |plan: &ClusterPlan| {
-            let from = plan.from.as_deref().and_then(Version::parse);
-            from.is_some_and(|from| (from.major, from.minor) > minor)
-        };
-        !self.plans.is_empty() && self.plans.iter().all(is_newer)
-    }
-
     /// With the images that are offered to each cluster, else those of its catalog.
     fn read(fleet: &Fleet, goal: Goal, offered: Option<&Offered>) -> Result<Self, Error> {
         let checked = fleet.check(|view, _, _| {
@@ -160,14 +151,6 @@ pub fn plan(
         None => None,
     };
     let plans = Plans::read(&fleet, goal, offered.as_ref())?;
-    if let Some(Goal::Minor(major, minor)) = options.to
-        && plans.is_past((major, minor))
-    {
-        return Err(Error::usage(format!(
-            "each cluster runs a newer minor than {major}.{minor}\nhelp: type the minor that they are to run, as a version with two parts, \
-             such as `1.33`"
-        )));
-    }
     // The builder's version is written once for all clusters that share it: `update` is that change.
     let waves = match builder {
         Some(_) => Vec::new(),

@@ -17,7 +17,7 @@ use crate::model::selector::Selector;
 
 /// The provider that is meant where none is named and none selects an image.
 const DEFAULT_PROVIDER: &str = "capm3";
-/// How many equal texts of an expression are told apart.
+/// How many equal texts of an expression are distinguished.
 const MOST_OCCURRENCES: usize = 8;
 /// The settings that select an image by themselves.
 const SELECTING: [&str; 5] = [
@@ -94,7 +94,7 @@ fn k8s_minor(root: &Branch, report: &mut Report<'_>) -> Option<Located<Arc<str>>
 /// The entries of the chart's map of versions. One that cannot be evaluated is no finding: the cluster runs another one, or its
 /// `k8s_version` says so.
 ///
-/// Where an expression says the version more than once, `evaluate` gives what it prints with another text in the place of one.
+/// Where an expression says the version more than once, `evaluate` gives what it prints with another text instead of one.
 pub(in crate::read) fn read_version_map(
     evaluator: &Evaluator,
     values: &Node,

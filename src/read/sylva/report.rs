@@ -13,7 +13,7 @@ use yaml_tree::value::{Map, Node, Value};
 use crate::evaluate::{Branch, BranchEntry, Evaluator, Failure, OrderDifference};
 use crate::model::finding::{Finding, Subject};
 use crate::model::rule::{Level, RuleId};
-use crate::model::signing::{KEY_PROPERTY, unread_key_names};
+use crate::model::signing::{KEY_PROPERTY, other_key_names};
 
 /// Collects findings.
 pub(super) struct Report<'s> {
@@ -230,9 +230,13 @@ impl<'s> Report<'s> {
 
     /// What an entry says of its signature has to name its key.
     pub(super) fn expect_signer(&mut self, path: &str, key: &str, node: &Node) {
-        for (key, place) in unread_key_names(key, node) {
+        for (key, place) in other_key_names(key, node) {
             if self.is_new(place, &key) {
-                self.add(unread_signer(path, &key, self.sources.resolve(place)));
+                self.add(signer_without_effect(
+                    path,
+                    &key,
+                    self.sources.resolve(place),
+                ));
             }
         }
     }
@@ -364,7 +368,7 @@ impl<'s> Report<'s> {
 }
 
 /// That nobody reads what is to name a key that signs images.
-pub(super) fn unread_signer(path: &str, key: &str, spot: Option<Spot>) -> Finding {
+pub(super) fn signer_without_effect(path: &str, key: &str, spot: Option<Spot>) -> Finding {
     let message = format!("`{path}.{key}` has no effect, so it names no key that signs images");
     Finding::new(RuleId::KeyMisspelled, message)
         .with_label(spot, "nobody reads this")

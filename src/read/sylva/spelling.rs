@@ -11,9 +11,9 @@ use yaml_tree::value::{Map, Node, Value};
 
 use super::catalog;
 use super::pools::{BUNDLE, CHOICE, ENV, IMAGE_NAME};
-use super::report::{misspelling, unread_signer};
+use super::report::{misspelling, signer_without_effect};
 use crate::model::finding::{Finding, Subject};
-use crate::model::signing::{KEY_NAMES, unread_key_names};
+use crate::model::signing::{KEY_NAMES, other_key_names};
 
 /// The control plane endpoint in the words of an infrastructure cluster.
 pub(super) const SPEC_KEY: &str = "controlPlaneEndpoint";
@@ -208,16 +208,16 @@ impl Slips<'_> {
         }
     }
 
-    /// Keys that speak of a signature, and are not read.
+    /// Keys that are about a signature, and are not read.
     fn look_for_signers(&mut self, path: &[&str], map: &Map) {
         for entry in map {
             // A slip of one that is read is said already.
             if meant_key(&entry.key, &KEYS.registry.wanted).is_some() {
                 continue;
             }
-            for (key, place) in unread_key_names(&entry.key, &entry.node) {
+            for (key, place) in other_key_names(&entry.key, &entry.node) {
                 let spot = self.sources.resolve(place);
-                let finding = unread_signer(&path.join("."), &key, spot);
+                let finding = signer_without_effect(&path.join("."), &key, spot);
                 self.findings
                     .push(finding.with_subject(self.subject.clone()));
             }
