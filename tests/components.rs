@@ -861,6 +861,7 @@ fn the_help_about_a_bundle_of_manifests_works_there() {
         str![[r#"
 rke2@sha256:DIGEST
     = help: write the tag that says its version before the digest: `REGISTRY/REPOSITORY:VERSION@sha256:…`
+    = help: or run `metalmark lock`, which reads the version that the artifact is annotated with
     = help: docs/components.md says what brings a bundle to machines
     2 warnings in 1 cluster; 1 node pool checked: 1 unproven
 rke2:v1.26.7_rke2r1@sha256:DIGEST

@@ -136,7 +136,8 @@ fn check_bundle(
         findings.push(match mismatch {
             Mismatch::VersionUnproven if is_of_manifests => finding
                 .unless_set(Level::Warning)
-                .help("write the tag that says its version before the digest: `REGISTRY/REPOSITORY:VERSION@sha256:…`"),
+                .help("write the tag that says its version before the digest: `REGISTRY/REPOSITORY:VERSION@sha256:…`")
+                .help("or run `metalmark lock`, which reads the version that the artifact is annotated with"),
             Mismatch::VersionUnproven => finding
                 .unless_set(Level::Warning)
                 .help("say its `k8s_version` in `component_bundles`, or annotate the artifact and run `metalmark lock`"),
