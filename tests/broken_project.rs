@@ -98,11 +98,13 @@ fn every_command_ends_with_the_fault_of_a_project_file_that_is_no_yaml() {
             (outcome.status, &*screen),
             (
                 1,
-                "error[yaml-syntax]: a `:` is missing after this key
+                "error[yaml-syntax]: git left a conflict of a merge here
  --> metalmark.yaml:5:1
   |
 5 | <<<<<<< HEAD
   | ^^^^^^^^^^^^
+  |
+  = help: keep one side of each conflict, and remove its marks: `<<<<<<<`, `=======`, `>>>>>>>`
 
 1 error
 "
@@ -122,7 +124,7 @@ fn a_fault_of_the_project_file_is_in_every_report() {
         for format in ["json", "sarif", "github", "gitlab"] {
             let run = project.run(&format!("{command} --output {format}")).exit(1);
             assert!(
-                run.outcome.stdout.contains("missing after this key"),
+                run.outcome.stdout.contains("git left a conflict"),
                 "{command} {format}"
             );
         }
@@ -138,8 +140,9 @@ fn a_fault_of_the_project_file_is_in_every_report() {
         .run("check --exit-zero --quiet")
         .exit(0)
         .brief(str![[r#"
-error[yaml-syntax]: a `:` is missing after this key
+error[yaml-syntax]: git left a conflict of a merge here
   metalmark.yaml:5:1 `<<<<<<< HEAD`
+  help: keep one side of each conflict, and remove its marks: `<<<<<<<`, `=======`, `>>>>>>>`
 
 "#]]);
 }
@@ -160,7 +163,7 @@ items:
     assert!(stdout.contains("metadata: {name: kept}"), "{stdout}");
     assert!(stdout.contains("severity: error"), "{stdout}");
     assert!(
-        stderr.contains("a `:` is missing after this key"),
+        stderr.contains("git left a conflict of a merge here"),
         "{stderr}"
     );
 }

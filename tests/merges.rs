@@ -1,5 +1,7 @@
 //! Merge requests of several people: what git makes of their rendered files is what would be rendered.
 
+use snapbox::str;
+
 use super::git::{commit, git};
 use super::support::is_long;
 use super::support::stage::{Stage, project};
@@ -231,4 +233,37 @@ fn a_clone_that_converts_line_ends_is_as_rendered() {
     ];
     git(clone.path(), &converting);
     assert_settled(&clone, "a clone");
+}
+
+/// Marks of a conflict are the one thing that is wrong with a file, whatever follows from them.
+#[test]
+fn marks_of_a_conflict_are_one_finding_at_the_first() {
+    let values = "cluster: {k8s_version: v1.31.8+rke2r1, capm3: {image_key: noble-31}}\n";
+    let stage = project()
+        .catalog(&["noble-31 rke2 1.31.8+rke2r1"])
+        .cluster("edge", values);
+    let conflict = |text: &str| format!("<<<<<<< HEAD\n{text}=======\n{text}>>>>>>> topic\n");
+    for file in ["edge.yaml", "metalmark.yaml"] {
+        let text = stage.read(file);
+        stage.write(file, conflict(&text));
+        let checked = stage.check();
+        assert_eq!(checked.status, 1, "{file}");
+        assert_eq!(checked.findings.len(), 1, "{file}: {:?}", checked.findings);
+        stage.write(file, text);
+    }
+    stage.write("edge.yaml", conflict(values));
+    stage.run("check").exit(1).screen(str![[r#"
+error[yaml-syntax]: git left a conflict of a merge here
+ --> edge.yaml:1:1
+  |
+1 | <<<<<<< HEAD
+  | ^^^^^^^^^^^^
+  |
+  = cluster: edge
+  = help: keep one side of each conflict, and remove its marks: `<<<<<<<`, `=======`, `>>>>>>>`
+  = help: repair this first: 1 more finding follows from it
+
+1 error in 1 cluster
+
+"#]]);
 }

@@ -10,6 +10,9 @@ use super::notice::Notices;
 use super::opaque::OPEN;
 use super::{Documents, SyntaxError, json_text};
 
+/// How git marks where a conflict begins.
+const MARK: &str = "<<<<<<<";
+
 /// The maximum size of a text, in bytes.
 const SIZE: usize = 16 << 20;
 
@@ -34,9 +37,15 @@ pub fn read(text: &str, file: FileId, engine: Engine) -> Result<Documents, Synta
         composer.has_labels = has_labels;
         composer.notices = notices;
         composer.values = values;
-        let document = composer
-            .document()
-            .map_err(|error| with_quoting_help(error, text))?;
+        let document = composer.document().map_err(|error| {
+            conflict(text, file).unwrap_or_else(|| with_quoting_help(error, text))
+        })?;
+        let text_of_document = document.value.as_str();
+        if text_of_document.is_some_and(|own| own.starts_with(MARK))
+            && let Some(error) = conflict(text, file)
+        {
+            return Err(error);
+        }
         documents.push(document);
         (notices, values) = (composer.notices, composer.values);
     }
@@ -142,6 +151,23 @@ fn next_suspect(bytes: &[u8], from: usize) -> Option<usize> {
 fn is_suspect(byte: u8) -> bool {
     let control = (byte < 32) & (byte != b'\t') & (byte != b'\n') & (byte != b'\r');
     control | (byte == 127) | (byte == 0xC2) | (byte == 0xEF)
+}
+
+/// The first mark of a conflict that git left in a text: whatever else is wrong with the text follows from it.
+fn conflict(text: &str, file: FileId) -> Option<SyntaxError> {
+    let inside = || Some(text.find(&format!("\n{MARK}"))? + 1);
+    let is_first = text.starts_with(MARK);
+    let start = Some(0).filter(|_| is_first).or_else(inside)?;
+    let end = text[start..]
+        .find(['\n', '\r'])
+        .map_or(text.len(), |end| start + end);
+    let message = "git left a conflict of a merge here".to_owned();
+    let mut error = SyntaxError::from_range(text, file, start..end, message);
+    error.help = Some(
+        "keep one side of each conflict, and remove its marks: `<<<<<<<`, `=======`, `>>>>>>>`"
+            .to_owned(),
+    );
+    Some(error)
 }
 
 /// Adds a help text if the line contains an unquoted expression, which is the most common cause of a syntax error in values.
