@@ -85,9 +85,16 @@ fn doubt(
         let version = whole.unwrap_or("…");
         let edit = record.map(|record| fact_edit(record, fact::K8S_VERSION, version));
         let edit = edit.unwrap_or_else(|| format!("a record `{image}` with `k8s: {{version: …}}`"));
-        finding.help(format!(
+        let finding = finding.help(format!(
             "{edit}, or a file with its facts under `images.facts`"
-        ))
+        ));
+        match record.filter(|_| it.judgment.fact().is_none()) {
+            Some(record) => finding.help(format!(
+                "{}, if the image holds no Kubernetes, as those of Talos",
+                fact_edit(record, fact::K8S_FLAVOR, "none")
+            )),
+            None => finding,
+        }
     } else if is_explicit {
         finding.help("select the image by `image_key`, so that its facts are known")
     } else {

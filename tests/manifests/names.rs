@@ -909,7 +909,7 @@ none
 the version
     edge/edge-md v1.31.8 (edge.yaml:5:54): proven, img (edge.yaml:10:36) holds 1.31.8 (metalmark.yaml:3:41)
 no version
-    error[k8s-version-unproven] edge/edge-md edge.yaml:10:36 `golden-v1.30.2` edge.yaml:5:54 `v1.31.8` => images.records.img.k8s.version: … | images.facts
+    error[k8s-version-unproven] edge/edge-md edge.yaml:10:36 `golden-v1.30.2` edge.yaml:5:54 `v1.31.8` => images.records.img.k8s.version: … | images.facts | images.records.img.k8s.flavor: none
     warning[k8s-version-suspected] edge/edge-md edge.yaml:10:36 `golden-v1.30.2` edge.yaml:5:54 `v1.31.8` => v1.31.8 | images.records | names
     edge/edge-md v1.31.8 (edge.yaml:5:54): unproven, img (edge.yaml:10:36)
 

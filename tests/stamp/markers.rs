@@ -199,6 +199,7 @@ error[k8s-version-unproven]: nothing proves that image `k0` holds Kubernetes `v1
    |
    = cluster: user, pool control-plane
    = help: `images.records.k0.k8s.version: …` in metalmark.yaml, or a file with its facts under `images.facts`
+   = help: `images.records.k0.k8s.flavor: none` in metalmark.yaml, if the image holds no Kubernetes, as those of Talos
 
 error[image-unstamped]: Metal3MachineTemplate `a` is not stamped: nothing says the checksum of image `k0`
  --> a.yaml:4:18
