@@ -13,11 +13,10 @@ use yaml_tree::suggest::did_you_mean;
 use crate::error::Error;
 use crate::model::cluster_view::{ClusterView, SelectedPool};
 use crate::model::date::Date;
-use crate::model::finding::Subject;
 use crate::model::judgment::Grade;
 use crate::model::pattern::Pattern;
 use crate::model::version::Version;
-use crate::pipeline::fleet::Fleet;
+use crate::pipeline::fleet::{Fleet, pool_names};
 use crate::pipeline::{Terminal, Verdict};
 use crate::printer::Detail;
 use crate::read::{self, Request};
@@ -143,16 +142,6 @@ pub fn clusters(
     }
     print_gaps(&fleet, &mut fleet_check, terminal)?;
     Ok(Verdict::Clean)
-}
-
-/// What patterns are matched against.
-fn pool_names(view: &ClusterView, it: SelectedPool<'_>) -> Vec<String> {
-    let subject = Subject {
-        cluster: Some(view.cluster.name.to_string()),
-        pool: Some(it.pool.name.to_string()),
-        image: crate::decide::proof::image_name(it.pool, it.selection).map(str::to_owned),
-    };
-    subject.names()
 }
 
 impl ClustersOptions {

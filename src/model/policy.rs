@@ -54,6 +54,8 @@ pub struct Scoped {
     pub pattern: Pattern,
     /// Levels and options by rule.
     pub rules: BTreeMap<RuleId, RuleSettings>,
+    /// Its place in the project file.
+    pub spot: Option<Spot>,
 }
 
 /// What an editor writes as the reason of a waiver, for a person to replace. It is none.
@@ -208,6 +210,7 @@ mod tests {
         Scoped {
             pattern: Pattern::parse(text).unwrap(),
             rules: BTreeMap::from([(RULE, level.into())]),
+            spot: None,
         }
     }
 
@@ -277,6 +280,7 @@ mod tests {
         policy.scoped = PatternList::from_iter([Scoped {
             pattern: Pattern::parse("lab-*").unwrap(),
             rules: BTreeMap::from([(RULE, of(3))]),
+            spot: None,
         }]);
         assert_eq!(value(&policy), 3);
         assert_eq!(policy.level(&found), Level::Error, "it sets no level");

@@ -10,6 +10,7 @@ use capi::objects::ManifestObject;
 use parking_lot::Mutex;
 use rayon::prelude::{IntoParallelRefIterator, ParallelIterator};
 use yaml_tree::place::{Located, Place, Sources};
+use yaml_tree::suggest::did_you_mean;
 
 use crate::budget;
 use crate::catalog::locking::{self, Keyring, Provenances, check_provenance};
@@ -20,15 +21,17 @@ use crate::decide::identity::find_image;
 use crate::decide::image_server::{Artifact, Boots, server_plan};
 use crate::decide::matching::PatternCache;
 use crate::decide::pool_counts::PoolCounts;
+use crate::decide::proof;
 use crate::error::Error;
 use crate::evaluate::TemplateCache;
 use crate::model::catalog::{Catalog, ReadCatalog};
 use crate::model::cluster::ClusterOrigin;
-use crate::model::cluster_view::{ClusterRead, ClusterView};
+use crate::model::cluster_view::{ClusterRead, ClusterView, SelectedPool};
 use crate::model::date::Date;
 use crate::model::finding::{Finding, Judged, Subject};
 use crate::model::lock::{Lock, is_lockable};
 use crate::model::part::Part;
+use crate::model::policy::Policy;
 use crate::model::rule::{Level, RuleId};
 use crate::model::selection::{Outcome, Selection};
 use crate::model::version::{BOOTSTRAP_PROVIDERS, flavor_of};
@@ -228,6 +231,7 @@ impl Fleet {
         found.extend(self.endpoint_collisions(&clusters.uses)?);
         if input.run_scope == RunScope::Fleet {
             found.extend(self.workspace.state_findings());
+            found.extend(self.find_unused_scopes(&clusters.uses, &shared.images));
             found.extend(self.compare_other_flavors(&clusters.uses)?);
             found.extend(self.find_idle_demands(&shared)?);
         }
@@ -248,6 +252,28 @@ impl Fleet {
             *unread_files.entry(why).or_default() += 1;
         }
         Ok(fleet_check)
+    }
+
+    /// The patterns of `policy.clusters` that match no name in the project: their levels apply to nothing.
+    fn find_unused_scopes(&self, uses: &ImageUse, images: &Images) -> Vec<Finding> {
+        let scopes = self.workspace.settings.policy.scoped.iter().enumerate();
+        let unused = scopes.filter(|(number, scope)| {
+            let mut keys = images.keys();
+            !uses.scopes.contains(number) && !keys.any(|key| scope.pattern.is_match(&**key))
+        });
+        let unused = unused.map(|(_, scope)| {
+            let text = scope.pattern.text();
+            let message = format!("`policy.clusters` has `{text}`, which matches no cluster and no node pool");
+            let names = self.workspace.entries().map(|entry| &*entry.name);
+            let finding = Finding::new(RuleId::ProjectFile, message)
+                .with_label(scope.spot.clone(), "")
+                .help(match did_you_mean(text, names) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => "`metalmark clusters` lists the names: write `CLUSTER`, `CLUSTER/POOL`, or a pattern of either".to_owned(),
+                });
+            finding.unless_set(Level::Warning)
+        });
+        unused.collect()
     }
 
     /// The infrastructure provider of the first cluster that has one. Clusters are read once more for it.
@@ -375,7 +401,7 @@ impl Fleet {
             if !found.is_empty() {
                 checked.join(check::findings(found, settings, self.today));
             }
-            let used = image_use(&view, entry);
+            let used = image_use(&view, entry, &settings.policy);
             uses.lock().add(used);
             Ok(CheckedCluster {
                 counts: PoolCounts::count_pools(&view),
@@ -581,7 +607,7 @@ fn places_of_map(view: &ClusterView) -> Option<String> {
     Some(places.collect()).filter(|places: &String| !places.is_empty())
 }
 
-fn image_use(view: &ClusterView, entry: &ClusterEntry) -> ImageUse {
+fn image_use(view: &ClusterView, entry: &ClusterEntry, policy: &Policy) -> ImageUse {
     let selections = view.selections.iter();
     let installed = view.cluster.install_image.as_ref();
     let installed = installed.and_then(|named| find_image(&named.value, &view.images));
@@ -593,8 +619,9 @@ fn image_use(view: &ClusterView, entry: &ClusterEntry) -> ImageUse {
     ImageUse {
         booted: booted.cloned().collect(),
         served: view.served.iter().cloned().collect(),
-        // Nobody knows which keys select the images of an unknown provider.
-        is_partial: view.cluster.find_unknown_provider().is_some()
+        // Nobody knows what a broken file says, nor which keys select the images of an unknown provider.
+        is_partial: { view.findings.iter() }.any(|one| one.rule == RuleId::YamlSyntax)
+            || view.cluster.find_unknown_provider().is_some()
             || view.selections.iter().any(is_unknown),
         locked: artifacts()
             .filter_map(|image| Some(image.digest.as_ref()?.place.start))
@@ -611,11 +638,32 @@ fn image_use(view: &ClusterView, entry: &ClusterEntry) -> ImageUse {
         maps: { places_of_map(view).into_iter() }
             .map(|places| (places, Arc::clone(&entry.name)))
             .collect(),
+        scopes: find_scopes(view, policy),
         endpoints: endpoint_user(view).into_iter().collect(),
         fetched: { entry.management.iter() }
             .map(|management| (Arc::clone(management), collect_artifacts(view)))
             .collect(),
     }
+}
+
+/// What patterns of a pool are matched against: its cluster, itself and its image.
+pub(crate) fn pool_names(view: &ClusterView, it: SelectedPool<'_>) -> Vec<String> {
+    let subject = Subject {
+        image: proof::image_name(it.pool, it.selection).map(str::to_owned),
+        ..Subject::pool(&view.cluster.name, &it.pool.name)
+    };
+    subject.names()
+}
+
+/// The numbers of the entries of `policy.clusters` that match a cluster or one of its pools.
+fn find_scopes(view: &ClusterView, policy: &Policy) -> BTreeSet<usize> {
+    if policy.scoped.is_empty() {
+        return BTreeSet::new();
+    }
+    let names = view.pools().flat_map(|it| pool_names(view, it));
+    let own = Subject::cluster(&view.cluster.name).names();
+    let names: Vec<String> = own.into_iter().chain(names).collect();
+    policy.scoped.matches(&names).collect()
 }
 
 /// Whether a pool selects an image of the catalog, and it is not known which one is meant.

@@ -20,6 +20,7 @@ use crate::error::Error;
 use crate::files::{Below, Content, Files, KUSTOMIZATIONS, is_kustomization, is_yaml, real};
 use crate::model::finding::Finding;
 use crate::model::rule::{Level, RuleId};
+use crate::model::settings::PROJECT_FILE_NAME;
 
 use super::expressions::{ACTIONS, blank_expressions};
 use super::gitops::{OwnOutput, Patches};
@@ -419,7 +420,7 @@ pub(super) fn texts(
     Ok(found)
 }
 
-/// What is below a folder, wanted and somebody's own: what metalmark rendered is not.
+/// What is below a folder, wanted and somebody's own: what metalmark rendered is not, and a project file is no manifest.
 fn folder_files(
     tree: &dyn Files,
     folder: &Path,
@@ -427,7 +428,9 @@ fn folder_files(
     is_wanted: impl Fn(&Path) -> bool,
 ) -> Result<Below, Error> {
     let wanted = |below: Vec<PathBuf>| {
-        let visible = below.into_iter().filter(|below| !is_hidden(below));
+        let is_manifest =
+            |below: &PathBuf| !is_hidden(below) && !below.ends_with(PROJECT_FILE_NAME);
+        let visible = below.into_iter().filter(is_manifest);
         let paths = visible.map(|below| {
             if folder.as_os_str() == "." {
                 below

@@ -46,8 +46,16 @@ impl Places<'_> {
 
     /// The key of a map that is an item of the list there.
     pub(super) fn key_of_item(&self, path: &[&str], index: usize, key: &str) -> Option<Spot> {
-        let item = self.tree?.get_path(path)?.value.as_list()?.get(index)?;
-        let entry = item.value.as_map()?.entry(key)?;
+        self.key_spot(self.tree?.get_path(path)?.value.as_list()?.get(index)?, key)
+    }
+
+    /// The key of the map there.
+    pub(super) fn key(&self, path: &[&str], key: &str) -> Option<Spot> {
+        self.key_spot(self.tree?.get_path(path)?, key)
+    }
+
+    fn key_spot(&self, map: &Node, key: &str) -> Option<Spot> {
+        let entry = map.value.as_map()?.entry(key)?;
         Some(Spot::new(self.source?, entry.key_place))
     }
 

@@ -189,6 +189,7 @@ fn read_scope(
         Ok(pattern) => Some(Scoped {
             pattern,
             rules: demanded.levels(rules, &path, problems),
+            spot: problems.places.key(&path[..2], text),
         }),
         Err(error) => {
             problems.refuse_pattern(text, &error, problems.places.spot(&path));

@@ -1,4 +1,4 @@
-//! Environments and values files beside the listed ones that no cluster reads: without a word, nobody would miss them.
+//! Environments, components and values files beside the listed ones that no cluster reads: without a word, nobody would miss them.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -6,12 +6,13 @@ use std::sync::Arc;
 
 use yaml_tree::engine::Engine;
 use yaml_tree::place::{FileId, Spot};
+use yaml_tree::value::Node;
 
 use crate::error::Error;
-use crate::files::Files;
+use crate::files::{Files, KUSTOMIZATIONS};
 use crate::model::finding::Finding;
 use crate::model::rule::RuleId;
-use crate::read::gitops::{self, Discovered, Discovery, OwnOutput};
+use crate::read::gitops::{self, Discovered, Discovery, OwnOutput, resolve_path};
 
 use super::clusters::{ClusterEntry, literal_prefix};
 use super::files::display;
@@ -61,23 +62,45 @@ pub(super) fn findings(
         known.add(gitops::discover(tree, single, own_output)?);
     }
     let environments = search.environments(&known, own_output)?;
+    let components = search.components(&known, own_output)?;
     search.read.append(&mut known.files);
     let names = value_names(file, !known.deploying.is_empty());
     let values = search.values(&names, own_output)?;
-    let environments = finding(&environments, "deploys the chart of the listed clusters");
-    let values = finding(&values, "has the key `cluster`");
-    Ok(environments.into_iter().chain(values).collect())
+    let found = [
+        finding(
+            &environments,
+            (
+                "no cluster reads",
+                ", which deploys the chart of the listed clusters",
+            ),
+            LIST_CLUSTER,
+        ),
+        finding(
+            &components,
+            ("no environment lists the component", ""),
+            "list it under `components` in the kustomization.yaml of each environment that it is for",
+        ),
+        finding(
+            &values,
+            ("no cluster reads", ", which has the key `cluster`"),
+            LIST_CLUSTER,
+        ),
+    ];
+    Ok(found.into_iter().flatten().collect())
 }
 
-/// One finding, however many there are: who leaves clusters out on purpose leaves out many.
-fn finding(paths: &[PathBuf], does: &str) -> Option<Finding> {
+const LIST_CLUSTER: &str =
+    "name it below `clusters`, by itself or by a pattern: `**/` matches folders of any depth";
+
+/// One finding, however many there are: who leaves clusters out on purpose leaves out many. What it says is before and after the first.
+fn finding(paths: &[PathBuf], (before, after): (&str, &str), help: &str) -> Option<Finding> {
     let [first, others @ ..] = paths else {
         return None;
     };
     let first = display(first);
     let message = match others.len() {
-        0 => format!("no cluster reads `{first}`, which {does}"),
-        more => format!("no cluster reads `{first}`, which {does}, and {more} more"),
+        0 => format!("{before} `{first}`{after}"),
+        more => format!("{before} `{first}`{after}, and {more} more"),
     };
     let next = others
         .iter()
@@ -86,7 +109,7 @@ fn finding(paths: &[PathBuf], does: &str) -> Option<Finding> {
     let next = next.collect::<Vec<_>>().join(", ");
     let finding = Finding::new(RuleId::ClusterUnlisted, message)
         .with_label(Some(Spot::from_path(&first)), "")
-        .help("name it below `clusters`, by itself or by a pattern: `**/` matches folders of any depth");
+        .help(help);
     Some(match others.len() {
         0 => finding,
         1..=SHOWN => finding.help(format!("so is {next}")),
@@ -162,6 +185,47 @@ impl Search<'_> {
         Ok(found.into_iter().map(|one| one.path).collect())
     }
 
+    /// The components that no kustomization lists, in the folder of the repository that the clusters are in.
+    fn components(
+        &self,
+        known: &Discovery,
+        own_output: &Arc<OwnOutput>,
+    ) -> Result<Vec<PathBuf>, Error> {
+        // Of one that does not build nobody knows what it lists.
+        let built = known.deploying.iter().filter(|one| one.releases > 0);
+        let listed = built.flat_map(|one| one.parts.iter().chain([&one.path]));
+        let listed: BTreeSet<&PathBuf> = listed.collect();
+        if listed.is_empty() {
+            return Ok(Vec::new());
+        }
+        let (mut found, mut named) = (Vec::new(), BTreeSet::new());
+        let mut folders = gitops::kustomizations(self.tree);
+        folders.retain(|folder| !listed.contains(folder));
+        for folder in folders {
+            let files = KUSTOMIZATIONS.iter().map(|name| folder.join(name));
+            for file in files.filter(|file| self.tree.is_file(file)) {
+                let Some(tree) = self.read_tree(&file) else {
+                    continue;
+                };
+                let paths =
+                    { tree.items(&["components"]).iter() }.filter_map(|item| item.text(&[]));
+                named.extend(paths.filter_map(|path| resolve_path(&folder, path)));
+                let is_own = tree.text(&["kind"]) == Some("Component") && self.is_beside(&folder);
+                if is_own && !own_output.has(self.tree, &file)? {
+                    found.push(folder.clone());
+                }
+            }
+        }
+        found.retain(|folder| !named.contains(folder));
+        Ok(found)
+    }
+
+    /// Whether a path is in the folder of the repository that clusters are in.
+    fn is_beside(&self, path: &Path) -> bool {
+        let mut tops = self.tops.iter().map(|top| top.iter().next());
+        tops.any(|top| top.is_none_or(|top| path.starts_with(top)))
+    }
+
     /// The values files of clusters that nothing reads: those of charts and of what is built are others.
     fn values(
         &self,
@@ -190,18 +254,22 @@ impl Search<'_> {
     /// Whether a chart or a kustomization is beside a file.
     fn is_built(&self, file: &Path) -> bool {
         let folder = file.parent().unwrap_or(Path::new(""));
-        let names = crate::files::KUSTOMIZATIONS.iter().chain(&["Chart.yaml"]);
+        let names = KUSTOMIZATIONS.iter().chain(&["Chart.yaml"]);
         let mut beside = names.map(|name| folder.join(name));
         beside.any(|file| self.tree.is_file(&file))
     }
 
     /// Whether a values file has a map `cluster`.
     fn has_cluster(&self, file: &Path) -> bool {
-        let bytes = self.tree.read_file(file).unwrap_or_default();
-        let text = yaml_tree::decode(&bytes, Engine::Helm3).unwrap_or_default();
-        let tree = yaml_tree::values(&text, FileId(0), Engine::Helm3).ok();
+        let tree = self.read_tree(file);
         let cluster =
             tree.and_then(|tree| Some(tree.get_path(&["cluster"])?.value.as_map()?.is_empty()));
         cluster == Some(false)
+    }
+
+    fn read_tree(&self, file: &Path) -> Option<Node> {
+        let bytes = self.tree.read_file(file).ok()?;
+        let text = yaml_tree::decode(&bytes, Engine::Helm3).ok()?;
+        yaml_tree::values(&text, FileId(0), Engine::Helm3).ok()
     }
 }

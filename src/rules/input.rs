@@ -94,6 +94,8 @@ pub struct ImageUse {
     pub unlocked: BTreeSet<ImageKey>,
     /// The entries of the lock that their keys apply to.
     pub signed: SignedEntries,
+    /// The entries of `policy.clusters` that match one of them, or one of their pools, by their numbers.
+    pub scopes: BTreeSet<usize>,
     /// Who has each control plane endpoint: `192.0.2.10:6443`.
     pub endpoints: BTreeMap<String, BTreeSet<EndpointUser>>,
     /// The flavors of Kubernetes that they run.
@@ -122,6 +124,7 @@ impl ImageUse {
         self.locked.extend(other.locked);
         self.unlocked.extend(other.unlocked);
         self.flavors.extend(other.flavors);
+        self.scopes.extend(other.scopes);
         for (map, cluster) in other.maps {
             let first = self.maps.entry(map).or_insert_with(|| Arc::clone(&cluster));
             *first = Arc::clone(first).min(cluster);

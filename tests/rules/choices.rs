@@ -431,3 +431,31 @@ error[provider-unknown] edge edge.yaml:3:36 `capm33` => capm3
     project.edit("edge.yaml", "capm33", "capm3");
     passes("provider-unknown", &project, "check");
 }
+
+/// A component in the folder of the environments changes nothing before one of them lists it.
+#[test]
+fn a_component_that_no_environment_lists_is_reported() {
+    let mut project = project().folder("fixtures/workspaces/sylva-flux");
+    for name in ["hardened", "proxy"] {
+        project = project.file(
+            &format!("environment-values/components/{name}/kustomization.yaml"),
+            format!(
+                "kind: Component\napiVersion: kustomize.config.k8s.io/v1alpha1\nconfigMapGenerator: [{{name: {name}, literals: [a=b]}}]\n"
+            ),
+        );
+    }
+    warns("cluster-unlisted", &project, "check").brief(str![[r#"
+warning[cluster-unlisted]: no environment lists the component `environment-values/components/hardened`, and 1 more
+  environment-values/components/hardened
+  help: list it under `components` in the kustomization.yaml of each environment that it is for
+  help: so is `environment-values/components/proxy`
+1 warning; 6 node pools checked: 6 proven
+
+"#]]);
+    project.edit(
+        "environment-values/paris/kustomization.yaml",
+        "components: [../virt-base/ha]",
+        "components: [../virt-base/ha, ../components/hardened, ../components/proxy]",
+    );
+    passes("cluster-unlisted", &project, "check");
+}

@@ -361,3 +361,29 @@ error[values-schema]: `cluster.control_plane_replica` is not a key of the chart;
     );
     passes("values-schema", &project, "check");
 }
+
+/// A level for a cluster that is not there holds for nothing, which nobody would see.
+#[test]
+fn a_pattern_of_the_policy_that_matches_nothing_is_reported() {
+    let levels = "{image-unused: off}";
+    let policy = format!(
+        "policy: {{clusters: {{edgee: {levels}, 'lab-*/md0': {levels}, edge: {levels}, '*/control-plane': {levels}, 'noble-*': {levels}}}}}"
+    );
+    let project = project()
+        .catalog(&["noble-31 rke2 1.31.8+rke2r1"])
+        .cluster(
+            "edge",
+            "cluster: {k8s_version: v1.31.8+rke2r1, capm3: {image_key: noble-31}}",
+        )
+        .settings(&policy);
+    warns("project-file", &project, "check").brief(str![[r#"
+warning[project-file]: `policy.clusters` has `edgee`, which matches no cluster and no node pool
+  metalmark.yaml:4:21 `edgee`
+  help: did you mean `edge`?
+warning[project-file]: `policy.clusters` has `lab-*/md0`, which matches no cluster and no node pool
+  metalmark.yaml:4:49 `'lab-*/md0'`
+  help: `metalmark clusters` lists the names: write `CLUSTER`, `CLUSTER/POOL`, or a pattern of either
+2 warnings; 1 node pool checked: 1 proven
+
+"#]]);
+}

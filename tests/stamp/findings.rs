@@ -182,6 +182,7 @@ noble-unknown KubeadmControlPlane v1.34.1
       a.yaml:1:1
       cluster: x, pool control-plane
       help: `images.records.noble-unknown.k8s.version: …` in metalmark.yaml, or a file with its facts under `images.facts`
+      help: `images.records.noble-unknown.k8s.flavor: none` in metalmark.yaml, if the image holds no Kubernetes, as those of Talos
 noble-kubeadm RKE2ControlPlane v1.34.1
     error[k8s-flavor-mismatch] image `noble-kubeadm` is made for kubeadm, not for rke2
       a.yaml:1:1
@@ -475,4 +476,56 @@ fn an_entry_of_stamps_says_one_image() {
 
 "#]],
     );
+}
+
+/// An entry that fits nothing leaves the template that it means without an image.
+#[test]
+fn an_entry_of_stamps_that_fits_no_object_is_reported() {
+    let template = "apiVersion: infrastructure.cluster.x-k8s.io/v1beta1\nkind: OpenStackMachineTemplate\nmetadata: {name: edge-md}\nspec: {template: {spec: {image: {filter: {name: noble}}}}}\n";
+    let stage = project().file("manifests/edge.yaml", template).settings(
+        "manifests: [manifests]
+images: {records: {a: {locations: {glance: {name: noble}}}}}
+stamps:
+  - {kind: OpenStackMachineTemplat, image: a}
+  - {kind: OpenStackMachineTemplate, name: edge-mb, image: a}
+  - {kind: OpenStackMachineTemplate, namespace: prod, image: a}
+  - {kind: OpenStackMachineTemplate, image: a}
+",
+    );
+    stage.run("stamp --check").exit(0).brief(str![[r#"
+1 file of manifests, 0 to stamp
+warning[project-file]: no object among the manifests fits this entry of `stamps`
+  metalmark.yaml:5:5 `{kind: OpenStackMachineTemplat, image: a}`
+  help: did you mean `OpenStackMachineTemplate`?
+warning[project-file]: no object among the manifests fits this entry of `stamps`
+  metalmark.yaml:6:5 `{kind: OpenStackMachineTemplate, name: edge-mb, image: a}`
+  help: did you mean `edge-md`?
+warning[project-file]: no object among the manifests fits this entry of `stamps`
+  metalmark.yaml:7:5 `{kind: OpenStackMachineTemplate, namespace: prod, image: a}`
+  help: compare its `kind`, `name`, `namespace` and `labels` with the objects, and `manifests` with their folders
+3 warnings
+
+"#]]);
+}
+
+/// What says which image a template boots is no manifest itself: a rotation renames nothing in it.
+#[test]
+fn the_project_file_is_no_manifest() {
+    let stage = project()
+        .file(
+            "edge.yaml",
+            "apiVersion: infrastructure.cluster.x-k8s.io/v1beta1\nkind: OpenStackMachineTemplate\nmetadata: {name: edge}\nspec: {template: {spec: {image: {filter: {name: old}}}}}\n",
+        )
+        .settings(
+            "manifests: ['.']
+images: {records: {a: {locations: {glance: {name: noble}}}}}
+stamps: [{kind: OpenStackMachineTemplate, name: edge, image: a}]
+",
+        );
+    let before = stage.read("metalmark.yaml");
+    let said = stage.run("stamp --rotate").exit(0).outcome.stdout;
+    assert!(said.contains("1 file of manifests, 1 stamped"), "{said}");
+    assert!(stage.read("edge.yaml").contains("name: edge-"));
+    assert_eq!(stage.read("metalmark.yaml"), before);
+    stage.run("stamp --check").exit(0);
 }

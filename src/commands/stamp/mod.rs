@@ -65,7 +65,7 @@ pub fn stamp(
     let fleet = Fleet::open(read::workspace(&named)?, today)?;
     let workspace = &fleet.workspace;
     let files = read::manifests(workspace, request, &options.paths)?;
-    let (plan, checked) = plan_stamp(
+    let (plan, mut checked) = plan_stamp(
         &fleet,
         &files,
         &Job {
@@ -74,6 +74,10 @@ pub fn stamp(
         },
         options.against.as_deref(),
     )?;
+    if options.paths.is_empty() {
+        let unused = stamp::find_unused_entries(&files.objects, &workspace.stamps);
+        checked.join(check::findings(unused, &workspace.settings, today));
+    }
     report::skips(&files.skipped, &mut terminal.err)?;
     let changes = [texts::changes(workspace, &plan.files, files.read)];
     let shown = match (checked.has_errors(), options.check) {

@@ -1,8 +1,13 @@
 //! The entries of `stamps:` in the project file, found by the objects that they are about.
 
-use capi::objects::ManifestObject;
+use std::collections::BTreeSet;
 
+use capi::objects::ManifestObject;
+use yaml_tree::suggest::did_you_mean;
+
+use crate::model::finding::Finding;
 use crate::model::pattern::{Pattern, Starts};
+use crate::model::rule::{Level, RuleId};
 use crate::model::stamping::StampEntry;
 
 use super::past::base;
@@ -58,6 +63,42 @@ impl<'e> Entries<'e> {
         let near = near.into_iter().map(|number| (number, &self.all[number]));
         near.filter(|(_, entry)| fits(entry, object))
     }
+}
+
+/// That an entry is about none of these objects, all that are stamped: a slip in it leaves them without an image.
+pub fn find_unused_entries(objects: &[ManifestObject], all: &[StampEntry]) -> Vec<Finding> {
+    let entries = Entries::new(all);
+    let found = objects.iter().flat_map(|object| entries.find(object));
+    let used: BTreeSet<usize> = found.map(|(number, _)| number).collect();
+    let unused = { all.iter().enumerate() }.filter(|(number, _)| !used.contains(number));
+    let finding = |(_, entry): (usize, &StampEntry)| {
+        let message = "no object among the manifests fits this entry of `stamps`";
+        let finding = Finding::new(RuleId::ProjectFile, message)
+            .with_label(entry.request.spot.clone(), "")
+            .help(match near_word(entry, objects) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => "compare its `kind`, `name`, `namespace` and `labels` with the objects, and `manifests` with their folders".to_owned(),
+            });
+        finding.unless_set(Level::Warning)
+    };
+    unused.map(finding).collect()
+}
+
+/// The kind of an object that an entry almost has; the name of one, if it has the kind.
+fn near_word<'o>(entry: &StampEntry, objects: &'o [ManifestObject]) -> Option<&'o str> {
+    let is_of_kind = |object: &&ManifestObject| {
+        let kind = entry.kind.as_ref();
+        kind.is_none_or(|kind| kind.is_match(&*object.kind))
+    };
+    let same = || objects.iter().filter(is_of_kind);
+    if same().next().is_none() {
+        let kinds = objects.iter().map(|object| &*object.kind);
+        return did_you_mean(entry.kind.as_ref()?.text(), kinds);
+    }
+    did_you_mean(
+        entry.name.as_ref()?.text(),
+        same().map(|object| &*object.name),
+    )
 }
 
 /// A pattern that not everything may match.

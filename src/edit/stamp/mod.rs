@@ -44,6 +44,7 @@ use plan::ObjectResult;
 use request::Requested;
 
 pub use choose::Chooser;
+pub use entries::find_unused_entries;
 pub use fields::{FieldEdit, changes, problems};
 pub use findings::findings;
 pub use follow::{Followed, Rendered, follow};
