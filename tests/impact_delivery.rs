@@ -1399,14 +1399,7 @@ as before
       |           ^
       |
       = cluster: edge
-    warning[image-unused]: no cluster uses image `noble-31`
-     --> catalog.yaml:2:3
-      |
-    2 |   noble-31: {k8s-flavor: rke2, k8s-version: '1.31.8+rke2r1', image-format: raw, uri: 'https://images.example/noble-31.raw', sha256: '...
-      |   ^^^^^^^^ declared here
-      |
-      = help: remove `os_images.noble-31`
-    1 error, 1 warning in 1 cluster
+    1 error in 1 cluster
 another input of what fails
     edge
       whole cluster  not known: what the charts make of these values is not compared
@@ -1717,4 +1710,74 @@ proptest! {
         let is_denied = sum.contains("no machine is re-provisioned");
         prop_assert!(is_denied == is_idle, "{} {path}: {shown}", files[*file]);
     }
+}
+
+/// What the last overlay of a base made is gone with it: the base alone, which nothing deploys, is no cluster in its place.
+#[test]
+fn a_base_is_no_cluster_once_its_last_overlay_goes() {
+    let stage = || {
+        project()
+            .file("base/kustomization.yaml", "resources: [edge.yaml]\n")
+            .file("base/edge.yaml", cluster("v1.31.8", GOOD))
+            .file("site/kustomization.yaml", "resources: [../base]\n")
+            .file(
+                "other/kustomization.yaml",
+                "resources: [../base]\nnamespace: other\n",
+            )
+    };
+    let changes: Changes<'_> = &[
+        ("one of two", &|stage: &Stage| {
+            stage.remove("other/kustomization.yaml");
+        }),
+        ("the last", &|stage| {
+            stage.remove("site/kustomization.yaml");
+            stage.remove("other/kustomization.yaml");
+        }),
+        ("the base is deployed instead", &|stage| {
+            stage.remove("site/kustomization.yaml");
+            stage.remove("other/kustomization.yaml");
+            stage.write("flux.yaml", flux("edge", "path: base, prune: true"));
+        }),
+    ];
+    let Some(shown) = impacts(stage, changes) else {
+        return;
+    };
+    assert_text(
+        &shown,
+        str![[r#"
+one of two
+    edge (was `site/edge`)
+    other/edge (gone)
+      control-plane  3 machines deleted
+                       image       ubuntu-2204-kube-v1.31.8 → none
+                       kubernetes  v1.31.8 → none
+      edge-md        all machines deleted
+                       image       ubuntu-2204-kube-v1.31.8 → none
+                       kubernetes  v1.31.8 → none
+    3 machines and one whole pool deleted, 1 cluster gone, 0 clusters as before
+the last
+    note: `base` is taken for no cluster: it was a base of others, and nothing in the repository deploys it
+    other/edge, site/edge (all gone)
+      control-plane  3 machines deleted
+                       image       ubuntu-2204-kube-v1.31.8 → none
+                       kubernetes  v1.31.8 → none
+      edge-md        all machines deleted
+                       image       ubuntu-2204-kube-v1.31.8 → none
+                       kubernetes  v1.31.8 → none
+    6 machines and 2 whole pools deleted, 2 clusters gone, 0 clusters as before
+the base is deployed instead
+    edge (was `site/edge`)
+      whole cluster  not known: its objects are deployed by something else, or by nothing
+                       deployed by  nothing → Kustomization flux-system/edge
+    other/edge (gone)
+      control-plane  3 machines deleted
+                       image       ubuntu-2204-kube-v1.31.8 → none
+                       kubernetes  v1.31.8 → none
+      edge-md        all machines deleted
+                       image       ubuntu-2204-kube-v1.31.8 → none
+                       kubernetes  v1.31.8 → none
+    3 machines and one whole pool deleted, not known of 1 whole cluster, 1 cluster gone, 0 clusters as before
+
+"#]],
+    );
 }

@@ -54,7 +54,7 @@ use capi::schema::Schemas;
 use yaml_tree::engine::Engine;
 use yaml_tree::place::Source;
 
-use crate::files::Files;
+use crate::files::{Files, KUSTOMIZATIONS, is_kustomization};
 use crate::model::cluster_view::ClusterRead;
 use crate::model::finding::Finding;
 use crate::model::lock::Locking;
@@ -71,7 +71,7 @@ pub use cluster::{
 pub use clusters::ClusterEntry;
 pub use files::{argument_text, key_text, objects};
 pub use gitops::{Deliverer, Delivery, is_held};
-pub use graph::{Stamped, clusters_of_objects, has_pair};
+pub use graph::{Stamped, clusters_of_objects, has_pair, is_placeholder};
 pub use helm_charts::{RenderedTexts, render_chart};
 pub use layers::Shared;
 pub use location::{
@@ -251,11 +251,50 @@ impl Workspace {
         paths.map(|path| (path, gitops::digest(&*self.files, path)))
     }
 
+    /// The files below the project's folder that clusters of manifests are read from.
+    pub fn manifest_files(&self) -> BTreeSet<&str> {
+        let sources = { self.of_manifests.values() }.flat_map(|read| read.sources.all());
+        let paths = sources.map(|source| &*source.path);
+        let is_inside =
+            |path: &&str| !path.starts_with("..") && self.files.is_file(Path::new(path));
+        paths.filter(is_inside).collect()
+    }
+
     /// What is wrong with the objects of clusters of manifests, whatever becomes of their images.
     pub fn object_findings(&self) -> impl Iterator<Item = &Finding> {
         let of_objects = [RuleId::ReferenceDangling, RuleId::FieldNotInVersion];
         let found = self.of_manifests.values().flat_map(|read| &read.findings);
         found.filter(move |finding| of_objects.contains(&finding.rule))
+    }
+
+    /// The clusters of kustomizations that make none on the other side of a change, where another one builds on all of their files: each
+    /// with its folder.
+    pub fn clusters_of_bases(&self, other: &Self) -> Vec<(Arc<str>, PathBuf)> {
+        let others = || other.of_manifests.values();
+        let known: BTreeSet<&PathBuf> = others().filter_map(|it| it.folder.as_ref()).collect();
+        let is_built = |folder: &Path| {
+            let mut names = KUSTOMIZATIONS.iter();
+            names.any(|name| other.files.is_file(&folder.join(name)))
+        };
+        let is_part = |folder: &&PathBuf| !known.contains(folder) && is_built(folder);
+        let mut found = Vec::new();
+        for (name, read) in &self.of_manifests {
+            let Some(folder) = read.folder.as_ref().filter(is_part) else {
+                continue;
+            };
+            let files = object_files(read);
+            let mut built = others().filter(|it| it.folder.as_deref().is_some_and(is_built));
+            if built.any(|built| files.is_subset(&object_files(built))) {
+                found.push((Arc::clone(name), folder.clone()));
+            }
+        }
+        found
+    }
+
+    /// Leaves out a cluster of manifests.
+    pub fn remove_cluster(&mut self, name: &str) {
+        self.of_manifests.remove(name);
+        self.clusters.retain(|entry| *entry.name != *name);
     }
 
     /// The cluster of a name, whether this run looks at it or not.
@@ -268,4 +307,12 @@ impl Workspace {
         let is_held = |entry: &&ClusterEntry| self.part.holds(&entry.name);
         self.clusters.iter().filter(is_held)
     }
+}
+
+/// The files with a cluster's objects.
+fn object_files(read: &ClusterRead) -> BTreeSet<&str> {
+    let paths = read.sources.all().map(|source| &*source.path);
+    paths
+        .filter(|path| !is_kustomization(Path::new(path)))
+        .collect()
 }

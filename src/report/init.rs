@@ -1,6 +1,9 @@
 //! Reports what `metalmark init` found and wrote, and the next steps.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
+
+use yaml_tree::place::Spot;
 
 use super::quantity;
 
@@ -64,25 +67,32 @@ pub fn print_found(
     writeln!(out, "found {clusters} with {pools}: {kind}")
 }
 
-/// How many images the project file describes, and how many machine templates it leaves out.
-pub fn print_described(records: usize, left_out: usize, out: &mut dyn Write) -> io::Result<()> {
-    let mut parts = Vec::new();
+/// How many images the project file describes, and the machine templates that it leaves out, by the reason.
+pub fn print_described(
+    records: usize,
+    left_out: &BTreeMap<&str, Vec<Option<Spot>>>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     if records > 0 {
         let images = quantity(records, "image");
-        parts.push(format!(
+        writeln!(
+            out,
             "described {images} under `images.records`; `stamps` says who boots which"
-        ));
+        )?;
     }
-    if left_out > 0 {
-        let left_out = quantity(left_out, "machine template");
-        parts.push(format!(
-            "left out {left_out}, whose image is a variable, differs under one name or cannot be described"
-        ));
+    for (why, spots) in left_out {
+        let templates = quantity(spots.len(), "machine template");
+        write!(out, "left out {templates} whose {why}")?;
+        if let Some(spot) = spots.iter().flatten().next() {
+            let at = match spots.len() {
+                1 => ":",
+                _ => ", such as at",
+            };
+            write!(out, "{at} {spot}")?;
+        }
+        writeln!(out)?;
     }
-    if parts.is_empty() {
-        return Ok(());
-    }
-    writeln!(out, "{}", parts.join("; "))
+    Ok(())
 }
 
 /// The next step.

@@ -6,6 +6,7 @@ mod records;
 
 use snapbox::str;
 
+use super::support::manifests::{cluster, object};
 use super::support::stage::{Is, Stage, project};
 
 /// What `init` says; it must end well.
@@ -110,7 +111,7 @@ help: run it at the top of the repository; for values that it does not recognize
     init(&stage, "").is(str![[r#"
 wrote metalmark.yaml
 found 0 clusters with 0 node pools: Cluster API manifests
-left out 1 machine template, whose image is a variable, differs under one name or cannot be described
+left out 1 machine template whose fields name no image that a record can describe: template.yaml:3:18
 1 error
 1 error must be fixed first: nothing-checked 1
   such as: template.yaml:3:18: Metal3MachineTemplate `a` is not used by a node pool yet: nothing makes machines from it
@@ -445,4 +446,46 @@ spec: {template: {spec: {customImage: 'kindest/node:v1.33.1'}}}
         init(&stage, "");
         assert_eq!(judge(), 1);
     }
+}
+
+/// What an Application reads as values of its chart is a part of its cluster: markers in it are stamped.
+#[test]
+fn the_values_that_a_chart_is_deployed_with_are_among_the_manifests() {
+    let chart = cluster("v1.31.8", "{filter: {name: '{{ .Values.image }}'}}");
+    let stage = project()
+        .file("charts/site/Chart.yaml", "apiVersion: v2\nname: site\nversion: 1.0.0\n")
+        .file("charts/site/values.yaml", "image: ubuntu-2204-kube-v1.31.8\n")
+        .file("charts/site/templates/cluster.yaml", chart)
+        .file("sites/paris/values.yaml", "image: ubuntu-2404-kube-v1.31.8\n")
+        .file(
+            "apps/all.yaml",
+            object(
+                "argoproj.io/v1alpha1 ApplicationSet argocd/all",
+                "spec:
+  goTemplate: true
+  generators: [{git: {repoURL: 'https://git.example.org/fleet', revision: HEAD, directories: [{path: sites/*}]}}]
+  template:
+    metadata: {name: '{{ .path.basename }}'}
+    spec:
+      project: default
+      destination: {namespace: apps, server: https://kubernetes.default.svc}
+      source: {repoURL: 'https://git.example.org/fleet', targetRevision: HEAD, path: charts/site, helm: {valueFiles: ['../../{{ .path.path }}/values.yaml']}}",
+            ),
+        );
+    init(&stage, "").is(str![[r#"
+wrote metalmark.yaml
+found 1 cluster with 2 node pools: Cluster API manifests
+left out 1 machine template whose image is a variable: charts/site/templates/cluster.yaml:29:49
+no findings in 1 cluster; 2 node pools checked: 2 by name only
+next: `metalmark init --pre-commit --ci=gitlab`, or `--ci=github`, sets up a hook and a CI job, which check every change
+
+"#]]);
+    project_file(&stage).is(str![[r#"
+version: 1
+manifests: [apps/, charts/, sites/]
+images:
+  records: {}
+stamps: []
+
+"#]]);
 }

@@ -148,7 +148,9 @@ fn what_a_record_cannot_say_is_left_out() {
     describe(&stage).is(str![[r#"
 wrote metalmark.yaml
 found 0 clusters with 0 node pools: Cluster API manifests
-described 1 image under `images.records`; `stamps` says who boots which; left out 3 machine templates, whose image is a variable, differs under one name or cannot be described
+described 1 image under `images.records`; `stamps` says who boots which
+left out 1 machine template whose image is a variable: clusters/cp.yaml:6:35
+left out 2 machine templates whose name has several images, such as at clusters/a/t.yaml:3:18
 1 error
 1 error must be fixed first: nothing-checked 1
   such as: clusters/a/t.yaml:3:18: OpenStackMachineTemplate `twice` is not used by a node pool yet: nothing makes machines from it
@@ -301,11 +303,36 @@ stamps:
     init(&stage, "").is(str![[r#"
 wrote metalmark.yaml
 found 0 clusters with 0 node pools: Cluster API manifests
-left out 1 machine template, whose image is a variable, differs under one name or cannot be described
+left out 1 machine template whose checksum is to be filled in: edge.yaml:6:76
 1 error
 1 error must be fixed first: nothing-checked 1
   such as: edge.yaml:3:18: Metal3MachineTemplate `edge` is not used by a node pool yet: nothing makes machines from it
 next: describe the images under `images.records`, and who boots them under `stamps`; then `metalmark stamp --check`
 
 "#]]);
+}
+
+/// The placeholder that a class patches is no image.
+#[test]
+fn a_placeholder_is_not_described() {
+    let stage = project().file(
+        "clusters/class.yaml",
+        template(
+            "AWSMachineTemplate",
+            "v1beta2",
+            "cp",
+            "{imageLookupFormat: REPLACE_ME}",
+        ),
+    );
+    init(&stage, "").is(str![[r#"
+wrote metalmark.yaml
+found 0 clusters with 0 node pools: Cluster API manifests
+left out 1 machine template whose image is a placeholder: clusters/class.yaml:6:31
+1 error
+1 error must be fixed first: nothing-checked 1
+  such as: clusters/class.yaml:3:18: AWSMachineTemplate `cp` is not used by a node pool yet: nothing makes machines from it
+next: describe the images under `images.records`, and who boots them under `stamps`; then `metalmark stamp --check`
+
+"#]]);
+    assert!(!stage.read("metalmark.yaml").contains("REPLACE"));
 }

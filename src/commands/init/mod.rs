@@ -108,11 +108,17 @@ impl Proposal {
         if !found.is_nothing() {
             return Ok(Some(Self::for_values(found)));
         }
+        let read = discover(request, root, files)?;
         if found.manifests.is_empty() && found.pairs.is_empty() {
-            if !has_clusters(request, root, files)? {
+            if read.clusters.is_empty() {
                 return Ok(None);
             }
             found.manifests.push(PathBuf::from("."));
+        }
+        if !found.manifests.is_empty() {
+            // No kind distinguishes values of charts from other files.
+            let of_clusters = read.manifest_files().into_iter().map(PathBuf::from);
+            found.manifests.extend(of_clusters);
         }
         let text = |described: &Described| project::for_manifests(&found, described);
         let described = match found.templates.first() {
@@ -166,7 +172,10 @@ impl Proposal {
         let clusters = workspace.entries().count();
         let pools = checked.results.iter().sum();
         report::init::print_found(self.found.kind(), clusters, pools, out)?;
-        report::init::print_described(self.described.records.len(), self.described.left_out, out)?;
+        let Described {
+            records, left_out, ..
+        } = &self.described;
+        report::init::print_described(records.len(), left_out, out)?;
         let findings = Findings::new(&checked.judged, clusters, Color::Never);
         let findings = findings
             .with_pools(&checked.counts)
@@ -199,16 +208,15 @@ impl Proposal {
     }
 }
 
-/// Whether `check` finds clusters in manifests here, such as those of EKS Anywhere and of charts, without a machine template.
-fn has_clusters(request: &Request, root: &Path, files: &Arc<dyn Files>) -> Result<bool, Error> {
+/// What `check` reads of the manifests here, such as those of EKS Anywhere and of charts, without a project file.
+fn discover(request: &Request, root: &Path, files: &Arc<dyn Files>) -> Result<Workspace, Error> {
     let mut request = request.clone();
     request.flags.discovers = true;
     let location = Location {
         root: root.to_owned(),
         file: None,
     };
-    let workspace = read::workspace_in(&request, &location, Arc::clone(files))?;
-    Ok(!workspace.clusters.is_empty())
+    read::workspace_in(&request, &location, Arc::clone(files))
 }
 
 /// The project that `init` would make of a repository with values, and what kind of repository that is. Manifests need none.

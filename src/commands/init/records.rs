@@ -10,6 +10,7 @@ use std::sync::Arc;
 use capi::location::is_compressed;
 use capi::objects::ManifestObject;
 use capi::providers::{image_fields, node_at};
+use yaml_tree::place::Spot;
 use yaml_tree::value::{Node, Value};
 
 use crate::commands::stamp::plan_stamp;
@@ -123,10 +124,24 @@ pub(super) struct Described {
     pub(super) records: BTreeMap<String, Record>,
     /// The kind and name of each machine template, with the key of its image.
     pub(super) stamps: BTreeMap<(Arc<str>, Arc<str>), String>,
-    /// How many machine templates are left out.
-    pub(super) left_out: usize,
+    /// The machine templates that are left out.
+    pub(super) left_out: LeftOut,
     /// Whether nothing proves that an image holds the Kubernetes version of its machines.
     pub(super) is_unproven: bool,
+}
+
+/// The places of machine templates without a record, by the reason: the end of "a machine template whose …".
+pub(super) type LeftOut = BTreeMap<&'static str, Vec<Option<Spot>>>;
+
+/// Why a machine template has no record.
+mod reason {
+    pub(super) const VARIABLE: &str = "image is a variable";
+    pub(super) const PLACEHOLDER: &str = "image is a placeholder";
+    pub(super) const CHECKSUM: &str = "checksum is to be filled in";
+    pub(super) const FIELDS: &str = "fields name no image that a record can describe";
+    pub(super) const STAMP: &str = "file `metalmark stamp` would change or refuse";
+    pub(super) const VERSION: &str = "image has another Kubernetes version than its machines";
+    pub(super) const NAMES: &str = "name has several images";
 }
 
 /// Values by their paths in a record.
@@ -196,7 +211,7 @@ pub(super) fn describe(
 
 /// The images of these objects, without what is refused.
 fn describe_objects(objects: &[ManifestObject], refused: &Refused) -> Described {
-    let (mut described, mut unclear) = (Described::default(), BTreeSet::new());
+    let (mut described, mut unclear) = (Described::default(), BTreeMap::new());
     let machines = || {
         objects
             .iter()
@@ -204,26 +219,50 @@ fn describe_objects(objects: &[ManifestObject], refused: &Refused) -> Described 
     };
     let who = |object: &ManifestObject| (Arc::clone(&object.kind), Arc::clone(&object.name));
     for object in machines() {
-        let template = template(object).filter(|template| !refused.files.contains(&template.file));
-        let key = template
-            .map(|template| described.key(&template))
-            .filter(|key| !refused.images.contains(key));
         // One name that boots several images, as in overlays, cannot be distinguished by a stamp.
-        let known = described.stamps.get(&who(object));
-        match key.filter(|key| known.is_none_or(|known| known == key)) {
-            Some(key) => drop(described.stamps.insert(who(object), key)),
-            None => drop(unclear.insert(who(object))),
+        match described.key_of_object(object, refused) {
+            Ok(key)
+                if described
+                    .stamps
+                    .get(&who(object))
+                    .is_none_or(|known| *known == key) =>
+            {
+                described.stamps.insert(who(object), key);
+            }
+            Ok(_) => drop(unclear.entry(who(object)).or_insert((reason::NAMES, None))),
+            Err(why) => drop(unclear.entry(who(object)).or_insert(why)),
         }
     }
-    described.stamps.retain(|who, _| !unclear.contains(who));
-    let left_out = machines().filter(|object| !described.stamps.contains_key(&who(object)));
-    described.left_out = left_out.count();
+    described.stamps.retain(|who, _| !unclear.contains_key(who));
+    for object in machines() {
+        if let Some((why, spot)) = unclear.get(&who(object)) {
+            let spot = spot.clone().or_else(|| object.name_spot());
+            described.left_out.entry(*why).or_default().push(spot);
+        }
+    }
     let used: BTreeSet<&String> = described.stamps.values().collect();
     described.records.retain(|key, _| used.contains(key));
     described
 }
 
 impl Described {
+    /// The key of the image that an object names; else why it has no record, and where, if not at its name.
+    fn key_of_object(
+        &mut self,
+        object: &ManifestObject,
+        refused: &Refused,
+    ) -> Result<String, (&'static str, Option<Spot>)> {
+        let template = template(object)?;
+        if refused.files.contains(&template.file) {
+            return Err((reason::STAMP, None));
+        }
+        let key = self.key(&template);
+        if refused.images.contains(&key) {
+            return Err((reason::VERSION, None));
+        }
+        Ok(key)
+    }
+
     /// The key of a template's image, which is added if it is not there.
     fn key(&mut self, template: &Template) -> String {
         let name = template.image.rsplit('/').next().unwrap_or_default();
@@ -241,29 +280,43 @@ impl Described {
     }
 }
 
-/// A machine template that names an image in full; none for one with a variable.
-fn template(object: &ManifestObject) -> Option<Template> {
-    let spec = image_fields(&object.kind)?.spec(&object.node)?;
+/// A machine template that names an image in full; else why it does not, and where.
+fn template(object: &ManifestObject) -> Result<Template, (&'static str, Option<Spot>)> {
+    let fields = |provider: &str| FIELDS.iter().find(|(known, _)| *known == provider);
     let ends = ["MachineTemplate", "MachinePool", "Machine"];
-    let provider = ends.iter().find_map(|end| object.kind.strip_suffix(end))?;
-    let (_, fields) = FIELDS.iter().find(|(known, _)| *known == provider)?;
+    let mut provider = ends.iter().filter_map(|end| object.kind.strip_suffix(end));
+    let spec = image_fields(&object.kind).and_then(|fields| fields.spec(&object.node));
+    let (Some(spec), Some((_, fields))) = (spec, provider.find_map(fields)) else {
+        return Err((reason::FIELDS, None));
+    };
     let mut record = Record::new();
     let mut image = None;
     for (path, fact) in *fields {
-        if let Some(value) = node_at(spec, path).and_then(scalar) {
-            image.get_or_insert_with(|| value.clone());
-            let is_artifact = *fact == "locations.https" && value.starts_with("oci://");
-            let fact = if is_artifact { "locations.oci" } else { fact };
-            record.insert(fact.to_owned(), value);
+        let Some((node, value)) = node_at(spec, path).and_then(|node| Some((node, scalar(node)?)))
+        else {
+            continue;
+        };
+        let spot = || object.spot(node.place);
+        if value.contains("${") || value.contains("{{") {
+            return Err((reason::VARIABLE, spot()));
         }
+        if image.is_none() && read::is_placeholder(&value) {
+            return Err((reason::PLACEHOLDER, spot()));
+        }
+        image.get_or_insert_with(|| value.clone());
+        let is_artifact = *fact == "locations.https" && value.starts_with("oci://");
+        let fact = if is_artifact { "locations.oci" } else { fact };
+        record.insert(fact.to_owned(), value);
     }
-    let image = image?;
-    let is_variable = |value: &String| value.contains("${") || value.contains("{{");
-    if record.values().any(is_variable) {
-        return None;
+    let image = image.ok_or((reason::FIELDS, None))?;
+    let digest = checksum(spec, &image);
+    let written = node_at(spec, "image.checksum");
+    let is_open = |node: &&Node| scalar(node).is_some_and(|text| !text.contains("://"));
+    if let (None, Some(node)) = (&digest, written.filter(is_open)) {
+        return Err((reason::CHECKSUM, object.spot(node.place)));
     }
-    record.extend(checksum(spec, &image));
-    Some(Template {
+    record.extend(digest);
+    Ok(Template {
         file: Arc::clone(&object.file().path),
         image,
         record,
@@ -316,7 +369,7 @@ pub(super) fn to_yaml(described: &Described) -> (String, String) {
     let mut stamps = BTreeSet::new();
     for ((kind, name), key) in &described.stamps {
         let name = match images[&**kind].len() {
-            1 if described.left_out == 0 => String::new(),
+            1 if described.left_out.is_empty() => String::new(),
             _ => format!(", name: {}", word(name)),
         };
         stamps.insert(format!(

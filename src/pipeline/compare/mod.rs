@@ -7,6 +7,7 @@ mod unread;
 mod values;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use parking_lot::Mutex;
@@ -53,11 +54,12 @@ pub(crate) fn sides<T: Send>(
 ) -> Result<CheckedChange<T>, Error> {
     let Sides {
         before,
-        after,
+        mut after,
         commit,
         base,
         mut notes,
     } = sides;
+    notes.extend(remove_bases(&before, &mut after));
     let (before, after) = (End::new(before, today)?, End::new(after, today)?);
     let pairs = Pairs::new(&before.fleet, &after.fleet.workspace);
     let workspaces = [&before.fleet.workspace, &after.fleet.workspace];
@@ -131,6 +133,29 @@ pub(crate) fn sides<T: Send>(
         before,
         after,
     })
+}
+
+/// Leaves out the clusters of folders that others were built on and that nothing deploys: once the last overlay of a base goes, the
+/// base alone is no cluster. What is left out is said.
+fn remove_bases(before: &Workspace, after: &mut Workspace) -> Vec<String> {
+    let bases = after.clusters_of_bases(before);
+    if bases.is_empty() {
+        return Vec::new();
+    }
+    let delivery = after.delivery();
+    let is_deployed = |folder: &Path| {
+        let deployers = delivery.find_for_path(&delivery.path(folder));
+        !deployers.is_empty() || !delivery.unseen().is_empty()
+    };
+    let left = bases.into_iter().filter(|(_, folder)| !is_deployed(folder));
+    let note = |(name, folder): (Arc<str>, PathBuf)| {
+        after.remove_cluster(&name);
+        format!(
+            "`{}` is taken for no cluster: it was a base of others, and nothing in the repository deploys it",
+            folder.display()
+        )
+    };
+    left.map(note).collect()
 }
 
 /// The clusters of the earlier side, to be found by those of the later one.

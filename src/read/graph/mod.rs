@@ -50,6 +50,7 @@ use deployed::{Deployed, collect_objects, find_lacking_fields, mentions};
 pub use pairs::has_pair;
 pub(super) use pairs::read_pairs;
 pub(super) use pools::current_image;
+pub use pools::is_placeholder;
 use pools::{PoolReader, find_illegal_labels};
 
 /// Cluster API's own group.

@@ -12,7 +12,7 @@ use yaml_tree::edit::Step;
 use yaml_tree::opaque::is_opaque;
 use yaml_tree::place::{Located, Place, Sources, Spot};
 use yaml_tree::suggest::only_meant;
-use yaml_tree::value::{Node, Number, Value};
+use yaml_tree::value::{Entry, Node, Number, Value};
 
 use crate::model::cluster::{
     BundleChoice, Choice, Cluster, NamedTemplate, Pool, PoolName, SeenText,
@@ -66,14 +66,24 @@ pub(super) struct PoolReader<'g, 'a> {
     pub(super) added: BTreeSet<usize>,
 }
 
-/// A key that is almost that of a component bundle.
-fn find_misspelled_bundle(spec: &Node, object: &ManifestObject) -> Option<Finding> {
-    let mut keys = spec.value.as_map()?.iter();
-    let entry = keys.find(|entry| only_meant(&entry.key, [BUNDLE]).is_some())?;
-    let message = format!("`{}` has no effect, and is almost `{BUNDLE}`", entry.key);
+/// The first key below a node that is almost one of these.
+fn find_misspelled<'n>(
+    node: &'n Node,
+    names: &[&'static str],
+) -> Option<(&'n Entry, &'static str)> {
+    let near = |entry: &'n Entry| Some((entry, only_meant(&entry.key, names.iter().copied())?));
+    let own = node.entries(&[]).find_map(near);
+    own.or_else(|| {
+        node.children()
+            .find_map(|child| find_misspelled(child, names))
+    })
+}
+
+fn misspelling(object: &ManifestObject, (entry, meant): (&Entry, &str)) -> Finding {
+    let message = format!("`{}` has no effect, and is almost `{meant}`", entry.key);
     let finding = Finding::new(RuleId::KeyMisspelled, message)
         .with_label(object.spot(entry.key_place), "this key");
-    Some(finding.help(format!("write `{BUNDLE}`")))
+    finding.help(format!("write `{meant}`"))
 }
 
 /// The node pool of a control plane or of workers.
@@ -139,6 +149,11 @@ impl PoolReader<'_, '_> {
         };
         let reference = self.graph.reference(index, is_template);
         let template = self.graph.template(index, reference);
+        if template == Template::Unnamed {
+            let near = find_misspelled(&object.node, &TEMPLATE_KEYS);
+            self.findings
+                .extend(near.map(|near| misspelling(object, near)));
+        }
         let is_leader = is_control_plane(object);
         let bootstrap_provider = if is_leader {
             bootstrap_provider(&object.kind).map(|provider| {
@@ -159,6 +174,11 @@ impl PoolReader<'_, '_> {
             // A hosted control plane has no machines of its own; its workers are compared with its version.
             cluster.k8s_version = version;
             return;
+        }
+        if version.is_none() {
+            let near = find_misspelled(&object.node, &["version"]);
+            self.findings
+                .extend(near.map(|near| misspelling(object, near)));
         }
         let replicas = object.node.get_path(&["spec", "replicas"]).cloned();
         let place = self.place(object, object.name_place());
@@ -183,10 +203,16 @@ impl PoolReader<'_, '_> {
         let Some(fault) = find_fault(table, &title, &object.node) else {
             return;
         };
-        let finding = Finding::new(fault.rule, fault.message)
-            .with_label(object.spot(fault.place), "")
-            .help("its node pools are unknown; remove the field if it does nothing");
-        self.findings.push(finding.unless_set(Level::Warning));
+        let spot = object.spot(fault.place);
+        self.findings.push(match fault.help {
+            Some(help) => Finding::new(RuleId::KeyMisspelled, fault.message)
+                .with_label(spot, "")
+                .help(help),
+            None => Finding::new(fault.rule, fault.message)
+                .with_label(spot, "")
+                .help("its node pools are unknown; remove the field if it does nothing")
+                .unless_set(Level::Warning),
+        });
         for pool in pools {
             pool.choice = Choice::default();
             pool.seen.clear();
@@ -353,7 +379,11 @@ impl PoolReader<'_, '_> {
         let bundle = spec.and_then(|spec| spec.get_path(&[BUNDLE]));
         let bundle = bundle.filter(|bundle| bundle.value.text_with_labels().is_some());
         if let Some((spec, object)) = spec.zip(object).filter(|_| bundle.is_none()) {
-            self.findings.extend(find_misspelled_bundle(spec, object));
+            let of_image = fields.filter(|_| image.is_none());
+            let near =
+                find_misspelled(spec, &[BUNDLE]).or_else(|| of_image?.find_misspelled_key(spec));
+            self.findings
+                .extend(near.map(|near| misspelling(object, near)));
         }
         let whole = template.get_path(&["spec"]);
         let mut seen = whole.map_or_else(Vec::new, |whole| {
@@ -550,7 +580,7 @@ pub(super) fn is_variable_text(text: &str) -> bool {
 
 /// Whether a person or a program is to replace the name of an image: `<IMAGE>`, `[[ image ]]`, `%IMAGE%`, `REPLACE_ME`,
 /// `kube-v1.31.x`. Names of images have small letters or digits, and are not between marks.
-fn is_placeholder(name: &str) -> bool {
+pub fn is_placeholder(name: &str) -> bool {
     let last = file_name(name).split([':', '@', '.']).next();
     let is_words = |last: &str| {
         let is_of_word = |byte: u8| byte.is_ascii_uppercase() || matches!(byte, b'_' | b'-');
