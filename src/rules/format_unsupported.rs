@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use capi::image::fact;
 use capi::providers::{Provider, is_refused_later};
 use yaml_tree::place::Place;
+use yaml_tree::suggest::did_you_mean;
 
 use crate::model::cluster::Pool;
 use crate::model::finding::{Finding, Subject};
@@ -68,10 +69,14 @@ pub fn unbootable(provider: &dyn Provider, format: &str, bootable: &[&str]) -> O
     }
     let provider = provider.data().name;
     let message = format!("`{provider}` does not boot images of format `{format}`");
-    let finding = Finding::new(RuleId::FormatUnsupported, message).help(match bootable {
-        ["container", ..] => "select an image whose `format` is `container`".to_owned(),
-        [first, ..] => format!("build or convert the image: `qemu-img convert -O {first}`"),
-        [] => String::new(),
+    let near = did_you_mean(format, bootable.iter().copied());
+    let finding = Finding::new(RuleId::FormatUnsupported, message).help(match (near, bootable) {
+        (Some(near), _) => format!("did you mean `{near}`?"),
+        (None, ["container", ..]) => "select an image whose `format` is `container`".to_owned(),
+        (None, [first, ..]) => {
+            format!("build or convert the image: `qemu-img convert -O {first}`")
+        }
+        (None, []) => String::new(),
     });
     Some(if is_refused_later(provider, format) {
         finding.unless_set(Level::Warning)

@@ -1184,3 +1184,56 @@ edge/md-0 v1.30.2 (edge.yaml:7:14): mismatched, ubuntu-2204-kube-v1.29.1.qcow2 (
 
 "#]]);
 }
+
+/// A class that is misspelled is not one that is kept elsewhere.
+#[test]
+fn a_misspelled_class_of_a_topology_is_reported_with_the_near_one() {
+    let project = |named: &str| manifest(CLASS.replacen("class: quick", named, 1));
+    project("class: quik").run("check").exit(1).brief(str![[r#"
+warning[reference-dangling]: Cluster `edge` refers to ClusterClass `quik`, which is not there
+  edge.yaml:6:12 `quik`
+  help: did you mean `quick`?
+error[nothing-checked]: 0 node pools checked; 2 skipped: its ClusterClass is not among the manifests
+  help: `metalmark clusters` says of each node pool why it is not known
+  help: or type `--allow-empty`
+1 error, 1 warning in 1 cluster; 0 node pools checked; 2 skipped: its ClusterClass is not among the manifests
+
+"#]]);
+    project("classRef: {name: qick}")
+        .run("check")
+        .exit(1)
+        .brief(str![[r#"
+error[field-not-in-version]: Cluster `edge` has `spec.topology.classRef.name`, which `cluster.x-k8s.io/v1beta1` lacks
+  edge.yaml:6:16 `name`
+  help: write `spec.topology.class`
+warning[reference-dangling]: Cluster `edge` refers to ClusterClass `qick`, which is not there
+  edge.yaml:6:22 `qick`
+  help: did you mean `quick`?
+1 error, 1 warning in 1 cluster; 0 node pools checked; 2 skipped: its ClusterClass is not among the manifests
+
+"#]]);
+    for other in ["class: quick-2", "class: elsewhere", "class: '${quik}'"] {
+        assert_eq!(
+            project(other).check().of_rule("reference-dangling"),
+            [""; 0],
+            "{other}"
+        );
+    }
+}
+
+/// Cluster API gives workers no variable of the control plane, and the template of a patch then fails.
+#[test]
+fn a_patch_of_workers_that_reads_the_control_plane_is_refused() {
+    let value = "valueFrom: {template: 'http://h/ubuntu-2404-kube-{{ .builtin.controlPlane.version }}.qcow2'}";
+    with(&patch(WORKERS, value), VERSION)
+        .run("check")
+        .exit(0)
+        .brief(str![[r#"
+warning[composition-failed]: Cluster API refuses a patch of the ClusterClass `quick`: cannot read `.version` of nil; for these machines there are `builtin.cluster` and `builtin.machineDeployment`
+  edge.yaml:28:31 `'http://h/ubuntu-2404-kube-{{ .builtin.controlPlane.version }}.qcow2'`
+  cluster: edge
+  help: fix the patch: as long as it is refused, no Cluster of the class changes
+1 warning in 1 cluster; 1 node pool checked: 1 by name only; 1 skipped: Cluster API refuses a patch of its ClusterClass
+
+"#]]);
+}

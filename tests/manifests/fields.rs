@@ -1042,3 +1042,70 @@ a chart of another
 
 "#]]);
 }
+
+/// The kinds that deploy clusters have tables of all their fields: a key that no table has, and that is near one, is said.
+#[test]
+fn a_misspelled_field_is_said_with_the_near_one() {
+    let chart = |source: &str| overlay(&application(source), "");
+    checked([
+        ("repoUrl", chart("{repoUrl: 'https://g/f', path: over}")),
+        ("pth", chart("{repoURL: 'https://g/f', pth: over}")),
+        (
+            "nameprefix",
+            chart("{repoURL: 'https://g/f', path: over, kustomize: {nameprefx: a-}}"),
+        ),
+        ("path", chart("{repoURL: 'https://g/f', path: over}")),
+    ])
+    .is(str![[r#"
+repoUrl
+    warning[key-misspelled] object.yaml:7:12 `repoUrl` => repoURL
+    error[nothing-checked] => metalmark clusters | --allow-empty
+    edge/control-plane v1.31.8 (base/edge.yaml:12:12), edge/edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
+pth
+    warning[key-misspelled] object.yaml:7:36 `pth` => path
+    edge/control-plane v1.31.8 (base/edge.yaml:12:12), edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+nameprefix
+    warning[key-misspelled] object.yaml:7:60 `nameprefx` => namePrefix
+    error[nothing-checked] => metalmark clusters | --allow-empty
+    edge/control-plane v1.31.8 (base/edge.yaml:12:12), edge/edge-md v1.31.8 (base/edge.yaml:23:16): unknown (its kustomization does not build)
+path
+    edge/control-plane v1.31.8 (base/edge.yaml:12:12), edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+
+"#]]);
+    let cluster = cluster("v1.31.8", GOOD);
+    let topology = cluster.replacen("spec:\n", "spec:\n  toplogy: {class: a}\n", 1);
+    let stage = project().file("edge.yaml", topology);
+    checked([("toplogy", stage)]).is(str![[r#"
+toplogy
+    error[key-misspelled] edge edge.yaml:5:3 `toplogy` => topology
+    edge/control-plane v1.31.8 (edge.yaml:13:12), edge/edge-md v1.31.8 (edge.yaml:24:16): by_name, ubuntu-2204-kube-v1.31.8 (edge.yaml:30:49) holds 1.31.8
+
+"#]]);
+    let edit = |from: &str, to: &str| project().file("edge.yaml", cluster.replace(from, to));
+    checked([
+        ("a reference", edit("infrastructureRef", "infrastuctureRef")),
+        ("a version", edit("  version: ", "  verison: ")),
+        ("an image", edit("{image: ", "{imge: ")),
+        (
+            "a part of an image",
+            edit("{filter: {name:", "{filter: {nam:"),
+        ),
+    ])
+    .is(str![[r#"
+a reference
+    error[key-misspelled] edge edge.yaml:14:5 `infrastuctureRef` => infrastructureRef
+    error[key-misspelled] edge edge.yaml:24:7 `infrastuctureRef` => infrastructureRef
+    edge/edge-md v1.31.8 (edge.yaml:23:16): unknown (no reference to a machine template)
+a version
+    error[key-misspelled] edge edge.yaml:12:3 `verison` => version
+    error[key-misspelled] edge edge.yaml:23:7 `verison` => version
+    edge/control-plane, edge/edge-md: unknown (no Kubernetes version), ubuntu-2204-kube-v1.31.8 (edge.yaml:29:49)
+an image
+    error[key-misspelled] edge edge.yaml:29:26 `imge` => image
+    edge/control-plane v1.31.8 (edge.yaml:12:12), edge/edge-md v1.31.8 (edge.yaml:23:16): unknown (its machine template names no image)
+a part of an image
+    error[key-misspelled] edge edge.yaml:29:43 `nam` => name
+    edge/control-plane v1.31.8 (edge.yaml:12:12), edge/edge-md v1.31.8 (edge.yaml:23:16): unknown (the kind of its machine template is not known)
+
+"#]]);
+}

@@ -67,6 +67,7 @@ replacements:
             "resources: [../base/cluster.yaml]\ncomponents: [../versions]\n",
         );
     project.check().is(str![[r#"
+warning[composition-failed] prod/kustomization.yaml:1:13 `../base/cluster.yaml` => --load-restrictor LoadRestrictionsNone
 edge/control-plane v1.29.0 (base/cluster.yaml:12:12), edge/edge-md v1.29.0 (base/cluster.yaml:12:12): by_name, ubuntu-2204-kube-v1.29.0 (base/cluster.yaml:12:12) holds 1.29.0
 
 "#]]);
@@ -591,7 +592,7 @@ a schema
     edge/control-plane v1.31.8 (base/cluster.yaml:12:12), edge/edge-md v1.31.8 (base/cluster.yaml:23:16): unknown (its kustomization does not build)
     edge-md/edge-md v1.30.2 (over/p.yaml:10:35): unknown (no reference to a machine template)
 no field
-    warning[composition-unsupported] over/kustomization.yaml:2:15 `x-`
+    warning[composition-unsupported] over/kustomization.yaml:2:1 `namePrefixes` => namePrefix
     error[nothing-checked] => metalmark clusters | --allow-empty
     edge/control-plane v1.31.8 (base/cluster.yaml:12:12), edge/edge-md v1.31.8 (base/cluster.yaml:23:16): unknown (its kustomization does not build)
     edge-md/edge-md v1.30.2 (over/p.yaml:10:35): unknown (no reference to a machine template)
@@ -972,6 +973,37 @@ fn a_field_that_a_kustomization_adds_is_reported_at_the_object() {
         .check()
         .findings(str![[r#"
 error[field-not-in-version] edge cluster.yaml:3:18 `edge`
+
+"#]]);
+}
+
+/// An overlay whose base is misspelled deploys nothing, and would be missed by nobody.
+#[test]
+fn a_slip_for_which_an_overlay_leads_to_no_cluster_is_reported() {
+    let overlay = |text: &str| {
+        project()
+            .file("base/kustomization.yaml", "resources: [edge.yaml]\n")
+            .file("base/edge.yaml", cluster("v1.31.8", GOOD))
+            .file("paris/kustomization.yaml", "resources: [../base]\n")
+            .file("lyon/kustomization.yaml", text)
+    };
+    checked([
+        ("a base", overlay("resources: [../bas]\n")),
+        ("a field", overlay("resource: [../base]\n")),
+        (
+            "something else",
+            overlay("resources: [secret.yaml, ../elsewhere]\n"),
+        ),
+    ])
+    .is(str![[r#"
+a base
+    warning[composition-failed] lyon/kustomization.yaml:1:13 `../bas` => base
+    edge/control-plane v1.31.8 (base/edge.yaml:12:12), edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+a field
+    warning[composition-failed] lyon/kustomization.yaml:1:1 `resource` => resources
+    edge/control-plane v1.31.8 (base/edge.yaml:12:12), edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
+something else
+    edge/control-plane v1.31.8 (base/edge.yaml:12:12), edge/edge-md v1.31.8 (base/edge.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (base/edge.yaml:29:49) holds 1.31.8
 
 "#]]);
 }

@@ -108,7 +108,7 @@ capm3 ova
 capm3 raw.gz
     error control-plane [raw.gz] => qemu-img convert -O raw
 capm3 RAW
-    error control-plane [RAW] => qemu-img convert -O raw
+    error control-plane [RAW] => raw
 capm3 ''
 nobody ova
 kubevirt vmdk

@@ -301,7 +301,7 @@ impl Chart<'_, '_> {
             }
             if !is_there && !ignores_missing {
                 let named = item.text(&[]).unwrap_or_default();
-                return Err(self.reader.missing_file(named, item.place));
+                return Err(self.reader.missing_file(named, path, item.place));
             }
         }
         Ok(overrides)
@@ -395,7 +395,7 @@ impl Chart<'_, '_> {
                 continue;
             }
             let Some(load) = self.reader.open(&path)? else {
-                return Err(self.reader.missing_file(named, parameter.place));
+                return Err(self.reader.missing_file(named, &path, parameter.place));
             };
             let source = self.reader.source(load.file);
             let place = Place::whole(load.file, &source.text);

@@ -249,6 +249,7 @@ fn build_all(
         .retain(|one| !refused.inflations.contains(one));
     made.findings = group_by_cause(refused.found);
     made.findings.append(&mut missing);
+    made.findings.extend(folders.find_slips(reader, input));
     Ok(made)
 }
 

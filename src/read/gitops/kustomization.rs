@@ -357,7 +357,7 @@ impl<'b, 'r> Build<'b, 'r> {
     fn kustomization(&mut self, path: &Path, item: &Node) -> Result<Node, ReadError> {
         let (found, named) = (find(self.reader, path)?, self.reader.path_text(item)?);
         let message = || format!("`{named}` is neither a file nor a folder with a kustomization");
-        found.ok_or_else(|| self.reader.refusal(message(), item.place))
+        found.ok_or_else(|| self.reader.absence_error(message(), path, item.place))
     }
 
     /// The path below the root of what an item names here.
@@ -381,7 +381,8 @@ impl<'b, 'r> Build<'b, 'r> {
             let path = self.path(folder, item)?;
             let named = self.reader.path_text(item)?;
             let documents = self.reader.objects(&path)?;
-            let documents = documents.ok_or_else(|| self.reader.missing_file(named, item.place))?;
+            let documents =
+                documents.ok_or_else(|| self.reader.missing_file(named, &path, item.place))?;
             for document in documents.iter() {
                 let added = configuration.add_file(document);
                 added.map_err(|message| self.reader.refusal(message, item.place))?;

@@ -166,7 +166,7 @@ pub(super) fn documents(
     match read {
         Some(_) if reader.has_text(&file, is_broken)? => Err(reader.refusal(message, path.place)),
         Some(documents) => Ok(documents.to_vec()),
-        None => Err(reader.missing_file(named, path.place)),
+        None => Err(reader.missing_file(named, &file, path.place)),
     }
 }
 

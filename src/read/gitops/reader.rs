@@ -20,7 +20,7 @@ use crate::model::finding::Finding;
 use crate::model::ownership::Owner;
 use crate::model::rule::{Level, RuleId};
 
-use super::super::files::{display, source, syntax_finding, values_of};
+use super::super::files::{display, nearest_path, source, syntax_finding, values_of};
 use super::super::own_output::OwnOutput;
 use super::configuration::Configuration;
 use super::files::resolve_path;
@@ -390,7 +390,9 @@ impl<'r> LayerReader<'r> {
         node: &Node,
     ) -> Result<(), ReadError> {
         find_fault(table, title, node).map_or(Ok(()), |fault| {
-            Err(self.finding(fault.rule, fault.message, fault.place).into())
+            let mut finding = self.finding(fault.rule, fault.message, fault.place);
+            finding.help.extend(fault.help);
+            Err(finding.into())
         })
     }
 
@@ -420,8 +422,17 @@ impl<'r> LayerReader<'r> {
     }
 
     /// The error for a file that is named at a place, and not there.
-    pub(super) fn missing_file(&self, named: &str, place: Place) -> ReadError {
-        self.refusal(format!("there is no file `{named}`"), place)
+    pub(super) fn missing_file(&self, named: &str, path: &Path, place: Place) -> ReadError {
+        self.absence_error(format!("there is no file `{named}`"), path, place)
+    }
+
+    /// The error for a path that leads to nothing, with the one that it almost is.
+    pub(super) fn absence_error(&self, message: String, path: &Path, place: Place) -> ReadError {
+        let near = nearest_path(self.files, path).filter(|near| near != path);
+        let mut finding = self.finding(FAILED, message, place);
+        let help = near.map(|near| format!("did you mean `{}`?", display(&near)));
+        finding.help.extend(help);
+        finding.into()
     }
 
     /// The path below the repository's root that is named at a place, as seen from a folder.

@@ -35,10 +35,10 @@ pub(super) fn replace(
         let documents = match item.text(&["path"]) {
             None => vec![item.clone()],
             Some(named) => {
-                let path = resolve_path(folder, named);
-                let read = path.map(|path| reader.objects(&path)).transpose()?;
-                let missing = || reader.missing_file(named, item.place);
-                read.flatten().ok_or_else(missing)?.to_vec()
+                let path = resolve_path(folder, named).unwrap_or_default();
+                let read = reader.objects(&path)?;
+                let missing = || reader.missing_file(named, &path, item.place);
+                read.ok_or_else(missing)?.to_vec()
             }
         };
         for document in &documents {

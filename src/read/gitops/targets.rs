@@ -11,12 +11,13 @@ use yaml_tree::value::{Node, Value};
 
 use crate::error::Error;
 use crate::model::finding::Finding;
+use crate::model::rule::Level;
 
 use super::super::files::{display, nearest_path};
 use super::application::Environment;
 use super::deployments::{self, Applied};
 use super::envsubst::Variables;
-use super::files::resolve_path;
+use super::files::{print_folder, resolve_path};
 use super::inflation::Inflation;
 use super::kustomization::{self, Built};
 use super::object::Object;
@@ -26,6 +27,7 @@ use super::variables::substitute;
 use super::{FAILED, UNSUPPORTED, patches};
 use crate::read::error::{ReadError, catch_finding};
 use crate::read::tables::flux::KUSTOMIZATION;
+use crate::read::tables::{find_fault, kustomize};
 
 /// What is built.
 #[derive(Default)]
@@ -216,6 +218,44 @@ impl Folders {
         })
     }
 
+    /// The slips for which folders lead to no file of interest: what they name is not there, or in a field that a kustomization does not
+    /// have, and almost is.
+    pub(super) fn find_slips(&self, reader: &LayerReader<'_>, input: &Input<'_>) -> Vec<Finding> {
+        let leads = |path: &PathBuf| self.leading.contains(path) || input.files.contains(path);
+        let others = self
+            .known
+            .iter()
+            .filter(|(folder, _)| !self.leading.contains(*folder));
+        let slip = |(folder, Known { node, .. }): (&PathBuf, &Known)| {
+            let is_named = |text: &str| resolve_path(folder, text).is_some_and(|path| leads(&path));
+            let fault = find_fault(&kustomize::KUSTOMIZATION, "its kustomization", node);
+            let fault = fault.filter(|fault| fault.help.is_some());
+            let (place, why, help) = match fault {
+                Some(fault) if find_text(node, &is_named).is_some() => {
+                    (fault.place, fault.message, fault.help?)
+                }
+                _ => {
+                    let mut named = patches::resources(folder, node).into_iter();
+                    let (path, near) = named.find_map(|path| {
+                        let missing = Some(&path).filter(|path| !reader.files.is_there(path))?;
+                        let near = nearest_path(reader.files, missing).filter(|it| leads(it))?;
+                        Some((path, near))
+                    })?;
+                    let is_it = |text: &str| resolve_path(folder, text).as_ref() == Some(&path);
+                    (
+                        find_text(node, &is_it).unwrap_or(node.place),
+                        format!("there is no `{}`", display(&path)),
+                        format!("did you mean `{}`?", display(&near)),
+                    )
+                }
+            };
+            let message = format!("`{}` does not build: {why}", print_folder(folder));
+            let finding = reader.finding(FAILED, message, place).help(help);
+            Some(finding.unless_set(Level::Warning))
+        };
+        others.filter_map(slip).collect()
+    }
+
     /// Why a folder does not build, whatever it holds.
     fn refusal(&self, folder: &Path) -> Option<Finding> {
         self.known.get(folder)?.refusal.clone()
@@ -355,6 +395,14 @@ pub(super) fn inputs(
     paths.extend(inflations.into_iter().map(|one| one.chart));
     paths.extend(patches::files(reader, folder, kustomization)?);
     Ok(paths)
+}
+
+/// The place of the first text below a node that is meant.
+fn find_text(node: &Node, is_meant: &dyn Fn(&str) -> bool) -> Option<Place> {
+    let own = node.text(&[]).filter(|text| is_meant(text));
+    let mut below = node.children();
+    own.map(|_| node.place)
+        .or_else(|| below.find_map(|child| find_text(child, is_meant)))
 }
 
 /// A folder to build.

@@ -354,8 +354,18 @@ impl Patching<'_, '_, '_> {
             Some((_, node)) if matches!(node.value, Value::String(_)) && is_run_time(node) => {
                 Err(Unknown::RunTime)
             }
-            _ => Err(self.refuse(variable, "there is no such variable")),
+            _ => Err(self.refuse_variable(variable, "there is no such variable", variables)),
         }
+    }
+
+    /// Says that a variable is not there, and which of Cluster API's own are there for these machines.
+    fn refuse_variable(&mut self, at: &Node, why: &str, variables: &Node) -> Unknown {
+        let own = variables.entries(&["builtin"]);
+        let own: Vec<String> = own
+            .map(|entry| format!("`builtin.{}`", entry.key))
+            .collect();
+        let why = format!("{why}; for these machines there are {}", own.join(" and "));
+        self.refuse(at, &why)
     }
 
     /// The output of a template as YAML, each value with the template's place; a text with that of the variable that gives it its version.
@@ -367,6 +377,9 @@ impl Patching<'_, '_, '_> {
         let budget = Budget::new(Limits::default());
         budget.note_label();
         let output = match go_template::execute_plain(&parsed, &dot, &NoHost, &budget) {
+            Err(error) if error.class == ErrorClass::NilPointer => {
+                return Err(self.refuse_variable(template, &error.message, variables));
+            }
             Err(error) if error.class != ErrorClass::Secret => return Err(Unknown::ClassPatches),
             Err(error) => error.message,
             Ok(output) => output,

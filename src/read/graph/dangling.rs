@@ -98,9 +98,20 @@ impl Graph<'_> {
             let same = nearest.map_or(same, |nearest| &self.objects[nearest]);
             let group = same.group();
             let label = format!("this one is of the group `{group}`");
-            return Some(finding.with_label(same.name_spot(), label).help(format!(
-                "write `apiGroup: {group}`, or the same group in `apiVersion`"
-            )));
+            let is_known = |group: &str| group.ends_with(CLUSTER_API);
+            let meant = reference
+                .group
+                .filter(|meant| is_known(meant) && !is_known(group));
+            return Some(
+                finding
+                    .with_label(same.name_spot(), label)
+                    .help(match meant {
+                        Some(meant) => format!("write the group `{meant}` in its `apiVersion`"),
+                        None => {
+                            format!("write `apiGroup: {group}`, or the same group in `apiVersion`")
+                        }
+                    }),
+            );
         }
         // What another object has, or another number means, is never advised.
         let is_free = |(near, index): &(&Cow<'_, str>, &usize)| {

@@ -16,7 +16,8 @@ use yaml_tree::value::{Map, Node, Value};
 use crate::error::Error;
 use crate::files::{Files, Found};
 use crate::model::finding::Finding;
-use crate::model::rule::RuleId;
+use crate::model::rule::{Level, RuleId};
+use crate::read::tables::{self, Table, argo_cd, find_fault};
 
 use super::super::environment;
 use super::super::files::source;
@@ -45,6 +46,7 @@ pub(super) fn collect_objects(
     let is_template = |path: &Path| read.charts.has_template(path);
     findings.extend(read.found.syntax_findings(is_template));
     read.check_names(findings);
+    let misspelled = read.find_misspelled_fields();
     let unread = read.omissions();
     let elsewhere = read.releases_elsewhere(tree);
     let options = gitops::Options {
@@ -81,11 +83,12 @@ pub(super) fn collect_objects(
         &mut sources,
     )?;
     // Why a folder does not build is said once, and not of each chart that it deploys.
-    let follows = |finding: &Finding| {
-        { built.refusals.iter() }.any(|why| finding.message.ends_with(why.as_str()))
-    };
+    let ends = |finding: &Finding, why: &str| finding.message.ends_with(why);
+    let follows = |finding: &Finding| built.refusals.iter().any(|why| ends(finding, why));
     let of_charts = { releases.findings.into_iter() }.filter(|finding| !follows(finding));
-    let of_charts: Vec<Finding> = of_charts.collect();
+    let is_known = |finding: &Finding| misspelled.iter().any(|one| ends(finding, &one.message));
+    let composed = built.findings.into_iter().chain(of_charts);
+    let composed: Vec<Finding> = composed.filter(|finding| !is_known(finding)).collect();
     let sources = Arc::new(sources);
     let builds = built.builds.into_iter().map(|build| {
         let why = build.refusal.map(|_| Unknown::NotBuilt);
@@ -109,7 +112,7 @@ pub(super) fn collect_objects(
     for object in &mut objects {
         environment.fill(object)?;
     }
-    findings.extend(built.findings.into_iter().chain(of_charts));
+    findings.extend(misspelled.into_iter().chain(composed));
     Ok(Deployed { objects, unread })
 }
 
@@ -207,6 +210,25 @@ impl Repository {
         }
     }
 
+    /// The fields of objects that deploy others which their kinds do not have, and almost have.
+    fn find_misspelled_fields(&self) -> Vec<Finding> {
+        let deploying = self.deploying.iter().filter(is_whole);
+        let all = deploying.chain(flux(&self.found));
+        let is_template = |object: &ManifestObject| self.charts.has_template(path(object));
+        let mut found = Vec::new();
+        for object in all.filter(|object| !is_template(object)) {
+            for (table, node) in deployer_tables(object) {
+                let fault = find_fault(table, &object.title(), node);
+                found.extend(fault.and_then(|fault| {
+                    let finding = Finding::new(RuleId::KeyMisspelled, fault.message);
+                    let finding = finding.with_label(object.spot(fault.place), "");
+                    Some(finding.help(fault.help?).unless_set(Level::Warning))
+                }));
+            }
+        }
+        found
+    }
+
     /// What is built.
     fn input(&self) -> Input<'_> {
         let files = |is_meant: &dyn Fn(&ManifestObject) -> bool| -> BTreeSet<PathBuf> {
@@ -232,6 +254,29 @@ impl Repository {
             config_maps: &self.config_maps,
         }
     }
+}
+
+/// The tables of an object that deploys others, each with the part of the object that it is of.
+fn deployer_tables(object: &ManifestObject) -> Vec<(&'static Table, &Node)> {
+    let node = &object.node;
+    let own = match Deploying::from_kind(object.group(), &object.kind) {
+        Some(Deploying::Application) => &argo_cd::APPLICATION,
+        Some(Deploying::ApplicationSet) => &argo_cd::APPLICATION_SET,
+        Some(Deploying::Release) => &tables::flux::HELM_RELEASE,
+        None if object.group() == FLUX => &tables::flux::KUSTOMIZATION,
+        None => return Vec::new(),
+    };
+    let generators = node.items(&["spec", "generators"]).iter();
+    let specs = [&["spec"][..], &["spec", "template", "spec"]].into_iter();
+    let specs = specs.filter_map(|path| node.get_path(path));
+    let sources = specs.flat_map(|spec| {
+        let several = spec.items(&["sources"]).iter();
+        spec.get_path(&["source"]).into_iter().chain(several)
+    });
+    let parts = { generators.map(|part| (&argo_cd::GENERATOR, part)) }
+        .chain(sources.map(|part| (&argo_cd::SOURCE, part)))
+        .filter(|_| Deploying::is_argo(object.group(), &object.kind));
+    [(own, node)].into_iter().chain(parts).collect()
 }
 
 fn is_whole(object: &&ManifestObject) -> bool {

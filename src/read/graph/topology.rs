@@ -7,9 +7,12 @@ use std::sync::Arc;
 use capi::objects::{Name, Reference};
 use capi::unknown::Unknown;
 use yaml_tree::place::{Located, Place};
+use yaml_tree::suggest::did_you_mean;
 use yaml_tree::value::{Node, Value};
 
 use crate::model::cluster::{Choice, Cluster, PoolName, UpgradeStep, Upgrades};
+use crate::model::finding::Finding;
+use crate::model::rule::{Level, RuleId};
 use crate::model::version::Version;
 
 use super::class_patches::Patches;
@@ -32,6 +35,9 @@ impl<'a> PoolReader<'_, 'a> {
         if let Some(class) = class {
             self.control_plane_kind(class, cluster);
             cluster.upgrades = self.upgrades(class);
+        } else {
+            let missing = self.find_misspelled_class(&topology);
+            self.findings.extend(missing);
         }
         let patches = class.map(|class| Patches::new(self, class, &topology));
         let mut unknown = class.and_then(|class| self.graph.objects[class].unknown);
@@ -56,6 +62,32 @@ impl<'a> PoolReader<'_, 'a> {
             self.steps(&topology, class, &mut cluster.upgrades);
         }
         class
+    }
+
+    /// That a topology names a class that is not among the manifests, where one has almost that name: a class may be elsewhere.
+    fn find_misspelled_class(&self, topology: &Topology<'_>) -> Option<Finding> {
+        let name = topology.class_name;
+        if is_variable_text(name) {
+            return None;
+        }
+        let classes = { self.graph.objects.iter() }.filter(|object| {
+            let is_class = &*object.kind == "ClusterClass" && !object.is_patch;
+            is_class && *object.namespace == *topology.class_namespace
+        });
+        let digits = |name: &str| -> String { name.chars().filter(char::is_ascii_digit).collect() };
+        let names = classes.map(|class| &*class.name);
+        let near = did_you_mean(name, names.filter(|near| digits(near) == digits(name)))?;
+        let cluster = topology.cluster;
+        let message = format!(
+            "{} refers to ClusterClass `{name}`, which is not there",
+            cluster.title()
+        );
+        let mut paths = [&["class"][..], &["classRef", "name"]].into_iter();
+        let class = paths.find_map(|path| topology.node.get_path(path));
+        let finding = Finding::new(RuleId::ReferenceDangling, message)
+            .with_label(class.and_then(|class| cluster.spot(class.place)), "")
+            .help(format!("did you mean `{near}`?"));
+        Some(finding.unless_set(Level::Warning))
     }
 
     fn machines(

@@ -10,9 +10,11 @@ pub(in crate::read) mod flux;
 pub(in crate::read) mod kustomize;
 
 use std::collections::HashMap;
+use std::ptr;
 use std::sync::OnceLock;
 
 use yaml_tree::place::Place;
+use yaml_tree::suggest::{did_you_mean, only_meant};
 use yaml_tree::value::{Node, Number, Value};
 
 use crate::model::rule::RuleId;
@@ -101,29 +103,44 @@ pub(in crate::read) struct Table {
 pub(in crate::read) struct Fault {
     pub(in crate::read) rule: RuleId,
     pub(in crate::read) message: String,
+    /// What to write instead, of a misspelled field.
+    pub(in crate::read) help: Option<String>,
     pub(in crate::read) place: Place,
 }
 
 /// The first fault of an object, or of a part of one, which is called `title`.
 pub(in crate::read) fn find_fault(table: &Table, title: &str, node: &Node) -> Option<Fault> {
-    let Field { path, node, fault } =
-        find(table, &[table.rows.fields()], node, &mut Vec::new(), None)?;
-    let (rule, what) = if fault == FieldFault::OtherType {
-        let help = match node.value {
-            Value::String(_) => "remove its quotes",
-            _ => "quote it",
-        };
-        let kind = node.value.kind();
-        let what = format!("whose type is another than {kind}: {help}");
-        (RuleId::CompositionFailed, what)
-    } else {
-        let what = "which is not carried out here".to_owned();
-        (RuleId::CompositionUnsupported, what)
+    let Field {
+        path,
+        place,
+        node,
+        fault,
+        near,
+    } = find(table, &[table.rows.fields()], node, &mut Vec::new(), None)?;
+    let (rule, what) = match (fault, near) {
+        (FieldFault::OtherType, _) => {
+            let help = match node.value {
+                Value::String(_) => "remove its quotes",
+                _ => "quote it",
+            };
+            let kind = node.value.kind();
+            let what = format!("whose type is another than {kind}: {help}");
+            (RuleId::CompositionFailed, what)
+        }
+        (_, Some(_)) => (
+            RuleId::CompositionUnsupported,
+            "which its kind does not have".to_owned(),
+        ),
+        (_, None) => (
+            RuleId::CompositionUnsupported,
+            "which is not carried out here".to_owned(),
+        ),
     };
     Some(Fault {
         rule,
         message: format!("{title} has the field `{path}`, {what}"),
-        place: node.place,
+        help: near.map(|near| format!("did you mean `{near}`?")),
+        place,
     })
 }
 
@@ -138,8 +155,12 @@ enum FieldFault {
 struct Field<'n> {
     /// As in a table.
     path: String,
+    /// The place of its value; of its key, if it is misspelled.
+    place: Place,
     node: &'n Node,
     fault: FieldFault,
+    /// The field beside it whose name it almost has, if no row names it.
+    near: Option<&'static str>,
 }
 
 /// `fields` are the table's fields at the path: several where a `*` is one of its keys.
@@ -156,7 +177,8 @@ fn find<'n>(
     let is_alone = matches!(own, Some(Meaning::Done | Meaning::Flag | Meaning::Count));
     let meaning = own.or(above);
     let covers = meaning.filter(|_| !is_alone);
-    let mut below = |key: &'n str, node: &'n Node| {
+    let beside = || { fields.iter() }.flat_map(|field| field.below.keys().copied());
+    let mut below = |key: &'n str, node: &'n Node, place: Place| {
         let keys = [key, "*"].into_iter();
         let fields =
             keys.flat_map(|key| fields.iter().filter_map(move |field| field.below.get(key)));
@@ -164,15 +186,29 @@ fn find<'n>(
         path.push(key);
         let found = find(table, &fields, node, path, covers);
         path.pop();
-        found
+        let is_own =
+            |field: &Field<'_>| field.fault == FieldFault::NoRow && ptr::eq(field.node, node);
+        let near = || match key.len() {
+            0..=6 => did_you_mean(key, beside()),
+            _ => only_meant(key, beside()),
+        };
+        found.map(|field| match near() {
+            Some(near) if is_own(&field) => Field {
+                near: Some(near),
+                place,
+                ..field
+            },
+            _ => field,
+        })
     };
     let fault = match (&node.value, meaning) {
         (Value::Null, _) => return None,
         (Value::Map(map), _) if has_more || is_alone => {
-            return { map.iter() }.find_map(|entry| below(&entry.key, &entry.node));
+            let mut entries = map.iter();
+            return entries.find_map(|entry| below(&entry.key, &entry.node, entry.key_place));
         }
         (Value::List(items), _) if has_more || is_alone => {
-            return items.iter().find_map(|item| below("[]", item));
+            return items.iter().find_map(|item| below("[]", item, item.place));
         }
         (_, None) => FieldFault::NoRow,
         (_, Some(Meaning::NotKnown)) => FieldFault::NotKnown,
@@ -183,8 +219,10 @@ fn find<'n>(
     };
     Some(Field {
         path: path.join(".").replace(".[]", "[]"),
+        place: node.place,
         node,
         fault,
+        near: None,
     })
 }
 

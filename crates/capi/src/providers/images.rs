@@ -8,7 +8,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use yaml_tree::value::{Node, Number, Value};
+use yaml_tree::suggest::did_you_mean;
+use yaml_tree::value::{Entry, Node, Number, Value};
 
 use super::{PROVIDERS, ProviderData};
 use crate::image::fact;
@@ -251,6 +252,29 @@ impl ImageFields {
             let (node, text) = way.field.text(spec)?;
             let by = way.by;
             Some(NamedImage { node, text, by })
+        })
+    }
+
+    /// The first key that is almost the one on the way to the image of a machine's spec, and that one.
+    pub fn find_misspelled_key(self, spec: &Node) -> Option<(&Entry, &'static str)> {
+        let mut ways = self.names.ways.iter();
+        ways.find_map(|way| {
+            let mut parts = way
+                .field
+                .path
+                .split('.')
+                .take_while(|part| !part.ends_with("[]"));
+            let mut node = spec;
+            let missing = parts.find(|part| match node.get_path(&[part]) {
+                Some(below) => {
+                    node = below;
+                    false
+                }
+                None => true,
+            })?;
+            let mut entries = node.entries(&[]);
+            let near = entries.find(|entry| did_you_mean(&entry.key, [missing]).is_some())?;
+            Some((near, missing))
         })
     }
 
