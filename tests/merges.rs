@@ -261,7 +261,6 @@ error[yaml-syntax]: git left a conflict of a merge here
   |
   = cluster: edge
   = help: keep one side of each conflict, and remove its marks: `<<<<<<<`, `=======`, `>>>>>>>`
-  = help: repair this first: 1 more finding follows from it
 
 1 error in 1 cluster
 

@@ -67,7 +67,6 @@ replacements:
             "resources: [../base/cluster.yaml]\ncomponents: [../versions]\n",
         );
     project.check().is(str![[r#"
-warning[composition-failed] prod/kustomization.yaml:1:13 `../base/cluster.yaml` => --load-restrictor LoadRestrictionsNone
 edge/control-plane v1.29.0 (base/cluster.yaml:12:12), edge/edge-md v1.29.0 (base/cluster.yaml:12:12): by_name, ubuntu-2204-kube-v1.29.0 (base/cluster.yaml:12:12) holds 1.29.0
 
 "#]]);
