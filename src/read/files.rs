@@ -115,7 +115,13 @@ pub(super) fn nearest_path(tree: &dyn Files, path: &Path) -> Option<PathBuf> {
         .iter()
         .map(String::as_str)
         .filter(|other| *other != name);
+    // What files have in common at their ends makes no name nearer.
+    let stem = |name: &str| {
+        name.rsplit_once('.')
+            .map_or(name.len(), |(stem, _)| stem.len())
+    };
     let near = did_you_mean(&name, others)?;
+    did_you_mean(&name[..stem(&name)], [&near[..stem(near)]])?;
     let rest = path.strip_prefix(missing).ok()?.components();
     let mut whole = folder.join(near);
     whole.extend(rest);

@@ -250,7 +250,7 @@ patches: [{path: edge.yaml}]
     other/control-plane v1.31.8 (clusters/other.yaml:12:12), other/other-md v1.31.8 (clusters/other.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (clusters/other.yaml:29:49) holds 1.31.8
 resources: [edge.yaml, gone.yaml]
 patches: [{path: version.yaml}]
-    warning[composition-failed] clusters/kustomization.yaml:1:24 `gone.yaml` => clusters/edge.yaml
+    warning[composition-failed] clusters/kustomization.yaml:1:24 `gone.yaml`
     edge/control-plane v1.31.8 (clusters/edge.yaml:12:12), edge/edge-md v1.31.8 (clusters/edge.yaml:23:16): unknown (its kustomization does not build)
     other/control-plane v1.31.8 (clusters/other.yaml:12:12), other/other-md v1.31.8 (clusters/other.yaml:23:16): by_name, ubuntu-2204-kube-v1.31.8 (clusters/other.yaml:29:49) holds 1.31.8
 
