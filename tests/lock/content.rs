@@ -171,9 +171,12 @@ accepted NOBLE: artifact-other-image, it is a warning unless the policy makes it
 metalmark.lock: 0 kept, 1 added, 0 updated, 0 dropped; written
 warning[artifact-other-image]: `oci://registry.example.org/os/NOBLE:0.4.12` is another image than it is called: `commit-tag` is `0.4.12-rc.1` by its facts, `0.4.12` by the tag --> values.yaml:2:3
 # {signatures: {elsewhere.example: required}}
-$ check, render --frozen --stdout, verify => 0
+$ check, render --frozen --stdout => 0
 warning[artifact-other-image]: `oci://registry.example.org/os/NOBLE:0.4.12` is another image than it is called: `commit-tag` is `0.4.12-rc.1` by its facts, `0.4.12` by the tag
+warning[project-file]: no image is below `elsewhere.example` of `policy.signatures`
 $ lock --check => 0
+$ verify => 0
+warning[artifact-other-image]: `oci://registry.example.org/os/NOBLE:0.4.12` is another image than it is called: `commit-tag` is `0.4.12-rc.1` by its facts, `0.4.12` by the tag
 # {signatures: required}
 $ check, lock --check, render --frozen --stdout, verify => 1
 error[artifact-other-image]: `oci://registry.example.org/os/NOBLE:0.4.12` is another image than it is called: `commit-tag` is `0.4.12-rc.1` by its facts, `0.4.12` by the tag
