@@ -7,7 +7,6 @@ use oci_artifacts::signature::PublicKey;
 use crate::catalog::locking;
 use crate::error::Error;
 use crate::model::date::Date;
-use crate::model::lock::Verified;
 use crate::model::rule::RuleId;
 use crate::pipeline::check;
 use crate::read::{self, Request};
@@ -126,10 +125,9 @@ fn list_resting(
             read.fingerprint().clone()
         }
     };
-    let is_it = |verified: &Verified| *verified.key == *fingerprint.as_str();
     let images = fleet.lock().images().iter();
     let resting: Vec<_> = images
-        .filter(|image| image.verified.iter().any(is_it))
+        .filter(|image| image.signing_keys().contains(fingerprint.as_str()))
         .collect();
     report::resting(&resting, &fingerprint, format, &mut terminal.out)?;
     Ok(Verdict::Clean)

@@ -14,7 +14,6 @@ use crate::model::finding::{Finding, Subject};
 use crate::model::lock::LockedImage;
 use crate::model::name::{NameSchemes, Release};
 use crate::model::rule::{Level, RuleId};
-use crate::model::signing::RequiredSignatures;
 
 /// The words that are compared, beside the version. Where both sides say whether they are hardened, the flavor says no more.
 const WORDS: [&str; 7] = [
@@ -35,12 +34,12 @@ pub fn is_compared(image: &Image, name: &str, stronger: &Fact, weaker: &Fact) ->
     is_locked && is_of_lock && weaker.origin == Origin::Name && WORDS.contains(&name)
 }
 
-/// That an entry of the lock is another image than the one that was requested: also where only its version differs, if the policy
-/// requires its signature.
+/// That an entry of the lock is another image than the one that was requested. Where only its version differs, that is an error if the
+/// policy demands a signer of the image.
 pub fn other_image(
     image: &LockedImage,
     schemes: &NameSchemes,
-    required: &RequiredSignatures,
+    has_demand: bool,
 ) -> Option<Finding> {
     let reference = Reference::parse(&image.reference.value).ok()?;
     let tag = reference.tag.as_deref().unwrap_or_default();
@@ -69,7 +68,7 @@ pub fn other_image(
     let mut contradictions: Vec<String> = WORDS.into_iter().filter_map(contradiction).collect();
     // A builder may give one artifact the tags of several of its releases (docs/sylva.md#updates-of-the-builder), and nobody can
     // say of which it is then.
-    let may_be_meant = contradictions.is_empty() && !required.cover(&image.reference.value);
+    let may_be_meant = contradictions.is_empty() && !has_demand;
     contradictions.extend(said.iter().find_map(|said| said.other_version(tag)));
     if contradictions.is_empty() {
         return None;

@@ -11,6 +11,7 @@ use oci_artifacts::{Address, Digest, is_oci};
 use yaml_tree::place::{Located, Place};
 
 use super::checksum::is_url;
+use super::provenance::SIGNER;
 
 /// The lock's file name, beside the project file.
 pub const LOCK_FILE: &str = "metalmark.lock";
@@ -150,6 +151,15 @@ impl LockedImage {
     /// What distinguishes it from other entries.
     pub fn identity(&self) -> (&str, &Address) {
         (&self.key.value, &self.reference.value)
+    }
+
+    /// The fingerprints of the keys whose holders signed it, or what is said of its origin.
+    pub fn signing_keys(&self) -> BTreeSet<&str> {
+        let signers = self.provenance.get(SIGNER);
+        let signers = signers.into_iter().flat_map(|it| it.value.split(", "));
+        let keys = signers.filter(|signer| Digest::parse(signer).is_ok());
+        let verified = self.verified.iter().map(|verified| &*verified.key);
+        verified.chain(keys).collect()
     }
 
     /// The text of a fact; empty where the entry has none.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use oci_artifacts::Address;
 use yaml_tree::place::Spot;
 
 use super::date::Date;
@@ -27,6 +28,15 @@ pub struct Policy {
     pub provenance: Vec<ProvenanceDemand>,
     /// The best judgment of a node pool that fails a run, where one does.
     pub fail_on: Option<Grade>,
+}
+
+impl Policy {
+    /// Whether something has to be signed of an image with this reference or address.
+    pub fn demands_signer(&self, address: &Address) -> bool {
+        let mut provenance = self.provenance.iter();
+        self.signatures.cover(address)
+            || provenance.any(|it| address.is_below(std::slice::from_ref(&it.below)))
+    }
 }
 
 /// What a project sets of a rule.

@@ -4,6 +4,9 @@ use oci_artifacts::Reference;
 use oci_artifacts::signature::{Demand, Pattern};
 use yaml_tree::place::Spot;
 
+/// The name that the signers have in an entry of the lock.
+pub const SIGNER: &str = "signer";
+
 /// One entry of `policy.provenance`.
 #[derive(Clone, Debug)]
 pub struct ProvenanceDemand {

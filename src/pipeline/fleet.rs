@@ -84,14 +84,18 @@ impl Fleet {
         let entries = facts.lock.iter().flat_map(|lock| lock.images());
         let settings = &workspace.settings;
         let other = entries.filter_map(|entry| {
-            let finding = other_image(entry, &settings.schemes, &settings.policy.signatures)?;
+            let finding = other_image(
+                entry,
+                &settings.schemes,
+                settings.policy.demands_signer(&entry.reference.value),
+            )?;
             Some(finding.with_label(files.resolve(entry.reference.place), "locked here"))
         });
         workspace.findings.extend(other);
         let tree = Arc::clone(&workspace.files);
         let registries = workspace.settings.registries.clone();
         let provenances = Provenances::load(
-            &workspace.settings.policy.provenance,
+            &workspace.settings.policy,
             |named| read::key_text(&*workspace.files, named),
             &mut workspace.findings,
         );

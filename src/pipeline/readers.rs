@@ -61,7 +61,7 @@ impl Fleet {
         let mut findings: Vec<&mut Finding> = findings.filter(|it| is_of_version(it)).collect();
         let edits = VersionEdits::new(&findings);
         let entries = &self.workspace.clusters;
-        let shared = edits.shared(entries);
+        let shared = edits.find_shared(entries);
         let readings = |entry: &ClusterEntry| match shared.is_empty() {
             true => Ok(Readings::default()),
             false => self.readings(entry, &shared),
@@ -137,7 +137,7 @@ impl Fleet {
             let Some(spot) = view.sources.resolve(mapped.version.place) else {
                 continue;
             };
-            for edit in edits.within(&spot) {
+            for edit in edits.find_within(&spot) {
                 readings.mapped.push(edit);
                 let change = ProposedChange::K8sVersion(edit.value.as_str().into());
                 if input.runs(mapped)
@@ -226,7 +226,7 @@ impl VersionEdits<VersionEdit> {
 
     /// The edits of files that more than one cluster may read: all but those of a values file that is one cluster's layer, where no
     /// folder composes values.
-    fn shared(&self, entries: &[ClusterEntry]) -> VersionEdits<&VersionEdit> {
+    fn find_shared(&self, entries: &[ClusterEntry]) -> VersionEdits<&VersionEdit> {
         let layers = || entries.iter().flat_map(|entry| &entry.layers);
         let mut readers: HashMap<&Path, usize> = HashMap::new();
         layers().for_each(|layer| *readers.entry(layer).or_default() += 1);
@@ -267,7 +267,7 @@ impl<'e> VersionEdits<&'e VersionEdit> {
     }
 
     /// Those of a part of a place.
-    fn within(&self, spot: &Spot) -> impl Iterator<Item = &'e VersionEdit> {
+    fn find_within(&self, spot: &Spot) -> impl Iterator<Item = &'e VersionEdit> {
         let file = &spot.source.path;
         let bounds = (Arc::clone(file), spot.start, 0)..=(Arc::clone(file), spot.end, spot.end);
         let found = self.0.range(bounds);

@@ -297,7 +297,7 @@ pub fn resting<'i>(
     out: &mut Printer,
 ) -> io::Result<()> {
     let row = |image: &&'i LockedImage| -> RestingRow<'i> {
-        let keys = image.verified.iter().map(|verified| &*verified.key);
+        let keys = image.signing_keys().into_iter();
         RestingRow {
             key: &image.key.value,
             reference: &image.reference.value,

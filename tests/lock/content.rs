@@ -160,6 +160,7 @@ fn a_signed_image_of_another_version_is_refused_where_signatures_are_required() 
     for policy in [
         "{signatures: {elsewhere.example: required}}",
         "{signatures: required}",
+        "{provenance: [{images: registry.example.org, key: a.pub, signature: true}]}",
     ] {
         stage.write("metalmark.yaml", format!("{file}policy: {policy}\n"));
         story.note(policy).judge(&GATES);
@@ -180,6 +181,10 @@ warning[artifact-other-image]: `oci://registry.example.org/os/NOBLE:0.4.12` is a
 # {signatures: required}
 $ check, lock --check, render --frozen --stdout, verify => 1
 error[artifact-other-image]: `oci://registry.example.org/os/NOBLE:0.4.12` is another image than it is called: `commit-tag` is `0.4.12-rc.1` by its facts, `0.4.12` by the tag
+# {provenance: [{images: registry.example.org, key: a.pub, signature: true}]}
+$ check, lock --check, render --frozen --stdout, verify => 1
+error[artifact-other-image]: `oci://registry.example.org/os/NOBLE:0.4.12` is another image than it is called: `commit-tag` is `0.4.12-rc.1` by its facts, `0.4.12` by the tag
+error[lock-stale]: the lock says otherwise where `NOBLE` comes from than the project demands proof of
 
 "#]]);
 }

@@ -381,6 +381,7 @@ error[lock-stale]: the lock has no evidence of `JAMMY`, `NOBLE`, so that their s
 $ check --frozen => 1
 error[project-file]: `policy.provenance` requires proof, and `policy.clusters.edge` makes `provenance-unproven` no error
 error[lock-stale]: the lock has no evidence of `JAMMY`, `NOBLE`, so that their signatures cannot be proven
+warning[project-file]: `policy.clusters` has `edge`, which matches no cluster and no node pool
 warning[k8s-version-unproven]: nothing proves that image `NOBLE` holds Kubernetes `v1.31.8+rke2r1`
 $ lock --check => 1
 error[project-file]: `policy.provenance` requires proof, and `policy.clusters.edge` makes `provenance-unproven` no error
@@ -432,6 +433,36 @@ accepted NOBLE: signature-unchecked, waived: lab
 metalmark.lock: 1 kept, 1 added, 0 updated, 0 dropped; written
 $ check --frozen => 0
 no findings in 1 cluster; 1 node pool checked: 1 proven
+
+"#]]);
+}
+
+/// What `policy.provenance` demands of a key rests on it as well.
+#[test]
+fn a_denied_key_proves_no_origin() {
+    let signed = Signed::new();
+    let mut story = signed.story();
+    let demand = "  provenance: [{images: registry.example.org, key: old.pub, signature: true}]";
+    signed.write_policy(demand);
+    story.runs(&["lock", "verify --key old.pub"]);
+    signed.write_policy(&format!("  denied-keys: [old.pub]\n{demand}"));
+    story.note("denied").judge(&GATES).run("lock");
+    story.is(str![[r#"
+$ lock => 0
+added   JAMMY sha256:433d32059244… oci://registry.example.org/os/JAMMY:0.4.12
+added   NOBLE sha256:0d9d36ba8dac… oci://registry.example.org/os/NOBLE:0.4.12
+metalmark.lock: 0 kept, 2 added, 0 updated, 0 dropped; written
+$ verify --key old.pub => 0
+IMAGE                           SIGNED BY OTHERS  REFERENCE
+JAMMY  –                 oci://registry.example.org/os/JAMMY:0.4.12
+NOBLE  –                 oci://registry.example.org/os/NOBLE:0.4.12
+# denied
+$ check --frozen, lock --check => 1
+error[project-file]: the key OLD is denied by `denied-keys`, and has to have signed images here
+$ verify => 2
+error: the project file cannot be relied on: the key OLD is denied by `denied-keys`, and has to have signed images here
+$ lock => 1
+error[project-file]: the key OLD is denied by `denied-keys`, and has to have signed images here --> metalmark.yaml:7:16
 
 "#]]);
 }

@@ -560,3 +560,49 @@ fn what_could_not_be_had_is_reported_with_the_line_that_wants_it_and_once_a_caus
         assert!(reported.contains(&place), "{reported}");
     }
 }
+
+/// A pool may name an artifact that is no image of the catalog: then the lock has no entry that proves it.
+#[test]
+fn an_address_of_a_pool_is_demanded_to_be_signed_until_it_is_an_image() {
+    let (stage, _) = signed();
+    let address = |reference: &str| {
+        format!(
+            "capm3: {{machine_image_url: 'oci://registry.example.org/{reference}', machine_image_format: qcow2}}"
+        )
+    };
+    let values = stage.read("values.yaml");
+    let image = format!("capm3: {{image_key: {NOBLE}}}");
+    let file = stage.read("metalmark.yaml");
+    let demands = [
+        "signatures: {registry.example.org/os: required}",
+        "provenance: [{images: registry.example.org/os, key: a.pub, signature: true}]",
+    ];
+    let locked = format!("os/{NOBLE}:0.4.12");
+    let table = table(demands, |demand| {
+        stage.write("metalmark.yaml", format!("{file}policy: {{{demand}}}\n"));
+        let said = |reference: &str| {
+            stage.write("values.yaml", values.replace(&image, &address(reference)));
+            let found = stage.check().findings.into_iter();
+            let found = found.filter(|it| it.contains("signature-"));
+            let found = found.map(|it| format!("  {it}"));
+            [reference.to_owned()]
+                .into_iter()
+                .chain(found)
+                .collect::<Vec<_>>()
+        };
+        ["os/other:1", "others/x:1", &*locked].map(said).concat()
+    });
+    table.is(str![[r#"
+signatures: {registry.example.org/os: required}
+    os/other:1
+      error[signature-unchecked] edge-1 values.yaml:16:3 `control_plane_replicas` => uri | images.records | metalmark lock
+    others/x:1
+    os/ubuntu-noble-plain-rke2-1-31-8:0.4.12
+provenance: [{images: registry.example.org/os, key: a.pub, signature: true}]
+    os/other:1
+      error[signature-unchecked] edge-1 values.yaml:16:3 `control_plane_replicas` => uri | images.records | metalmark lock
+    others/x:1
+    os/ubuntu-noble-plain-rke2-1-31-8:0.4.12
+
+"#]]);
+}

@@ -13,7 +13,8 @@ use oci_artifacts::{Address, Reference};
 
 use crate::model::finding::Finding;
 use crate::model::lock::LockedImage;
-use crate::model::provenance::{NamedSigner, ProvenanceDemand};
+use crate::model::policy;
+use crate::model::provenance::{NamedSigner, SIGNER};
 use crate::model::rule::RuleId;
 
 /// The demands of a project, with the keys and roots that they name.
@@ -37,13 +38,13 @@ pub(super) struct Proven {
 impl Provenances {
     /// Reads the keys and roots; what cannot be read is reported. `text`: the text that a value names.
     pub fn load(
-        written: &[ProvenanceDemand],
+        policy: &policy::Policy,
         text: impl Fn(&str) -> Result<String, String>,
         findings: &mut Vec<Finding>,
     ) -> Self {
         let mut roots: BTreeMap<&str, Result<TrustedRoot, String>> = BTreeMap::new();
         let mut all = Vec::new();
-        for demand in written {
+        for demand in &policy.provenance {
             let signer = match &demand.signer {
                 NamedSigner::Key(key) => {
                     let read = |text: String| PublicKey::read(&text).map_err(|it| it.to_string());
@@ -66,6 +67,15 @@ impl Provenances {
                 }
             };
             match signer {
+                Ok(Signer::Key(key)) if policy.signatures.denied.contains(key.fingerprint()) => {
+                    let message = format!(
+                        "the key {} is denied by `denied-keys`, and has to have signed images here",
+                        key.fingerprint()
+                    );
+                    let finding = Finding::new(RuleId::ProjectFile, message);
+                    let help = "remove it from one of the two places";
+                    findings.push(finding.with_label(demand.spot.clone(), "").help(help));
+                }
                 Ok(signer) => all.push(Loaded {
                     below: [demand.below.clone()],
                     policy: Policy {
@@ -152,9 +162,6 @@ impl Provenances {
         }
     }
 }
-
-/// The name that the signers have in the lock.
-const SIGNER: &str = "signer";
 
 impl Proven {
     /// What several demands prove together; of two that say where an image comes from, the first counts.

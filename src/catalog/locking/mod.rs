@@ -216,7 +216,10 @@ pub fn lock(
         }
     }
     for (identity, requirement) in requirements {
-        let other = |entry| other_image(entry, &request.schemes, &request.signatures);
+        let reference = &requirement.reference;
+        let has_demand =
+            request.signatures.cover(reference) || keyring.provenances().cover(reference);
+        let other = |entry| other_image(entry, &request.schemes, has_demand);
         if let Some(finding) = entries.get(identity).and_then(other) {
             run.refuse(finding, requirement, request, &mut entries);
         }

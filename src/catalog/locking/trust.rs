@@ -3,11 +3,12 @@
 //! Manifests and facts were compared when the lock was read ([`crate::catalog::sources`]); here the signatures are.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use capi::image::Image;
 use oci_artifacts::signature::{PublicKey, Verdict};
+use oci_artifacts::{Address, is_oci};
 
+use super::demands::Provenances;
 use super::signers::{self, Found, Keyring, Signing, refusal};
 use crate::model::cluster_view::{ClusterView, SelectedPool};
 use crate::model::finding::{Finding, Subject};
@@ -63,7 +64,9 @@ pub fn trust(
         missing.retain(|image| !known.contains(&image.key));
         trust.findings.extend(missing_lock(view, &missing));
     }
-    trust.findings.extend(address_findings(view, required));
+    trust
+        .findings
+        .extend(address_findings(view, required, provenances));
     trust
 }
 
@@ -181,49 +184,87 @@ fn is_claimed(entry: &LockedImage, key: &PublicKey) -> bool {
     entry.verified.iter().any(is_it)
 }
 
-/// Images that machines boot although nothing could sign them, where the project requires signatures: files of web servers, and
-/// images that a pool names by their address.
-fn address_findings(view: &ClusterView, required: &RequiredSignatures) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    if required.is_empty() {
-        return findings;
-    }
-    let mut report = |what: String, image: Option<&Arc<str>>, place| {
-        let message = format!(
-            "`policy.signatures` requires signatures, and nothing can sign {what}: it is not an OCI artifact"
-        );
+/// Images that machines boot although nothing proves who signed them, where the policy demands that: files of web servers, and what a
+/// pool names by an address that is no image's.
+fn address_findings(
+    view: &ClusterView,
+    required: &RequiredSignatures,
+    provenances: &Provenances,
+) -> Vec<Finding> {
+    let demand = |address: Option<&Address>| match address {
+        Some(address) if provenances.cover(address) && !required.cover(address) => {
+            Some("policy.provenance")
+        }
+        Some(address) => required.cover(address).then_some("policy.signatures"),
+        None => { required.everywhere.as_ref() }.map(|_| "policy.signatures"),
+    };
+    let finding = |message: String, image: Option<&Image>, place, help| {
         let subject = Subject {
-            image: image.map(ToString::to_string),
+            image: image.map(|image| image.key.to_string()),
             ..Subject::cluster(&view.cluster.name)
         };
         let finding = Finding::new(RuleId::SignatureUnchecked, message).with_subject(subject);
-        findings.push(finding.with_label(view.sources.resolve(place), "").help(
-            "publish the image in a registry, sign it with `cosign sign`, and name it by `oci://…`",
-        ));
+        finding
+            .with_label(view.sources.resolve(place), "")
+            .help(help)
     };
+    let of_server = |what: String, demand: &str| {
+        format!(
+            "`{demand}` requires signatures, and nothing can sign {what}: it is not an OCI artifact"
+        )
+    };
+    let mut findings = Vec::new();
+    if required.is_empty() && provenances.is_empty() {
+        return findings;
+    }
     let used = view.images.values().filter(|image| !is_lockable(image));
     for image in used.filter(|image| view.is_used(&image.key)) {
+        // What is demanded of the origin of a file is compared with its entry of the lock.
         if covers(required, image) {
-            report(
-                format!("image `{}`", image.key),
-                Some(&image.key),
-                image.place,
-            );
+            let message = of_server(format!("image `{}`", image.key), "policy.signatures");
+            findings.push(finding(message, Some(image), image.place, PUBLISH));
         }
     }
-    if required.everywhere.is_some() {
-        let is_explicit =
-            |it: &SelectedPool<'_>| matches!(it.selection.outcome, Outcome::Explicit(_));
-        for SelectedPool { pool, .. } in view.pools().filter(is_explicit) {
-            report(
-                format!("the address that node pool `{}` boots", pool.name),
-                None,
-                pool.place,
-            );
-        }
+    for SelectedPool {
+        pool, selection, ..
+    } in view.pools()
+    {
+        let Outcome::Explicit(known) = &selection.outcome else {
+            continue;
+        };
+        let url = pool.choice.url.as_ref();
+        let address = url.map(|url| Address::new(&*url.value));
+        let image = known.as_ref().and_then(|key| view.images.get(key));
+        // What boots is that image, whose entry of the lock is checked.
+        let is_locked = image.is_some_and(|image| {
+            let uri = image.uri.as_ref().map(|uri| &uri.value);
+            is_lockable(image) && uri.is_some() && uri == address.as_ref()
+        });
+        let Some(demand) = demand(address.as_ref()).filter(|_| !is_locked) else {
+            continue;
+        };
+        let what = format!("the address that node pool `{}` boots", pool.name);
+        let (message, help) = match address.filter(|it| is_oci(it)) {
+            Some(_) => (
+                format!(
+                    "`{demand}` requires signatures, and the lock cannot have those of {what}: no image lies there"
+                ),
+                DESCRIBE,
+            ),
+            None => (of_server(what, demand), PUBLISH),
+        };
+        let place = url.map_or(pool.place, |url| url.place);
+        findings.push(finding(message, None, place, help));
     }
     findings
 }
+
+/// What to do about a file of a web server.
+const PUBLISH: &str =
+    "publish the image in a registry, sign it with `cosign sign`, and name it by `oci://…`";
+
+/// What to do about an artifact that is no image of the project.
+const DESCRIBE: &str = "describe the image, with this address as its `uri`, in the catalog or in `images.records`, and run `metalmark lock`";
 
 fn covers(required: &RequiredSignatures, image: &Image) -> bool {
     match &image.uri {
