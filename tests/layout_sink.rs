@@ -4,7 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use oci_artifacts::layout::{Layout, LayoutSink};
+use metalmark::files::layout_sink;
+use oci_artifacts::layout::Layout;
 use oci_artifacts::{Blob, FailureKind, Reference, Sink, Store};
 use serde_json::{Value, json};
 
@@ -34,7 +35,7 @@ fn files(folder: &Path) -> Vec<String> {
 #[test]
 fn a_layout_is_made_and_what_it_names_is_found() {
     let root = tempfile::tempdir().expect("a folder");
-    let sink = LayoutSink::new(root.path(), "out/layout");
+    let sink = layout_sink(root.path(), "out/layout").expect("a folder");
     let layer = made(3 << 20);
     let image = artifact(vec![layer.clone()], json!({}));
     let to = Reference::parse("r.example/group/one:1").expect("one");
@@ -79,7 +80,7 @@ fn what_a_layout_holds_stays_and_a_name_moves() {
     let text = fs::read_to_string(&index).expect("an index");
     let text = text.replace("\"size\":", "\"x-unknown\":[1],\"size\":");
     fs::write(&index, text).expect("written");
-    let sink = LayoutSink::new(root.path(), ".");
+    let sink = layout_sink(root.path(), ".").expect("a folder");
     let (first, second) = (
         artifact(vec![blob(LAYER, b"first")], json!({})),
         artifact(vec![blob(LAYER, b"second")], json!({})),
@@ -115,18 +116,24 @@ fn a_layout_whose_creation_was_killed_is_repaired_and_other_folders_are_left_alo
     let folder = root.path().join("killed");
     fs::create_dir_all(folder.join("blobs/sha256")).expect("made");
     fs::write(folder.join(".metalmark-tmp-abc"), b"half").expect("written");
-    let put = LayoutSink::new(root.path(), "killed").put_as(Some("1"), &image);
+    let put = layout_sink(root.path(), "killed")
+        .expect("a folder")
+        .put_as(Some("1"), &image);
     assert_eq!(put.map(|put| put.sent), Ok(2));
     assert_eq!(files(&folder), ["blobs", "index.json", "oci-layout"]);
     let other = root.path().join("other");
     fs::create_dir(&other).expect("made");
     fs::write(other.join("notes.txt"), b"mine").expect("written");
-    let refused = LayoutSink::new(root.path(), "other").put_as(Some("1"), &image);
+    let refused = layout_sink(root.path(), "other")
+        .expect("a folder")
+        .put_as(Some("1"), &image);
     let refused = refused.expect_err("no layout").to_string();
     assert!(refused.contains("contains `notes.txt`"), "{refused}");
     assert_eq!(files(&other), ["notes.txt"]);
     fs::write(folder.join("index.json"), b"{\"manifests\": 5}").expect("written");
-    let refused = LayoutSink::new(root.path(), "killed").put_as(Some("2"), &image);
+    let refused = layout_sink(root.path(), "killed")
+        .expect("a folder")
+        .put_as(Some("2"), &image);
     assert!(
         refused
             .expect_err("no index")
@@ -145,7 +152,9 @@ fn content_that_is_not_as_declared_never_becomes_a_blob() {
             ..declared.clone()
         };
         let image = artifact(vec![lying], json!({}));
-        let refused = LayoutSink::new(root.path(), "l").put_as(Some("1"), &image);
+        let refused = layout_sink(root.path(), "l")
+            .expect("a folder")
+            .put_as(Some("1"), &image);
         assert_eq!(
             refused.map_err(|failure| failure.kind),
             Err(FailureKind::Corrupt)
@@ -167,7 +176,7 @@ fn two_who_write_at_once_lose_nothing() {
             let root = root.path();
             scope.spawn(move || {
                 let image = artifact(vec![blob(LAYER, &[number])], json!({}));
-                let sink = LayoutSink::new(root, "l");
+                let sink = layout_sink(root, "l").expect("a folder");
                 sink.put_as(Some(&number.to_string()), &image).expect("put");
             });
         }
@@ -183,7 +192,15 @@ fn a_blob_folder_that_is_a_link_out_is_refused() {
     fs::remove_dir(root.path().join("blobs/sha256")).expect("removed");
     std::os::unix::fs::symlink(outside.path(), root.path().join("blobs/sha256")).expect("linked");
     let image = artifact(vec![blob(LAYER, b"x")], json!({}));
-    let refused = LayoutSink::new(root.path(), ".").put_as(Some("1"), &image);
+    let refused = layout_sink(root.path(), ".")
+        .expect("a folder")
+        .put_as(Some("1"), &image);
+    assert!(refused.expect_err("a link").message.contains("leads out"));
+    fs::remove_dir_all(root.path().join("blobs")).expect("removed");
+    std::os::unix::fs::symlink(outside.path(), root.path().join("blobs")).expect("linked");
+    let refused = layout_sink(root.path(), ".")
+        .expect("a folder")
+        .put_as(Some("1"), &image);
     assert!(refused.expect_err("a link").message.contains("leads out"));
     assert!(files(outside.path()).is_empty());
 }
@@ -195,7 +212,7 @@ fn skopeo_reads_what_was_put_there() {
     };
     let root = tempfile::tempdir().expect("a folder");
     let image = artifact(vec![blob(LAYER, b"x")], json!({}));
-    let sink = LayoutSink::new(root.path(), "l");
+    let sink = layout_sink(root.path(), "l").expect("a folder");
     sink.put_as(Some("group/one:1"), &image).expect("put");
     let output = Command::new(skopeo)
         .current_dir(root.path())

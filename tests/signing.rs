@@ -2,7 +2,8 @@
 
 use std::process::Command;
 
-use oci_artifacts::layout::{Layout, LayoutSink};
+use metalmark::files::layout_sink;
+use oci_artifacts::layout::Layout;
 use oci_artifacts::registry::{Environment, Registries, RegistryOptions};
 use oci_artifacts::signature::{
     self, Form, PublicKey, Question, SecretKeyError, SignatureForm, Signed, SigningKey, Verdict,
@@ -182,7 +183,7 @@ fn a_layout_holds_them_too() {
     let stage = project();
     let of = Reference::parse("r.example/group/bundle:1").expect("one");
     let (image, key) = (image(), key());
-    let sink = LayoutSink::new(stage.path(), "l");
+    let sink = layout_sink(stage.path(), "l").expect("a folder");
     sink.put(&of, &image).expect("put");
     for form_wanted in [SignatureForm::Bundle, SignatureForm::Tag] {
         let layout = Layout::open(stage.path(), "l").expect("a layout");

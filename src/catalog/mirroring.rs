@@ -7,13 +7,14 @@ use std::sync::Arc;
 
 use capi::image::ImageKey;
 use oci_artifacts::evidence::{Evidence, Witness};
-use oci_artifacts::layout::{self, Layout, LayoutSink};
+use oci_artifacts::layout::{self, Layout};
 use oci_artifacts::registries::Mirror;
 use oci_artifacts::whole::{self, Piece, Role};
 use oci_artifacts::{Failure, FailureKind, Reference, Sink, Store};
 
 use super::sources::Stores;
 use crate::budget;
+use crate::files::layout_sink;
 
 /// An image to copy.
 #[derive(Clone, Debug)]
@@ -212,7 +213,7 @@ impl Mirroring {
         let layout;
         let sink: &dyn Sink = match &task.to.folder {
             Some(folder) => {
-                layout = LayoutSink::new(Path::new(""), &folder.to_string_lossy());
+                layout = layout_sink(Path::new(""), &folder.to_string_lossy())?;
                 &layout
             }
             None => &*self.registries,

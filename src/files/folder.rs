@@ -9,6 +9,10 @@ use std::sync::{Arc, OnceLock};
 use cap_fs_ext::{DirExt as _, FollowSymlinks, OpenOptionsFollowExt as _, OpenOptionsSyncExt as _};
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, Metadata, OpenOptions};
+use oci_artifacts::layout::{self, LayoutSink};
+use oci_artifacts::{Failure, FailureKind};
+
+use super::plain_path;
 
 /// A folder to write files to. It need not exist.
 #[derive(Clone, Debug)]
@@ -51,6 +55,17 @@ impl Folder {
         }
     }
 
+    /// The folder at a path that a person has typed. No link is followed below the outermost repository, whose links the person has
+    /// not made: one that leads to another repository neither.
+    ///
+    /// # Errors
+    /// The current folder is not known.
+    pub fn locate(path: &Path) -> io::Result<Self> {
+        let path = plain_path(&std::path::absolute(path)?);
+        let tops = path.ancestors().filter(|above| above.join(".git").exists());
+        Ok(Self::new(&path, tops.last()))
+    }
+
     /// A handle that addresses paths below the folder.
     ///
     /// # Errors
@@ -90,6 +105,36 @@ impl Folder {
         let folder = walk.open_all(&self.below, Missing::Fail)?;
         // The handle may be of a kind (O_PATH) that cannot be locked.
         Ok(folder.open(".")?.into_std())
+    }
+}
+
+/// The image layout to write to in a folder relative to `base`, which is made if it is not there.
+///
+/// # Errors
+/// A link of a repository leads to the folder, or it cannot be made.
+pub fn layout_sink(base: &Path, folder: &str) -> Result<LayoutSink, Failure> {
+    let failure =
+        |kind, message| Failure::new(format!("{}{folder}", layout::SCHEME), kind, message);
+    let open = || {
+        let located = Folder::locate(&base.join(folder))?;
+        if matches!(located.walk()?.inspect("")?, PathState::Link(_)) {
+            return Ok(None);
+        }
+        located.make()?;
+        located.open().map(Some)
+    };
+    match open() {
+        Ok(Some(open)) => Ok(LayoutSink::new(open, folder)),
+        Ok(None) => {
+            let message =
+                "it is not written: a symbolic link of the repository leads to it".to_owned();
+            Err(failure(FailureKind::Corrupt, message)
+                .help("name a folder that no link leads to, or remove the link"))
+        }
+        Err(cause) => {
+            let message = format!("it cannot be written: {cause}");
+            Err(failure(FailureKind::Unreachable, message))
+        }
     }
 }
 

@@ -21,7 +21,7 @@ use scope::no_regular_file;
 
 pub use content::{Content, SECRET};
 pub use disk::Disk;
-pub use folder::{Folder, PathState, Walk};
+pub use folder::{Folder, PathState, Walk, layout_sink};
 pub use git::{HistoryCommit, Provenance, Repository};
 pub use guarded::{Guarded, KUSTOMIZATIONS, SecretPaths, is_kustomization, is_yaml};
 pub use left_out::index_paths;

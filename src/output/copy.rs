@@ -15,7 +15,7 @@ use super::apply::{create, lock, remove, staging_path};
 use super::plan::{Foreign, join, walk};
 use super::refusal::{self, Side};
 use crate::error::Error;
-use crate::files::{Folder, PathState, Walk, plain_path};
+use crate::files::{Folder, PathState, Walk};
 use crate::model::finding::{Finding, Subject};
 use crate::model::manifest::STAGED;
 use crate::model::output_path;
@@ -86,14 +86,9 @@ pub fn copy_plan(
     files: Vec<Incoming>,
     progress: &dyn Fn(usize),
 ) -> Result<CopyPlan, Error> {
-    let root = std::path::absolute(root).map_err(Error::reading(root))?;
-    let root = plain_path(&root);
-    // The outermost one: a link in a repository may lead to another.
-    let tops = root.ancestors().filter(|above| above.join(".git").exists());
-    let top = tops.last();
     let mut copy = CopyPlan {
-        folder: Folder::new(&root, top),
-        root: root.clone(),
+        folder: Folder::locate(root).map_err(Error::reading(root))?,
+        root: root.to_owned(),
         shown: shown.to_owned(),
         writes: Vec::new(),
         litter: Vec::new(),

@@ -141,6 +141,22 @@ fn nothing_is_written_through_a_link_and_no_link_is_packed() {
         "output-symlink",
     );
     refusal(&stage, "pack in --to dir:repository/link", "output-symlink");
+    // What a killed run leaves in a layout is removed, but not elsewhere.
+    stage.write("elsewhere/.metalmark-tmp-x", "theirs");
+    for to in ["repository/link", "repository/link/below"] {
+        let said = stage.run(&format!("bundle pack in --to oci-layout:{to}"));
+        let said = said.exit(2).outcome.stderr;
+        assert!(
+            said.contains("a symbolic link of the repository leads to it"),
+            "{said}"
+        );
+    }
+    assert_eq!(stage.list("elsewhere"), [".metalmark-tmp-x"]);
+    fs::remove_file(at("elsewhere/.metalmark-tmp-x")).expect("removed");
+    fs::write(at("repository/file"), "").expect("written");
+    let said = stage.run("bundle pack in --to oci-layout:repository/file/below");
+    let said = said.exit(2).outcome.stderr;
+    assert!(said.contains("it cannot be written"), "{said}");
     assert!(stage.list("elsewhere").is_empty());
     for target in ["/etc/passwd", "../elsewhere", "nowhere.yaml", "b.yaml"] {
         symlink(target, at("in/b.yaml")).expect("made");

@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use oci_artifacts::layout::{Layout, LayoutSink};
+use metalmark::files::layout_sink;
+use oci_artifacts::layout::Layout;
 use oci_artifacts::{Reference, Sink};
 use serde_json::json;
 
@@ -41,7 +42,7 @@ fn a_layouts_index_is_as_long_as_is_stated() {
         refused.contains("has more than 67108864 bytes"),
         "{refused}"
     );
-    let sink = LayoutSink::new(scratch.path(), "l");
+    let sink = layout_sink(scratch.path(), "l").expect("a folder");
     let artifact = artifact(vec![blob("text/plain", b"some bytes")], json!({}));
     let to = Reference::parse("r.example/a:1").expect("a reference");
     let refused = sink.put(&to, &artifact).map(drop);

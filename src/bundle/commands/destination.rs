@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use oci_artifacts::Digest;
-use oci_artifacts::layout::{self, LayoutSink};
+use oci_artifacts::layout;
 
 use crate::bundle::{Bundle, config_maps};
 use crate::error::Error;
+use crate::files::layout_sink;
 use crate::model::finding::Finding;
 use crate::output::{self, Foreign, Incoming};
 
@@ -94,7 +95,7 @@ impl Destination {
             Self::Layout(folder, name) => {
                 let artifact = bundle.artifact(placing.created, &packing);
                 let artifact = artifact.map_err(unreadable)?;
-                LayoutSink::new(run.folder(), folder).put_as(name.as_deref(), &artifact)?;
+                layout_sink(run.folder(), folder)?.put_as(name.as_deref(), &artifact)?;
                 let summary = format!("put into `{}{folder}`", layout::SCHEME);
                 (summary, artifact.descriptor.digest)
             }

@@ -1,10 +1,10 @@
 //! Writes artifacts into a layout: blobs first, the index last and atomically, so that the layout is complete at any moment.
 //! Existing entries of the index are kept, except those with the same name.
 
-use std::fs::{self, File};
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use cap_std::fs::{Dir, File};
 use serde_json::{Value, json};
 
 use crate::{
@@ -22,19 +22,20 @@ const STAGED: &str = ".metalmark-tmp-";
 /// The longest `index.json` that can be extended, in bytes.
 const INDEX_LIMIT: u64 = 64 << 20;
 
-/// A layout to write to; it is created if it does not exist.
+/// A layout to write to; it is created in an empty folder.
 pub struct LayoutSink {
     /// The folder as the user wrote it.
     written: String,
-    root: PathBuf,
+    /// Whatever is read, written or removed is addressed below it, so no link leads out of it.
+    root: Dir,
 }
 
 impl LayoutSink {
-    /// The layout in a folder, which is relative to `base`. Creates nothing.
-    pub fn new(base: &Path, folder: &str) -> Self {
+    /// The layout in an open folder, which the user wrote as `written`. Creates nothing.
+    pub fn new(folder: std::fs::File, written: &str) -> Self {
         Self {
-            written: folder.to_owned(),
-            root: base.join(folder),
+            written: written.to_owned(),
+            root: Dir::from_std_file(folder),
         }
     }
 
@@ -68,67 +69,70 @@ impl LayoutSink {
     }
 
     /// Creates what is missing of the layout, and locks it against other writers.
-    fn begin(&self) -> Result<File, Fault> {
-        fs::create_dir_all(&self.root)?;
-        let held = File::open(&self.root)?;
+    fn begin(&self) -> Result<std::fs::File, Fault> {
+        let held = self.root.open(".")?.into_std();
         // On a file system without locks, concurrent writers are not supported.
         let _ = held.lock();
         let mut others = Vec::new();
-        for entry in fs::read_dir(&self.root)? {
+        for entry in self.root.entries()? {
             let name = entry?.file_name().to_string_lossy().into_owned();
             match name.as_str() {
-                name if name.starts_with(STAGED) => fs::remove_file(self.root.join(name))?,
+                name if name.starts_with(STAGED) => self.root.remove_file(name)?,
                 "blobs" | "index.json" | "oci-layout" => {}
                 _ => others.push(name),
             }
         }
-        let marker = self.root.join("oci-layout");
-        if marker.exists() {
+        if self.root.exists("oci-layout") {
             return Ok(held);
         }
         others.sort_unstable();
         if let Some(other) = others.first() {
             return Err(Fault::Other(other.clone()));
         }
-        fs::create_dir_all(self.root.join("blobs/sha256"))?;
-        if !self.root.join("index.json").exists() {
+        self.make_folder(Path::new("blobs/sha256"))?;
+        if !self.root.exists("index.json") {
             self.save(&json!({"schemaVersion": 2, "mediaType": INDEX_TYPE, "manifests": []}))?;
         }
-        self.replace(&marker, br#"{"imageLayoutVersion":"1.0.0"}"#)?;
+        self.replace("oci-layout", br#"{"imageLayoutVersion":"1.0.0"}"#)?;
         Ok(held)
+    }
+
+    fn make_folder(&self, folder: &Path) -> io::Result<()> {
+        // A link that leads out is refused as such, not as a file of that name.
+        if self.root.try_exists(folder)? {
+            Ok(())
+        } else {
+            self.root.create_dir_all(folder)
+        }
     }
 
     /// Writes a blob unless it exists, and returns whether it did.
     fn blob(&self, blob: &Blob) -> Result<bool, Fault> {
         let Descriptor { digest, size, .. } = &blob.descriptor;
-        let path = self.root.join(blob_path(digest));
-        let exists =
-            fs::symlink_metadata(&path).is_ok_and(|found| found.is_file() && found.len() == *size);
-        if exists && digest_of(&mut File::open(&path)?, digest)? == *digest {
+        let path = blob_path(digest);
+        let found = self.root.symlink_metadata(&path);
+        let exists = found.is_ok_and(|found| found.is_file() && found.len() == *size);
+        if exists && digest_of(&mut self.root.open(&path)?, digest)? == *digest {
             return Ok(false);
         }
-        let folder = path.parent().unwrap_or(&self.root);
-        fs::create_dir_all(folder)?;
-        let root = fs::canonicalize(&self.root)?;
-        if !fs::canonicalize(folder)?.starts_with(root) {
-            return Err(Fault::Outside);
+        if let Some(folder) = Path::new(&path).parent() {
+            self.make_folder(folder)?;
         }
-        let staged = self.root.join(format!("{STAGED}{}", digest.hex()));
-        let written = write(&*blob.content, &blob.descriptor, &staged)
-            .and_then(|()| Ok(fs::rename(&staged, &path)?));
+        let staged = format!("{STAGED}{}", digest.hex());
+        let created = self.root.create(&staged)?;
+        let written = write(&*blob.content, &blob.descriptor, created)
+            .and_then(|()| Ok(self.root.rename(&staged, &self.root, &path)?));
         if written.is_err() {
-            let _ = fs::remove_file(&staged);
+            let _ = self.root.remove_file(&staged);
         }
         written.map(|()| true)
     }
 
     /// Adds a manifest to the index, and returns whether it was there already.
     fn enter(&self, name: Option<&str>, descriptor: &Descriptor) -> Result<bool, Fault> {
-        let path = self.root.join("index.json");
         let mut bytes = Vec::new();
-        File::open(&path)?
-            .take(INDEX_LIMIT)
-            .read_to_end(&mut bytes)?;
+        let file = self.root.open("index.json")?;
+        file.take(INDEX_LIMIT).read_to_end(&mut bytes)?;
         let mut index: Value = serde_json::from_slice(&bytes).map_err(|_| Fault::Index)?;
         let entries = index.get_mut("manifests").and_then(Value::as_array_mut);
         let entries = entries.ok_or(Fault::Index)?;
@@ -153,16 +157,15 @@ impl LayoutSink {
 
     fn save(&self, index: &Value) -> Result<(), Fault> {
         let text = index.to_string();
-        self.replace(&self.root.join("index.json"), text.as_bytes())
+        self.replace("index.json", text.as_bytes())
     }
 
-    fn replace(&self, path: &Path, bytes: &[u8]) -> Result<(), Fault> {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let staged = self.root.join(format!("{STAGED}{name}"));
-        let mut file = File::create(&staged)?;
+    fn replace(&self, name: &str, bytes: &[u8]) -> Result<(), Fault> {
+        let staged = format!("{STAGED}{name}");
+        let mut file = self.root.create(&staged)?;
         io::Write::write_all(&mut file, bytes)?;
         file.sync_all()?;
-        Ok(fs::rename(&staged, path)?)
+        Ok(self.root.rename(&staged, &self.root, name)?)
     }
 }
 
@@ -193,10 +196,10 @@ fn entry(name: Option<&str>, descriptor: &Descriptor) -> Value {
 }
 
 /// Writes content to a file, and verifies it against the descriptor.
-fn write(content: &dyn Body, descriptor: &Descriptor, staged: &Path) -> Result<(), Fault> {
+fn write(content: &dyn Body, descriptor: &Descriptor, staged: File) -> Result<(), Fault> {
     let limit = descriptor.size.saturating_add(1);
     let mut reader = content.open()?.take(limit);
-    let mut into = Digesting::like(&descriptor.digest, File::create(staged)?);
+    let mut into = Digesting::like(&descriptor.digest, staged);
     io::copy(&mut reader, &mut into)?;
     let written = into.finish();
     if written.size != descriptor.size || written.digest != descriptor.digest {
@@ -226,7 +229,14 @@ enum Fault {
 
 impl From<io::Error> for Fault {
     fn from(error: io::Error) -> Self {
-        Self::Io(error)
+        // What the system denies has a number; a path that leads out is refused without one.
+        let is_outside =
+            error.kind() == io::ErrorKind::PermissionDenied && error.raw_os_error().is_none();
+        if is_outside {
+            Self::Outside
+        } else {
+            Self::Io(error)
+        }
     }
 }
 
