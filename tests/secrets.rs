@@ -58,6 +58,43 @@ fn a_file_that_a_secret_is_made_of_is_secret_whatever_its_name() {
     assert!(!shown.contains("correct-horse"), "{shown}");
 }
 
+/// A backtick in a secret ends no quote of a message, whichever message it is.
+#[test]
+fn no_letter_of_a_secret_that_has_backticks_is_printed() {
+    for (secret, said) in [
+        ("!!int x`SEKRET", "requires an integer, and `…` is not"),
+        ("!!float x`SEKRET", "requires a number, and `…` is not"),
+        ("!!bool x`SEKRET`", "requires a boolean, and `…` is not"),
+        ("!!null '`SEKRET`'", "requires null, and `…` is not"),
+        ("!!timestamp '`SEKRET'", "requires a date, and `…` is not"),
+        (r#""\`SEKRET""#, "`…` is not a YAML escape"),
+        ("{a`SEKRET: 1, a`SEKRET: 2}", "`…` occurs twice"),
+        ("{<<: {a`SEKRET: 1}, b: 2}", "depends on a secret"),
+        (
+            "{a`SEKRET: 1, <<: {a`SEKRET: 2}}",
+            "`<<` replaces the value that `…` has",
+        ),
+        ("*SEKRET", "there is no anchor `…` before"),
+        ("&SEKRET [*SEKRET]", "the anchor `…` contains itself"),
+        ("!SEKRET!x y", "the tag handle `…` is declared nowhere"),
+    ] {
+        let stage = with_secrets("x: '{{ .Values.pw | quote | upper }}'\n");
+        stage.write("secrets.yaml", format!("pw: {secret}\n"));
+        let shown = printed(&stage, &LINES);
+        assert!(shown.contains(said), "{secret}: {shown}");
+        let object = format!(
+            "apiVersion: v1\nkind: Secret\nmetadata: {{name: a}}\nstringData:\n  pw: {secret}\n"
+        );
+        stage.edit(
+            "metalmark.yaml",
+            "clusters:",
+            "manifests: [made.yaml]\nclusters:",
+        );
+        stage.write("made.yaml", object);
+        printed(&stage, &LINES);
+    }
+}
+
 /// The word `secrets` is a value of no Secret here, and a part of a name.
 #[test]
 fn no_word_of_a_message_is_hidden() {
@@ -999,6 +1036,9 @@ fn a_secret_that_two_layers_make_together_is_one() {
         .file("b.yaml", format!("{own}x: {{kind: Secret}}\n"));
     let shown = printed(&stage, &["check"]);
     assert!(shown.contains("a.yaml:1:12"), "{shown}");
+    stage.write("a.yaml", "x: {data: {p`SEKRET: 1, p`SEKRET: 2}}\n");
+    let shown = printed(&stage, &["check"]);
+    assert!(shown.contains("`…` occurs twice"), "{shown}");
 }
 
 /// So it is in a chart: what it makes of both is no version.

@@ -32,6 +32,8 @@ pub struct Finding {
     pub unless_set: Option<Level>,
     /// The path of the file that it follows from: repaired there, where that has a fault of its own.
     pub follows: Option<String>,
+    /// The same without what it quotes of a file, if the one who found it has said so.
+    pub sealed: Option<Box<Self>>,
 }
 
 /// What a finding is about; policy and waivers match on it.
@@ -93,14 +95,18 @@ impl Finding {
             subject: Subject::default(),
             unless_set: None,
             follows: None,
+            sealed: None,
         }
     }
 
     /// Why a text is not valid YAML, without what it quotes of a secret.
     pub fn from_syntax(error: SyntaxError, spot: Option<Spot>) -> Self {
-        let mut finding = Self::new(RuleId::YamlSyntax, error.message).with_label(spot, "");
-        finding.help.extend(error.help);
-        finding.hide_quoted_secrets()
+        let say = |message| {
+            let mut finding = Self::new(RuleId::YamlSyntax, message);
+            finding.help.extend(error.help.clone());
+            finding.with_label(spot.clone(), "")
+        };
+        say(error.message.clone()).with_sealed(say(error.message.seal()))
     }
 
     /// Says what it is about.

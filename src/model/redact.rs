@@ -2,9 +2,12 @@
 
 use std::sync::Arc;
 
-use yaml_tree::place::{Source, Sources, hide_quotes};
+use yaml_tree::place::{Source, Sources};
 
 use super::finding::{Finding, Label};
+
+/// What is said of a secret in place of words that may quote it.
+const UNKNOWN: &str = "this is not shown, for it may quote a secret";
 
 impl Finding {
     /// The same without what these sources, of the files that it is about, hide by now.
@@ -19,14 +22,44 @@ impl Finding {
         self.hide_quoted_secrets()
     }
 
-    /// A finding of a reader without what it quotes of a secret, or of a file outside the project: a value, what it reads as, a
-    /// key, an anchor.
-    pub fn hide_quoted_secrets(mut self) -> Self {
+    /// A finding of a reader, with what it says without what it quotes of a file: a value, what it reads as, a key, an anchor. That
+    /// counts where a secret is there, or a file outside the project.
+    pub fn with_sealed(self, sealed: Self) -> Self {
+        let sealed = Some(Box::new(sealed));
+        Self { sealed, ..self }.hide_quoted_secrets()
+    }
+
+    fn hide_quoted_secrets(mut self) -> Self {
         let is_hidden = |label: &Label| label.spot.is_secret() || label.spot.source.is_hidden;
         if self.labels.iter().any(is_hidden) {
-            let texts = std::iter::once(&mut self.message).chain(&mut self.help);
-            texts.for_each(|text| *text = hide_quotes(text));
+            (self.message, self.help) = match &self.sealed {
+                Some(sealed) => (sealed.message.clone(), sealed.help.clone()),
+                // Nobody knows what of its words is a quote.
+                None => (UNKNOWN.to_owned(), Vec::new()),
+            };
         }
         self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use yaml_tree::place::{Place, Source, Sources};
+
+    use super::{Finding, UNKNOWN};
+    use crate::model::rule::RuleId;
+
+    #[test]
+    fn words_that_may_quote_what_is_a_secret_by_now_are_not_said() {
+        let mut sources = Sources::default();
+        let file = sources.add(Source::new("a.yaml", "pw: x"));
+        let place = Place::new(file, 4..5);
+        let finding = Finding::new(RuleId::ValueType, "`x` is no number").help("write `x`");
+        let finding = finding.with_label(sources.resolve(place), "");
+        let known = finding.clone().hide_secrets_of(&sources);
+        assert_eq!(known.message, finding.message);
+        sources.hide(vec![place]);
+        let sealed = finding.hide_secrets_of(&sources);
+        assert_eq!((&*sealed.message, sealed.help.len()), (UNKNOWN, 0));
     }
 }

@@ -136,7 +136,8 @@ pub(super) fn syntax_finding(error: SyntaxError, sources: &Sources) -> Finding {
 
 /// What would surprise a file's author.
 pub(super) fn notice_finding(notice: &Notice, sources: &Sources) -> Option<Finding> {
-    raw_finding(notice, sources).map(Finding::hide_quoted_secrets)
+    let sealed = raw_finding(&notice.seal(), sources)?;
+    Some(raw_finding(notice, sources)?.with_sealed(sealed))
 }
 
 fn raw_finding(notice: &Notice, sources: &Sources) -> Option<Finding> {

@@ -149,7 +149,7 @@ mod tests {
         assert_eq!(value("b"), Some("x".into()));
         let error = read(&format!("{{\"{secret}\": 1, \"b\": \"{secret}\"}}"));
         assert_eq!(
-            error.expect_err("a key").message,
+            &*error.expect_err("a key").message,
             "a key depends on a secret"
         );
     }

@@ -16,6 +16,7 @@ pub mod json_reader;
 mod json_text;
 mod mapping;
 pub mod merge;
+pub mod message;
 mod misread;
 mod notice;
 pub mod opaque;
@@ -29,6 +30,7 @@ pub mod value;
 use std::ops::Range;
 
 use crate::engine::Engine;
+use crate::message::Message;
 use crate::place::{FileId, Place};
 use crate::value::{Node, Value};
 
@@ -45,7 +47,7 @@ pub use path::{Part, Path, Step, children, node_at};
 #[error("{message}")]
 pub struct SyntaxError {
     /// What is wrong, in one clause.
-    pub message: String,
+    pub message: Message,
     /// The span of the error.
     pub place: Place,
     /// How to fix the error.
@@ -53,16 +55,21 @@ pub struct SyntaxError {
 }
 
 impl SyntaxError {
-    fn new(message: String, place: Place) -> Self {
+    fn new(message: impl Into<Message>, place: Place) -> Self {
         Self {
-            message,
+            message: message.into(),
             place,
             help: None,
         }
     }
 
     /// An error at a byte range, which is limited to the text and extended to whole characters.
-    fn from_range(text: &str, file: FileId, range: Range<usize>, message: String) -> Self {
+    fn from_range(
+        text: &str,
+        file: FileId,
+        range: Range<usize>,
+        message: impl Into<Message>,
+    ) -> Self {
         let end = (range.end.min(text.len())..=text.len())
             .find(|end| text.is_char_boundary(*end))
             .unwrap_or(text.len());

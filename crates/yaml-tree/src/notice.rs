@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::place::Place;
+use crate::place::{HIDDEN, Place};
 
 /// A fact about a valid file.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,6 +14,23 @@ pub struct Notice {
 }
 
 impl Notice {
+    /// The same without what it quotes of the text.
+    #[must_use]
+    pub fn seal(&self) -> Self {
+        let mut sealed = self.clone();
+        match &mut sealed.kind {
+            NoticeKind::DuplicateKey { key, .. } | NoticeKind::MergeReplaces { key, .. } => {
+                HIDDEN.clone_into(key);
+            }
+            NoticeKind::Misread { text, becomes, .. } => {
+                HIDDEN.clone_into(text);
+                HIDDEN.clone_into(becomes);
+            }
+            NoticeKind::IgnoredDocuments | NoticeKind::More { .. } => {}
+        }
+        sealed
+    }
+
     /// Turns each of its places into another one.
     pub fn relocate(&mut self, at: impl Fn(Place) -> Place) {
         self.place = at(self.place);

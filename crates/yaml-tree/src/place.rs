@@ -11,16 +11,6 @@ use std::sync::Arc;
 /// What is printed instead of a secret.
 pub const HIDDEN: &str = "…";
 
-/// A text with nothing between its backquotes.
-pub fn hide_quotes(text: &str) -> String {
-    let parts = text.split('`').enumerate();
-    let parts = parts.map(|(number, part)| match number % 2 {
-        0 => part.to_owned(),
-        _ => format!("`{HIDDEN}`"),
-    });
-    parts.collect()
-}
-
 /// One file as it was read.
 pub struct Source {
     /// The path as the user would type it: relative to the project's folder where it lies below it.

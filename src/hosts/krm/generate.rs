@@ -93,13 +93,13 @@ fn collect_items(file: &ManifestFile, items: &mut Vec<Item>) -> Result<(), Error
     let broken =
         |error: String| Error::usage(format!("the rendered file `{}`: {error}", file.path));
     let text = ownership::body(&file.text);
-    let parts = yaml_tree::parts(text).map_err(|error| broken(error.message))?;
+    let parts = yaml_tree::parts(text).map_err(|error| broken(error.message.into()))?;
     let texts = parts.into_iter().map(|part| &text[part]);
     let texts = texts.filter(|text| !text.trim().is_empty());
     for (index, text) in texts.enumerate() {
         let read = |text: &str| -> Result<Option<Node>, Error> {
             let read = yaml_tree::read(text, FileId(0), Engine::Kubectl);
-            let read = read.map_err(|error| broken(error.message))?;
+            let read = read.map_err(|error| broken(error.message.into()))?;
             Ok(read
                 .documents
                 .into_iter()

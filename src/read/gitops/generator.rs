@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use capi::secrets::seal_value;
 use yaml_tree::bytes::BASE64;
-use yaml_tree::place::{Place, hide_quotes};
+use yaml_tree::message::Message;
+use yaml_tree::place::Place;
 use yaml_tree::value::{Entry, Map, Node, Value};
 
 use super::files::resolve_path;
@@ -285,8 +286,8 @@ impl Data {
                 .split_once('=')
                 .unwrap_or_else(|| (named.rsplit('/').next().unwrap_or_default(), named));
             if key.is_empty() || path.is_empty() {
-                let message = format!("`{named}` is neither a path nor `key=path`");
-                return Err(no_file(reader, message, item.place));
+                let say = |named: &str| format!("`{named}` is neither a path nor `key=path`");
+                return Err(no_file(reader, Message::quoting(named, say), item.place));
             }
             let Some(load) = open(reader, folder, path, item.place)? else {
                 self.add(reader, key, "".into(), Place::NONE)?;
@@ -377,24 +378,23 @@ fn open(
     place: Place,
 ) -> Result<Option<Load>, ReadError> {
     let Some(file) = resolve_path(folder, path) else {
-        let message = format!("`{path}` lies outside of the repository");
-        return Err(no_file(reader, message, place));
+        let say = |path: &str| format!("`{path}` lies outside of the repository");
+        return Err(no_file(reader, Message::quoting(path, say), place));
     };
     match reader.open(&file)? {
         Some(load) => Ok(Some(load)),
         None if reader.is_own_object(&file, place)? => Ok(None),
-        None => Err(no_file(reader, format!("there is no file `{path}`"), place)),
+        None => {
+            let say = |path: &str| format!("there is no file `{path}`");
+            Err(no_file(reader, Message::quoting(path, say), place))
+        }
     }
 }
 
 /// The error for an item that names no file; it quotes nothing of one that may be a secret.
-fn no_file(reader: &LayerReader<'_>, message: String, place: Place) -> ReadError {
+fn no_file(reader: &LayerReader<'_>, message: Message, place: Place) -> ReadError {
     let is_secret = reader.source(place.file).hides(place.start..place.end);
-    let message = if is_secret {
-        hide_quotes(&message)
-    } else {
-        message
-    };
+    let message = if is_secret { message.seal() } else { message };
     reader.refusal(message, place)
 }
 

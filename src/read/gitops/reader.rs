@@ -8,7 +8,7 @@ use yaml_tree::bytes::BASE64;
 use yaml_tree::engine::Engine;
 use yaml_tree::json::scalar_text;
 use yaml_tree::opaque::is_opaque;
-use yaml_tree::place::{FileId, Place, Source, Sources, hide_quotes};
+use yaml_tree::place::{FileId, Place, Source, Sources};
 use yaml_tree::value::{Entry, Map, Node, Value};
 use yaml_tree::{Documents, Spelling, SyntaxError};
 
@@ -259,7 +259,7 @@ impl<'r> LayerReader<'r> {
         // Nobody knows of a patch that cannot be read whether it is one of a Secret.
         let read = yaml_tree::read(text, place.file, Engine::Kubectl).map_err(|mut error| {
             error.place = at(error.place);
-            error.message = hide_quotes(&error.message);
+            error.message = error.message.seal();
             syntax_finding(error, self.sources)
         })?;
         let documents = present(read);

@@ -369,7 +369,7 @@ impl Chart {
         } else {
             let made = secrets::output_source(Arc::clone(&file.template.name), &*rendered.text);
             let read = secrets::documents(&made, FileId(0), Engine::Kubectl)
-                .map_err(|error| failure(error.message, error.place))?;
+                .map_err(|error| failure(error.message.into(), error.place))?;
             read.documents.iter().flat_map(unpack_lists).collect()
         };
         let is_object = |node: &Node| {

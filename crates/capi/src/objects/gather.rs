@@ -6,7 +6,6 @@ use std::sync::Arc;
 use yaml_tree::bytes::BASE64;
 use yaml_tree::edit::Step;
 use yaml_tree::engine::Engine;
-use yaml_tree::place::hide_quotes;
 use yaml_tree::place::{FileId, Place, Source, Spot};
 use yaml_tree::value::{Entry, Map, Node, Value};
 use yaml_tree::{Notice, SyntaxError};
@@ -243,9 +242,9 @@ fn unreadable_string(text: &Text, value: &str, error: SyntaxError) -> Option<Unr
         kinds,
         has_expressions: value.contains("{{"),
         reason: if text.source.has_secrets() {
-            hide_quotes(&error.message)
+            error.message.seal().into()
         } else {
-            error.message
+            error.message.into()
         },
     })
 }

@@ -184,7 +184,7 @@ impl Definition {
     fn read(&self) -> Versions {
         let text = &self.source.text[self.range.clone()];
         let read =
-            yaml_tree::read(text, FileId(0), Engine::Kubectl).map_err(|error| error.message)?;
+            yaml_tree::read(text, FileId(0), Engine::Kubectl).map_err(|error| error.to_string())?;
         let definition = read.documents.first().ok_or("there is no definition")?;
         let versions = definition
             .get_path(&["spec", "versions"])

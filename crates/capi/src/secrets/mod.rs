@@ -20,7 +20,7 @@ use std::sync::{Arc, LazyLock};
 use memchr::memmem::Finder;
 use yaml_tree::engine::Engine;
 use yaml_tree::opaque::label;
-use yaml_tree::place::{FileId, Secrets, Source, hide_quotes};
+use yaml_tree::place::{FileId, Secrets, Source};
 use yaml_tree::value::{Node, Value};
 use yaml_tree::{Documents, SyntaxError};
 
@@ -86,8 +86,7 @@ pub fn documents(source: &Source, file: FileId, engine: Engine) -> Result<Docume
 /// A syntax error without what it quotes of a text with secrets.
 fn hide_error_quotes(mut error: SyntaxError, source: &Source) -> SyntaxError {
     if source.is_hidden || source.has_secrets() {
-        error.message = hide_quotes(&error.message);
-        error.help = error.help.map(|help| hide_quotes(&help));
+        error.message = error.message.seal();
     }
     error
 }

@@ -73,7 +73,7 @@ const GO_MESSAGES: &[(&str, &str)] = &[
 fn go_message(error: &SyntaxError, text: &str) -> String {
     let before = text.get(..error.place.start as usize).unwrap_or(text);
     let line = before.matches('\n').count() + 1;
-    if error.message == "null cannot be a key" {
+    if &*error.message == "null cannot be a key" {
         return null_key(text.get(error.place.end as usize..).unwrap_or_default());
     }
     let prefix = "error converting YAML to JSON: yaml:";
@@ -92,7 +92,7 @@ fn go_message(error: &SyntaxError, text: &str) -> String {
             let expected = expected.split(", found").next().unwrap_or(expected);
             format!("did not find expected {}", expected.replace('`', "'"))
         }
-        None => error.message.clone(),
+        None => error.message.to_string(),
     };
     format!("{prefix} line {line}: {message}")
 }

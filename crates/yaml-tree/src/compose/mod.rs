@@ -18,6 +18,7 @@ use crate::value::{Node, Value};
 
 use super::SyntaxError;
 use super::mapping::Pair;
+use super::message::Message;
 use super::notice::Notices;
 use super::opaque::{Opaque, OpaqueKind, is_opaque};
 use super::resolve::{self, Resolved};
@@ -231,7 +232,9 @@ impl<'t> Composer<'t> {
             None if style == Style::Plain => resolve::plain(text),
             None => Resolved::Text,
             Some(tag) => resolve::with_tag(tag, text).map_err(|what| {
-                let message = format!("the tag requires {what}, and `{text}` is not");
+                let message = Message::quoting(text, |text| {
+                    format!("the tag requires {what}, and `{text}` is not")
+                });
                 SyntaxError::new(message, place)
             })?,
         };
@@ -278,12 +281,12 @@ impl<'t> Composer<'t> {
         let Anchored { composed, weight } = match self.anchors.get(name) {
             Some(Some(anchored)) => anchored.clone(),
             Some(None) => {
-                let message = format!("the anchor `&{name}` contains itself");
-                return Err(SyntaxError::new(message, place));
+                let say = |name: &str| format!("the anchor `&{name}` contains itself");
+                return Err(SyntaxError::new(Message::quoting(name, say), place));
             }
             None => {
-                let message = format!("there is no anchor `&{name}` before this alias");
-                return Err(SyntaxError::new(message, place));
+                let say = |name: &str| format!("there is no anchor `&{name}` before this alias");
+                return Err(SyntaxError::new(Message::quoting(name, say), place));
             }
         };
         self.check_height(composed.height)?;

@@ -5,6 +5,7 @@ use std::ops::Range;
 use crate::value::Node;
 
 use super::super::SyntaxError;
+use super::super::message::Message;
 use super::super::notice::{Notice, NoticeKind};
 use super::super::scan::TokenKind;
 use super::{Composer, Context, Result};
@@ -78,8 +79,9 @@ impl Composer<'_> {
                 }
                 TokenKind::TagPrefix { handle, prefix } => {
                     if self.prefixes.iter().any(|(known, _)| *known == handle) {
-                        let message = format!("the tag handle `{handle}` is declared twice");
-                        return Err(SyntaxError::new(message, place));
+                        let say =
+                            |handle: &str| format!("the tag handle `{handle}` is declared twice");
+                        return Err(SyntaxError::new(Message::quoting(&handle, say), place));
                     }
                     self.prefixes.push((handle, prefix));
                 }
@@ -104,9 +106,9 @@ impl Composer<'_> {
             ("!", None) => "!",
             ("!!", None) => "tag:yaml.org,2002:",
             _ => {
-                let message = format!("the tag handle `{handle}` is declared nowhere");
+                let say = |handle: &str| format!("the tag handle `{handle}` is declared nowhere");
                 return Err(SyntaxError::new(
-                    message,
+                    Message::quoting(handle, say),
                     self.place(range.start, range.end),
                 ));
             }

@@ -207,7 +207,7 @@ fn splices(
 fn check(edited: &str, engine: Engine, expected: &[Value]) -> Result<(), EditError> {
     let after =
         documents::read(edited, FileId(0), engine).map_err(|error| EditError::WouldBreak {
-            message: error.message,
+            message: error.message.into(),
         })?;
     let same = after.documents.len() == expected.len()
         && after

@@ -18,6 +18,7 @@ use std::ops::Range;
 use crate::place::FileId;
 
 use super::SyntaxError;
+use super::message::Message;
 use chars::Bytes;
 use text::Text;
 
@@ -325,7 +326,7 @@ impl<'t> Scanner<'t> {
         self.error(self.at..self.at + 1, message)
     }
 
-    fn error(&self, range: Range<usize>, message: String) -> SyntaxError {
+    fn error(&self, range: Range<usize>, message: impl Into<Message>) -> SyntaxError {
         SyntaxError::from_range(self.text, self.file, range, message)
     }
 }

@@ -1,5 +1,6 @@
 //! Scans scalars in single or double quotes.
 
+use super::super::message::Message;
 use super::text::{Fold, Text};
 use super::{Result, Scanner, Style};
 
@@ -112,7 +113,9 @@ impl<'t> Scanner<'t> {
                 return Err(self.error(start..start + 1, "this quote is never closed".to_owned()));
             } else {
                 let spelling: String = self.text[from..].chars().take(2 + digits).collect();
-                format!("`{spelling}` is not a YAML escape")
+                Message::quoting(&spelling, |spelling| {
+                    format!("`{spelling}` is not a YAML escape")
+                })
             };
             return Err(self.error(from..end, message));
         };

@@ -182,7 +182,7 @@ impl InfoReader {
     fn syntax(&mut self, error: yaml_tree::SyntaxError) {
         self.faults.push(Fault {
             rule: RuleId::YamlSyntax,
-            message: error.message,
+            message: error.message.into(),
             place: error.place,
             help: error.help,
         });
