@@ -107,5 +107,4 @@ impl Problems<'_> {
 }
 
 /// How a prefix is written.
-pub(super) const PREFIX: &str =
-    "write a host, its port if it has one, and a path: `registry.example:5000/group`";
+pub(super) const PREFIX: &str = "write a host, its port if it has one, and a path in small letters: `registry.example:5000/group`";

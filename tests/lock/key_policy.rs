@@ -6,7 +6,7 @@ use snapbox::str;
 use super::{JAMMY, NOBLE, append_settings, lock_of, site, story, write_signed};
 use super::{remove_registry, write_values};
 use crate::support::cosign::Key;
-use crate::support::stage::Stage;
+use crate::support::stage::{Stage, project};
 use crate::support::story::Story;
 
 const GATES: [&str; 3] = ["check --frozen", "lock --check", "verify"];
@@ -306,6 +306,31 @@ error[format-missing]: the format of image `NOBLE` is not known
 warning[k8s-version-unproven]: nothing proves that image `NOBLE` holds Kubernetes `v1.31.8+rke2r1`
 
 "#]]);
+}
+
+/// What it demands would protect nothing.
+#[test]
+fn a_prefix_that_nothing_can_be_below_is_an_error() {
+    for (prefix, is_refused) in [
+        ("registry.example.org/Sylva-Projects", true),
+        ("oci://registry.example.org/Sylva-Projects", true),
+        ("registry.example.org/*", true),
+        ("https://registry.example.org/*", true),
+        ("REGISTRY.example.org:443/sylva-projects", false),
+        ("https://registry.example.org/Sylva-Projects", false),
+    ] {
+        for policy in [
+            format!("{{signatures: {{'{prefix}': required}}}}"),
+            format!("{{provenance: [{{images: '{prefix}', key: a.pub, signature: true}}]}}"),
+        ] {
+            let stage = project()
+                .settings(&format!("policy: {policy}"))
+                .cluster("edge", "cluster: {k8s_version: v1.31.8+rke2r1}");
+            let said = format!("`{prefix}` is not a registry, nor a prefix");
+            let findings = stage.check().findings.join("\n");
+            assert_eq!(findings.contains(&said), is_refused, "{policy}: {findings}");
+        }
+    }
 }
 
 /// A level for one cluster would take back what the policy demands of all.

@@ -31,14 +31,18 @@ impl Address {
         }
     }
 
-    /// The start of addresses: of references, or of files of a web server. A scheme is optional and distinguishes nothing.
+    /// The start of addresses: of references, with a scheme or without; or, with that of the web, of files of a web server that no
+    /// reference is beside. None where nothing could be below it: a policy that has it demands nothing.
     pub fn parse_prefix(text: &str) -> Option<Reference> {
-        let bare = text.split_once("://").map_or(text, |(_, bare)| bare);
+        let (scheme, bare) = text.split_once("://").unwrap_or(("", text));
         let (host, path) = bare.split_once('/').unwrap_or((bare, ""));
-        // What names no host, or one image, would cover nothing.
-        RegistryName::parse(host).filter(|_| !path.contains([':', '@']))?;
-        Reference::parse_prefix(bare)
-            .or_else(|| place(&Url::parse(&format!("https://{bare}")).ok()?))
+        let is_of_web = scheme.eq_ignore_ascii_case("https") || scheme.eq_ignore_ascii_case("http");
+        // What names no host, one image, or a pattern, would cover nothing.
+        RegistryName::parse(host).filter(|_| !path.contains([':', '@', '*']))?;
+        Reference::parse_prefix(bare).or_else(|| {
+            let url = Url::parse(&format!("https://{bare}")).ok()?;
+            place(&url).filter(|_| is_of_web)
+        })
     }
 
     /// The text.
@@ -123,6 +127,10 @@ mod tests {
             "https://r.example./os",
             "r.example/os:1",
             "r.example/os@sha256:0",
+            "r.example/OS",
+            "oci://r.example/OS",
+            "r.example/*",
+            "https://r.example/*",
             "",
         ] {
             assert_eq!(Address::parse_prefix(text), None, "{text}");
@@ -131,7 +139,7 @@ mod tests {
 
     #[test]
     fn a_policy_for_a_prefix_covers_every_spelling_of_what_is_below() {
-        let prefixes = ["https://r.example:5000/os/", "f.example/OS"];
+        let prefixes = ["https://r.example:5000/os/", "http://f.example/OS"];
         let prefixes = prefixes.map(|text| Address::parse_prefix(text).expect(text));
         for (address, is_covered) in [
             ("oci://r.example:5000/os/noble:1", true),
