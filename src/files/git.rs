@@ -15,6 +15,7 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
+use oci_artifacts::find_program;
 use url::Url;
 
 use crate::error::Error;
@@ -325,7 +326,7 @@ impl Repository {
     /// Starts a process that returns the content of objects.
     pub(super) fn objects(&self) -> Result<Objects, Failure> {
         let mut child = self
-            .command(Query::Contents, &[])
+            .command(Query::Contents, &[])?
             .stdin(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
@@ -347,7 +348,7 @@ impl Repository {
     }
 
     fn run(&self, query: Query, arguments: &[&str]) -> Result<Vec<u8>, Failure> {
-        let output = self.command(query, arguments).output();
+        let output = self.command(query, arguments)?.output();
         let output = output.map_err(Failure::Start)?;
         if output.status.success() {
             Ok(output.stdout)
@@ -356,8 +357,8 @@ impl Repository {
         }
     }
 
-    fn command(&self, query: Query, arguments: &[&str]) -> Command {
-        let mut command = Command::new("git");
+    fn command(&self, query: Query, arguments: &[&str]) -> Result<Command, Failure> {
+        let mut command = Command::new(find_program("git").map_err(Failure::Start)?);
         for setting in FIXED {
             command.args(["-c", setting]);
         }
@@ -376,7 +377,7 @@ impl Repository {
             .envs(VARIABLES)
             .stdin(Stdio::null())
             .stdout(Stdio::piped());
-        command
+        Ok(command)
     }
 }
 

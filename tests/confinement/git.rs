@@ -1,13 +1,14 @@
 //! Git executes programs that a repository's configuration names: none of them is run.
 
-use std::os::unix::fs::symlink;
+use std::fs::{Permissions, set_permissions};
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
 use snapbox::str;
 
 use crate::git::{commit, git};
 use crate::support::stage::{Is, Run, Stage, project};
-use crate::support::{Metalmark, copy_into, shell};
+use crate::support::{Metalmark, Outcome, copy_into, shell};
 
 /// The commands that run git, each in the folder itself and at the top.
 const COMMANDS: [&[&str]; 6] = [
@@ -96,6 +97,31 @@ fn neither_filters_nor_monitors_are_executed() {
     // Compared by content, for its times changed.
     clone.write("rendered/a.yaml", "a: 1\n");
     nothing_is_executed(top, "filters");
+}
+
+/// Relative and empty elements of `PATH` lead into the clone.
+#[test]
+fn no_git_of_the_clone_runs() {
+    let Some(clone) = clone() else { return };
+    let top = clone.path();
+    for folder in ["", "bin/", "rendered/", "rendered/bin/"] {
+        let program = format!("{folder}git");
+        clone.write(
+            &program,
+            format!("#!/bin/sh\ntouch '{}/ran'\n", top.display()),
+        );
+        set_permissions(top.join(program), Permissions::from_mode(0o755)).expect("set");
+    }
+    commit(top, "Programs");
+    let found = std::env::var("PATH").unwrap_or_default();
+    for before in ["./bin", "bin", ".", ""] {
+        for line in ["impact --against HEAD", "-C rendered impact --against HEAD"] {
+            let run = clone.run_with(line, &[("PATH", &format!("{before}:{found}"))]);
+            let Outcome { status, stderr, .. } = run.outcome;
+            assert!(status < 3, "{before}: {line}: {stderr}");
+            assert!(!top.join("ran").exists(), "{before}: {line}: {stderr}");
+        }
+    }
 }
 
 /// Through links, too.

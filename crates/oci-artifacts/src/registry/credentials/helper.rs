@@ -9,6 +9,7 @@ use serde::Deserialize;
 use tokio::io::AsyncWriteExt;
 use tokio::process::Command;
 
+use super::super::super::program::find_program;
 use super::secret::{Credential, Secret};
 
 /// The user name that marks the secret as an identity token.
@@ -43,13 +44,17 @@ pub(super) async fn get(
 }
 
 async fn run(name: &str, server: &str) -> Result<Option<Credential>, String> {
-    let mut child = Command::new(name)
-        .arg("get")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .kill_on_drop(true)
-        .spawn()
+    let start = |program| {
+        Command::new(program)
+            .arg("get")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()
+    };
+    let mut child = find_program(name)
+        .and_then(start)
         .map_err(|error| format!("cannot run `{name}`: {}", error.kind()))?;
     if let Some(mut stdin) = child.stdin.take() {
         // A helper may exit without reading: its status says enough.
