@@ -77,7 +77,7 @@ impl Fleet {
             others.entry(edit.place()).or_default().insert(other);
         };
         let used: BTreeSet<&str> = read.iter().filter_map(|it| it.flavor).collect();
-        let mut asked = BTreeSet::new();
+        let mut seen = BTreeSet::new();
         for (entry, readings) in entries.iter().zip(&read) {
             let cluster = Some(Arc::clone(&entry.name));
             for (edit, version) in &readings.wrong {
@@ -91,7 +91,7 @@ impl Fleet {
                 }
             }
             for edit in &readings.mapped {
-                if asked.insert((edit.place(), &edit.value)) {
+                if seen.insert((edit.place(), &edit.value)) {
                     let unused = self.find_flavors_without_cluster(entry, edit, &used)?;
                     unused.into_iter().for_each(|other| add(edit, other));
                 }

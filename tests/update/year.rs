@@ -474,7 +474,7 @@ fn a_year_with_an_older_site_and_a_flavor_that_lags_is_one_merge_request_a_month
         sylva.merge(),
     );
     assert_text(
-        &year,
+        &sylva.text(&year),
         str![[r###"
 ## January: the same Kubernetes
 the catalog lists what 0.7.5 offers
@@ -622,11 +622,11 @@ values.yaml:2
 -sylva_diskimagebuilder_version: 0.7.9 # sylva
 +sylva_diskimagebuilder_version: 0.7.10 # sylva
 values.yaml:8
--  sylva-n-1: {url: 'oci://127.0.0.1:45293/sylva', tag: 0.5.13, cosign_publickey: ''}
-+  sylva-n-1: {url: 'oci://127.0.0.1:45293/sylva', tag: 0.5.14, cosign_publickey: ''}
+-  sylva-n-1: {url: 'oci://HOST/sylva', tag: 0.5.13, cosign_publickey: ''}
++  sylva-n-1: {url: 'oci://HOST/sylva', tag: 0.5.14, cosign_publickey: ''}
 values.yaml:17
--  sylva-n-1--ubuntu-noble-hardened-rke2-1-33: {uri: 'oci://127.0.0.1:45293/sylva/ubuntu-noble-hardened-rke2-1-33:0.5.13', oci-image-registry-key: sylva-n-1}
-+  sylva-n-1--ubuntu-noble-hardened-rke2-1-33: {uri: 'oci://127.0.0.1:45293/sylva/ubuntu-noble-hardened-rke2-1-33:0.5.14', oci-image-registry-key: sylva-n-1}
+-  sylva-n-1--ubuntu-noble-hardened-rke2-1-33: {uri: 'oci://HOST/sylva/ubuntu-noble-hardened-rke2-1-33:0.5.13', oci-image-registry-key: sylva-n-1}
++  sylva-n-1--ubuntu-noble-hardened-rke2-1-33: {uri: 'oci://HOST/sylva/ubuntu-noble-hardened-rke2-1-33:0.5.14', oci-image-registry-key: sylva-n-1}
 values.yaml:24
 -    '1.33': '{{ if eq .Values.cluster.capi_providers.bootstrap_provider "cabpr" }}v1.33.8+rke2r1{{ else if eq .Values.cluster.capi_providers.bootstrap_provider "cabpck" }}v1.33.7{{ else }}v1.33.8{{ end }}'
 +    '1.33': '{{ if eq .Values.cluster.capi_providers.bootstrap_provider "cabpr" }}v1.33.8+rke2r1{{ else if eq .Values.cluster.capi_providers.bootstrap_provider "cabpck" }}v1.33.8{{ else }}v1.33.8{{ end }}'
