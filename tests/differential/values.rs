@@ -41,6 +41,6 @@ pub(super) fn ours(text: &str, engine: Engine) -> Option<Answer> {
     let values = read.and_then(|documents| documents.values());
     Some(match values {
         Ok(values) => Answer::Text(to_json(&values.value, Html::Plain)),
-        Err(error) => Answer::Error(error.message),
+        Err(error) => Answer::Error(error.message.into()),
     })
 }
