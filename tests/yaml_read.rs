@@ -23,7 +23,7 @@ fn at(text: &str, place: Place) -> &str {
 
 fn error(text: &str) -> (String, String) {
     let error = yaml_tree::read(text, FileId(0), Engine::Helm3).expect_err(text);
-    (error.message.clone(), at(text, error.place).to_owned())
+    (error.message.to_string(), at(text, error.place).to_owned())
 }
 
 /// `path = text` of every leaf and key, in the order of the tree.
@@ -398,7 +398,7 @@ fn nesting_has_a_limit_that_is_stated() {
     ] {
         for engine in ENGINES {
             let error = yaml_tree::read(&text, FileId(0), engine).expect_err("it is too deep");
-            assert_eq!(error.message, "nested more than 256 levels deep");
+            assert_eq!(&*error.message, "nested more than 256 levels deep");
         }
     }
     let deep = format!("a: {}{}\n", "[".repeat(255), "]".repeat(255));
