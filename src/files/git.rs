@@ -15,7 +15,7 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-use oci_artifacts::find_program;
+use oci_artifacts::registry::find_program;
 use url::Url;
 
 use crate::error::Error;

@@ -5,6 +5,7 @@ use snapbox::str;
 
 use super::{JAMMY, NOBLE, append_settings, lock_of, site, story, write_signed};
 use super::{remove_registry, write_values};
+use crate::support::Outcome;
 use crate::support::cosign::Key;
 use crate::support::stage::{Stage, project};
 use crate::support::story::Story;
@@ -327,8 +328,9 @@ fn a_prefix_that_nothing_can_be_below_is_an_error() {
                 .settings(&format!("policy: {policy}"))
                 .cluster("edge", "cluster: {k8s_version: v1.31.8+rke2r1}");
             let said = format!("`{prefix}` is not a registry, nor a prefix");
-            let findings = stage.check().findings.join("\n");
-            assert_eq!(findings.contains(&said), is_refused, "{policy}: {findings}");
+            let Outcome { stdout, stderr, .. } = stage.run("check").outcome;
+            let shown = stdout + &stderr;
+            assert_eq!(shown.contains(&said), is_refused, "{policy}: {shown}");
         }
     }
 }

@@ -18,7 +18,6 @@ mod failure;
 pub mod layout;
 mod manifest;
 pub mod portable_path;
-mod program;
 mod reference;
 pub mod registries;
 pub mod registry;
@@ -38,7 +37,6 @@ pub use manifest::{
     CONFIG_TYPE, Content, Descriptor, INDEX_TYPE, MANIFEST_LIMIT, MANIFEST_TYPE, Manifest,
     ManifestError,
 };
-pub use program::find_program;
 pub use reference::{Reference, ReferenceError, SCHEME, Target};
 pub use registry_name::RegistryName;
 

@@ -21,6 +21,7 @@ mod error;
 mod lists;
 mod meter;
 mod options;
+mod program;
 mod push;
 mod repository;
 mod request;
@@ -46,6 +47,7 @@ use batch::BatchOptions;
 pub use credentials::Environment;
 use error::RegistryError;
 pub use options::{Limits, Progress, RegistryOptions};
+pub use program::find_program;
 use repository::Repository;
 use session::{Context, Sessions};
 

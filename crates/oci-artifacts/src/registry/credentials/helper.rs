@@ -9,7 +9,7 @@ use serde::Deserialize;
 use tokio::io::AsyncWriteExt;
 use tokio::process::Command;
 
-use super::super::super::program::find_program;
+use super::super::program::find_program;
 use super::secret::{Credential, Secret};
 
 /// The user name that marks the secret as an identity token.
