@@ -377,8 +377,8 @@ $ check, check --frozen, lock --check, render --frozen --stdout, verify => 0
 # an address
 $ check => 1
 error[k8s-version-unproven]: nothing proves that image `a.raw` holds Kubernetes `v1.31.8+rke2r1`
-warning[checksum-by-url]: the checksum is a URL
 error[signature-unchecked]: `policy.signatures` requires signatures, and nothing can sign the address that node pool `control-plane` boots: it is not an OCI artifact
+warning[checksum-by-url]: the checksum is a URL
 
 "#]]);
 }
@@ -595,12 +595,12 @@ fn an_address_of_a_pool_is_demanded_to_be_signed_until_it_is_an_image() {
     table.is(str![[r#"
 signatures: {registry.example.org/os: required}
     os/other:1
-      error[signature-unchecked] edge-1 values.yaml:16:3 `control_plane_replicas` => uri | images.records | metalmark lock
+      error[signature-unchecked] edge-1 values.yaml:15:30 `'oci://registry.example.org/os/other:1'` => uri | images.records | metalmark lock
     others/x:1
     os/ubuntu-noble-plain-rke2-1-31-8:0.4.12
 provenance: [{images: registry.example.org/os, key: a.pub, signature: true}]
     os/other:1
-      error[signature-unchecked] edge-1 values.yaml:16:3 `control_plane_replicas` => uri | images.records | metalmark lock
+      error[signature-unchecked] edge-1 values.yaml:15:30 `'oci://registry.example.org/os/other:1'` => uri | images.records | metalmark lock
     others/x:1
     os/ubuntu-noble-plain-rke2-1-31-8:0.4.12
 

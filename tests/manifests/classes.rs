@@ -1199,15 +1199,15 @@ error[nothing-checked]: 0 node pools checked; 2 skipped: its ClusterClass is not
 1 error, 1 warning in 1 cluster; 0 node pools checked; 2 skipped: its ClusterClass is not among the manifests
 
 "#]]);
-    project("classRef: {name: qick}")
+    project("classRef: {name: quickk}")
         .run("check")
         .exit(1)
         .brief(str![[r#"
 error[field-not-in-version]: Cluster `edge` has `spec.topology.classRef.name`, which `cluster.x-k8s.io/v1beta1` lacks
   edge.yaml:6:16 `name`
   help: write `spec.topology.class`
-warning[reference-dangling]: Cluster `edge` refers to ClusterClass `qick`, which is not there
-  edge.yaml:6:22 `qick`
+warning[reference-dangling]: Cluster `edge` refers to ClusterClass `quickk`, which is not there
+  edge.yaml:6:22 `quickk`
   help: did you mean `quick`?
 1 error, 1 warning in 1 cluster; 0 node pools checked; 2 skipped: its ClusterClass is not among the manifests
 

@@ -1073,19 +1073,19 @@ path
 
 "#]]);
     let cluster = cluster("v1.31.8", GOOD);
-    let topology = cluster.replacen("spec:\n", "spec:\n  toplogy: {class: a}\n", 1);
+    let topology = cluster.replacen("spec:\n", "spec:\n  topologyy: {class: a}\n", 1);
     let stage = project().file("edge.yaml", topology);
-    checked([("toplogy", stage)]).is(str![[r#"
-toplogy
-    error[key-misspelled] edge edge.yaml:5:3 `toplogy` => topology
+    checked([("topologyy", stage)]).is(str![[r#"
+topologyy
+    error[key-misspelled] edge edge.yaml:5:3 `topologyy` => topology
     edge/control-plane v1.31.8 (edge.yaml:13:12), edge/edge-md v1.31.8 (edge.yaml:24:16): by_name, ubuntu-2204-kube-v1.31.8 (edge.yaml:30:49) holds 1.31.8
 
 "#]]);
     let edit = |from: &str, to: &str| project().file("edge.yaml", cluster.replace(from, to));
     checked([
-        ("a reference", edit("infrastructureRef", "infrastuctureRef")),
+        ("a reference", edit("infrastructureRef", "infrastructureReff")),
         ("a version", edit("  version: ", "  verison: ")),
-        ("an image", edit("{image: ", "{imge: ")),
+        ("an image", edit("{image: ", "{imagee: ")),
         (
             "a part of an image",
             edit("{filter: {name:", "{filter: {nam:"),
@@ -1093,16 +1093,16 @@ toplogy
     ])
     .is(str![[r#"
 a reference
-    error[key-misspelled] edge edge.yaml:14:5 `infrastuctureRef` => infrastructureRef
-    error[key-misspelled] edge edge.yaml:24:7 `infrastuctureRef` => infrastructureRef
+    error[key-misspelled] edge edge.yaml:14:5 `infrastructureReff` => infrastructureRef
+    error[key-misspelled] edge edge.yaml:24:7 `infrastructureReff` => infrastructureRef
     edge/edge-md v1.31.8 (edge.yaml:23:16): unknown (no reference to a machine template)
 a version
     error[key-misspelled] edge edge.yaml:12:3 `verison` => version
     error[key-misspelled] edge edge.yaml:23:7 `verison` => version
     edge/control-plane, edge/edge-md: unknown (no Kubernetes version), ubuntu-2204-kube-v1.31.8 (edge.yaml:29:49)
 an image
-    error[key-misspelled] edge edge.yaml:29:26 `imge` => image
-    edge/control-plane v1.31.8 (edge.yaml:12:12), edge/edge-md v1.31.8 (edge.yaml:23:16): unknown (its machine template names no image)
+    error[key-misspelled] edge edge.yaml:29:26 `imagee` => image
+    edge/control-plane v1.31.8 (edge.yaml:12:12), edge/edge-md v1.31.8 (edge.yaml:23:16): unknown (the kind of its machine template is not known)
 a part of an image
     error[key-misspelled] edge edge.yaml:29:43 `nam` => name
     edge/control-plane v1.31.8 (edge.yaml:12:12), edge/edge-md v1.31.8 (edge.yaml:23:16): unknown (the kind of its machine template is not known)

@@ -486,7 +486,7 @@ fn an_entry_of_stamps_that_fits_no_object_is_reported() {
         "manifests: [manifests]
 images: {records: {a: {locations: {glance: {name: noble}}}}}
 stamps:
-  - {kind: OpenStackMachineTemplat, image: a}
+  - {kind: OpenStackMachineTemplatee, image: a}
   - {kind: OpenStackMachineTemplate, name: edge-mb, image: a}
   - {kind: OpenStackMachineTemplate, namespace: prod, image: a}
   - {kind: OpenStackMachineTemplate, image: a}
@@ -495,7 +495,7 @@ stamps:
     stage.run("stamp --check").exit(0).brief(str![[r#"
 1 file of manifests, 0 to stamp
 warning[project-file]: no object among the manifests fits this entry of `stamps`
-  metalmark.yaml:5:5 `{kind: OpenStackMachineTemplat, image: a}`
+  metalmark.yaml:5:5 `{kind: OpenStackMachineTemplatee, image: a}`
   help: did you mean `OpenStackMachineTemplate`?
 warning[project-file]: no object among the manifests fits this entry of `stamps`
   metalmark.yaml:6:5 `{kind: OpenStackMachineTemplate, name: edge-mb, image: a}`

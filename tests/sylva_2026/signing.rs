@@ -422,14 +422,14 @@ fn a_prefix_of_the_policy_without_an_image_is_reported() {
         found.map(str::to_owned).collect::<Vec<_>>()
     };
     table(
-        ["registry.example.org/dib", "registry.exmaple.org"],
+        ["registry.example.org/dib", "registryy.example.org"],
         |prefix| demand(prefix),
     )
     .is(str![[r#"
 registry.example.org/dib
-registry.exmaple.org
-    warning[project-file] metalmark.yaml:4:38 `{keys: [k.pub]}`
-    warning[project-file] metalmark.yaml:5:16 `{images: registry.exmaple.org, key: k.pub, slsa: {}}`
+registryy.example.org
+    warning[project-file] metalmark.yaml:4:39 `{keys: [k.pub]}`
+    warning[project-file] metalmark.yaml:5:16 `{images: registryy.example.org, key: k.pub, slsa: {}}`
 
 "#]]);
 }
