@@ -62,9 +62,12 @@ impl Fleet {
         let edits = VersionEdits::new(&findings);
         let entries = &self.workspace.clusters;
         let shared = edits.find_shared(entries);
-        let readings = |entry: &ClusterEntry| match shared.is_empty() {
-            true => Ok(Readings::default()),
-            false => self.readings(entry, &shared),
+        let readings = |entry: &ClusterEntry| {
+            if shared.is_empty() {
+                Ok(Readings::default())
+            } else {
+                self.readings(entry, &shared)
+            }
         };
         let read = entries.par_iter().map(readings);
         let read: Vec<Readings<'_>> = read.collect::<Result<_, Error>>()?;

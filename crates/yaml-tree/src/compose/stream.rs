@@ -81,7 +81,7 @@ impl Composer<'_> {
                     if self.prefixes.iter().any(|(known, _)| *known == handle) {
                         let say =
                             |handle: &str| format!("the tag handle `{handle}` is declared twice");
-                        return Err(SyntaxError::new(Message::quoting(&handle, say), place));
+                        return Err(SyntaxError::new(Message::quoting(handle, say), place));
                     }
                     self.prefixes.push((handle, prefix));
                 }
