@@ -1085,6 +1085,13 @@ topologyy
     checked([
         ("a reference", edit("infrastructureRef", "infrastructureReff")),
         ("a version", edit("  version: ", "  verison: ")),
+        (
+            "a label is no field",
+            edit(
+                "name: edge-cp}\nspec:\n  replicas: 3\n  version: v1.31.8\n",
+                "name: edge-cp, labels: {Version: a}}\nspec:\n  replicas: 3\n",
+            ),
+        ),
         ("an image", edit("{image: ", "{imagee: ")),
         (
             "a part of an image",
@@ -1100,6 +1107,9 @@ a version
     error[key-misspelled] edge edge.yaml:12:3 `verison` => version
     error[key-misspelled] edge edge.yaml:23:7 `verison` => version
     edge/control-plane, edge/edge-md: unknown (no Kubernetes version), ubuntu-2204-kube-v1.31.8 (edge.yaml:29:49)
+a label is no field
+    edge/control-plane: unknown (no Kubernetes version), ubuntu-2204-kube-v1.31.8 (edge.yaml:28:49)
+    edge/edge-md v1.31.8 (edge.yaml:22:16): by_name, ubuntu-2204-kube-v1.31.8 (edge.yaml:28:49) holds 1.31.8
 an image
     error[key-misspelled] edge edge.yaml:29:26 `imagee` => image
     edge/control-plane v1.31.8 (edge.yaml:12:12), edge/edge-md v1.31.8 (edge.yaml:23:16): unknown (the kind of its machine template is not known)

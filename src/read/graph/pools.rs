@@ -66,7 +66,10 @@ pub(super) struct PoolReader<'g, 'a> {
     pub(super) added: BTreeSet<usize>,
 }
 
-/// The first key below a node that is almost one of these.
+/// The fields that lead to what controllers read of an object's machines. Labels and settings of programs have keys of any name.
+const WAY: [&str; 3] = ["spec", "template", "machineTemplate"];
+
+/// The first field of an object, or of its machines, that is almost one of these.
 fn find_misspelled<'n>(
     node: &'n Node,
     names: &[&'static str],
@@ -74,8 +77,8 @@ fn find_misspelled<'n>(
     let near = |entry: &'n Entry| Some((entry, only_meant(&entry.key, names.iter().copied())?));
     let own = node.entries(&[]).find_map(near);
     own.or_else(|| {
-        node.children()
-            .find_map(|child| find_misspelled(child, names))
+        let mut below = WAY.iter().filter_map(|key| node.get_path(&[*key]));
+        below.find_map(|below| find_misspelled(below, names))
     })
 }
 
