@@ -353,6 +353,14 @@ fn errors_point_at_the_fault() {
 }
 
 #[test]
+fn a_text_that_begins_with_a_mark_of_a_conflict_is_no_text() {
+    let (message, marked) = error("<<<<<<< ours\nb\n=======\nc\n>>>>>>> theirs\n");
+    assert_eq!(message, "git left a conflict of a merge here");
+    assert_eq!(marked, "<<<<<<< ours");
+    assert!(read("a: <<<<<<< ours\n").documents.len() == 1);
+}
+
+#[test]
 fn a_key_ends_on_the_line_that_it_begins_on() {
     for text in [
         "1\nk:",

@@ -96,10 +96,9 @@ impl Catalog {
     /// Whether an image that was exported from a cluster is one of an older generation: of a registry at its tag, of which no builder's
     /// list has this image. Where the tag is a builder's version, its list has all, if it has any (docs/sylva.md#the-catalog).
     pub fn is_of_older(&self, key: &str, reference: Option<&str>) -> bool {
-        let (Some(name), bare) = split_registry(key) else {
-            return false;
-        };
-        let (Some(registry), Some(reference)) = (self.registries.get(name), reference) else {
+        let (name, bare) = split_registry(key);
+        let known = name.and_then(|name| Some((name, self.registries.get(name)?)));
+        let Some(((name, registry), reference)) = known.zip(reference) else {
             return false;
         };
         let version = self.version.as_ref().map(|version| &version.value);

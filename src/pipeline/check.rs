@@ -84,13 +84,12 @@ fn run_rules(view: &ClusterView, settings: &Settings) -> Vec<Finding> {
 pub(crate) fn breaks(view: &ClusterView, settings: &Settings, change: &ProposedChange) -> bool {
     let found = run_rules(view, settings);
     let mut trial = Trial::new(view, settings, &found);
-    let Some(at) = trial.try_change(change) else {
-        return false;
-    };
-    let tried = &trial.tried[at];
-    let mut errors = tried.errors.iter();
-    tried.lowers
-        || errors.any(|(rule, subject)| !trial.known.contains(&(*rule, subject.pool.clone())))
+    let tried = trial.try_change(change).map(|at| &trial.tried[at]);
+    tried.is_some_and(|tried| {
+        let mut errors = tried.errors.iter();
+        tried.lowers
+            || errors.any(|(rule, subject)| !trial.known.contains(&(*rule, subject.pool.clone())))
+    })
 }
 
 /// Tries the edits that findings propose: each is made on the model once, and the rules run again.

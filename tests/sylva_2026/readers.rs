@@ -114,6 +114,32 @@ no findings in 2 clusters; 2 node pools checked: 2 proven
 }
 
 #[test]
+fn a_few_of_many_readers_are_named() {
+    let images = [
+        ("sylva", NEW, "0.11.13", "1.33.6+rke2r1"),
+        ("sylva-n-1", OLD, "0.7.14", "1.33.5+rke2r1"),
+    ];
+    let stage = platform(GENERATIONS, "v1.33.5+rke2r1", &images)
+        .cluster("core", &cluster("cabpr", "sylva"));
+    let sites = ["a", "b", "c", "d", "e"].into_iter();
+    let stage = sites.fold(stage, |stage, name| {
+        stage.cluster(name, &cluster("cabpr", "sylva-n-1"))
+    });
+    let said = said(&stage);
+    let helps = said
+        .lines()
+        .filter(|line| line.contains("too, and its") || line.contains("more"));
+    let helps: String = helps.take(4).map(|line| format!("{line}\n")).collect();
+    assert_text(&helps, str![[r#"
+   = help: `a` reads `_internal.k8s_version_map.1.33` too, and its images are of `v1.33.5+rke2r1`: write `cluster.k8s_version: v1.33.5+rke2r1` in the values of `a` alone
+   = help: `b` reads `_internal.k8s_version_map.1.33` too, and its images are of `v1.33.5+rke2r1`: write `cluster.k8s_version: v1.33.5+rke2r1` in the values of `b` alone
+   = help: `c` reads `_internal.k8s_version_map.1.33` too, and its images are of `v1.33.5+rke2r1`: write `cluster.k8s_version: v1.33.5+rke2r1` in the values of `c` alone
+   = help: do the same for 2 more
+
+"#]]);
+}
+
+#[test]
 fn a_site_whose_images_only_an_export_lists_keeps_the_entry_too() {
     let images = [("sylva", NEW, "0.11.13", "1.33.6+rke2r1")];
     let stage = platform(GENERATIONS, "v1.33.5+rke2r1", &images)

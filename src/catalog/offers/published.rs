@@ -125,14 +125,14 @@ pub fn registries(
             Err(failure) => failures.push(failure.help(otherwise)),
         }
     }
-    if found.len() > MOST {
+    let count = Some(found.len()).filter(|count| *count > MOST);
+    failures.extend(count.map(|count| {
         let message = format!(
-            "there are {} repositories of images, more than the {MOST} that are queried",
-            found.len()
+            "there are {count} repositories of images, more than the {MOST} that are queried"
         );
         let wanted = first.registry.to_string();
-        failures.push(Failure::new(wanted, FailureKind::TooLarge, message).help(otherwise));
-    }
+        Failure::new(wanted, FailureKind::TooLarge, message).help(otherwise)
+    }));
     if !failures.is_empty() {
         return Err(Error::Fetch { failures });
     }
