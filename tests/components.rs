@@ -814,7 +814,7 @@ fn a_bundle_of_several_layers_is_refused_once_with_what_to_do() {
 error[manifest-invalid]: component bundle `rke2` is no single tarball, and machines fetch one: it is locked, and has several layers or none
 = help: make one layer of it: `metalmark bundle unpack oci://HOST/bundles/rke2:1@sha256:bfb0cab04bdee2c0d9fd93acb036cc0fcf6964f3b4998b64fa42367e4320f011 --to DIR`, then `metalmark bundle push DIR oci://… --kind components`
 "#]]);
-    // Whoever reads the annotation takes all layers.
+    // Who reads the annotation takes all layers.
     stage.edit("metalmark.yaml", "[secret]", "[annotation]");
     let _ = stage.run("check").exit(0);
     stage.edit("metalmark.yaml", "[annotation]", "[secret]");

@@ -245,12 +245,8 @@ impl Fleet {
         let mut fleet_check = clusters.fleet_check;
         fleet_check.judged.extend(whole.findings);
         check::fold_consequences(&mut fleet_check.judged);
-        self.keep_common_edits(
-            fleet_check
-                .judged
-                .iter_mut()
-                .map(|judged| &mut judged.finding),
-        )?;
+        let findings = fleet_check.judged.iter_mut();
+        self.keep_common_edits(findings.map(|judged| &mut judged.finding))?;
         let unread_files = &mut fleet_check.counts.unread_files;
         for why in self.workspace.unread_files.values() {
             *unread_files.entry(why).or_default() += 1;
@@ -379,12 +375,8 @@ impl Fleet {
         }
         let mut fleet_check = clusters.fleet_check;
         fleet_check.add(found, self);
-        self.keep_common_edits(
-            fleet_check
-                .judged
-                .iter_mut()
-                .map(|judged| &mut judged.finding),
-        )?;
+        let findings = fleet_check.judged.iter_mut();
+        self.keep_common_edits(findings.map(|judged| &mut judged.finding))?;
         Ok(fleet_check)
     }
 

@@ -130,13 +130,16 @@ fn a_few_of_many_readers_are_named() {
         .lines()
         .filter(|line| line.contains("too, and its") || line.contains("more"));
     let helps: String = helps.take(4).map(|line| format!("{line}\n")).collect();
-    assert_text(&helps, str![[r#"
+    assert_text(
+        &helps,
+        str![[r#"
    = help: `a` reads `_internal.k8s_version_map.1.33` too, and its images are of `v1.33.5+rke2r1`: write `cluster.k8s_version: v1.33.5+rke2r1` in the values of `a` alone
    = help: `b` reads `_internal.k8s_version_map.1.33` too, and its images are of `v1.33.5+rke2r1`: write `cluster.k8s_version: v1.33.5+rke2r1` in the values of `b` alone
    = help: `c` reads `_internal.k8s_version_map.1.33` too, and its images are of `v1.33.5+rke2r1`: write `cluster.k8s_version: v1.33.5+rke2r1` in the values of `c` alone
    = help: do the same for 2 more
 
-"#]]);
+"#]],
+    );
 }
 
 #[test]

@@ -431,7 +431,7 @@ fn a_year_with_an_older_site_and_a_flavor_that_lags_is_one_merge_request_a_month
 
     sylva.release(DIB, "0.7.7", &[(KUBEADM, "1.33.7"), (CK8S, "1.33.6")]);
     note(
-        "March: one flavor comes to what another leaves",
+        "March: one flavor takes the version that another has had",
         sylva.merge(),
     );
 
@@ -524,7 +524,7 @@ values.yaml:24
 -    '1.33': '{{ if eq .Values.cluster.capi_providers.bootstrap_provider "cabpr" }}v1.33.5+rke2r1{{ else if eq .Values.cluster.capi_providers.bootstrap_provider "cabpck" }}v1.33.4{{ else }}v1.33.5{{ end }}'
 +    '1.33': '{{ if eq .Values.cluster.capi_providers.bootstrap_provider "cabpr" }}v1.33.6+rke2r1{{ else if eq .Values.cluster.capi_providers.bootstrap_provider "cabpck" }}v1.33.4{{ else }}v1.33.6{{ end }}'
 
-## March: one flavor comes to what another leaves
+## March: one flavor takes the version that another has had
 the catalog lists what 0.7.7 offers
 OS images: 0.7.6 → 0.7.7
 3 node pools in 3 clusters will be re-provisioned, compared with the last commit.

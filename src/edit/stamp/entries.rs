@@ -75,7 +75,7 @@ pub fn find_unused_entries(objects: &[ManifestObject], all: &[StampEntry]) -> Ve
         let message = "no object among the manifests fits this entry of `stamps`";
         let finding = Finding::new(RuleId::ProjectFile, message)
             .with_label(entry.request.spot.clone(), "")
-            .help(match near_word(entry, objects) {
+            .help(match find_near_word(entry, objects) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => "compare its `kind`, `name`, `namespace` and `labels` with the objects, and `manifests` with their folders".to_owned(),
             });
@@ -85,7 +85,7 @@ pub fn find_unused_entries(objects: &[ManifestObject], all: &[StampEntry]) -> Ve
 }
 
 /// The kind of an object that an entry almost has; the name of one, if it has the kind.
-fn near_word<'o>(entry: &StampEntry, objects: &'o [ManifestObject]) -> Option<&'o str> {
+fn find_near_word<'o>(entry: &StampEntry, objects: &'o [ManifestObject]) -> Option<&'o str> {
     let is_of_kind = |object: &&ManifestObject| {
         let kind = entry.kind.as_ref();
         kind.is_none_or(|kind| kind.is_match(&*object.kind))
